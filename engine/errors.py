@@ -1,0 +1,202 @@
+"""Every exception that gradtool raises.
+
+::
+
+    GradtoolError
+      ProgramError     ShapeError (ValueError)   DtypeError (TypeError)   NameClash (ValueError)
+                       NotFound (KeyError)       OperatorError (ValueError)
+      GradientError    LossTypeError (AssertionError, TypeError)   NoGradientRule (RuntimeError)
+      ExecutionError   FeedError (ValueError)   FetchError   KernelError (ValueError)   UninitializedError
+      BackendError
+      UsageError       ArgumentTypeError (TypeError)   ModeError (AssertionError)   NotImplementedHere
+
+An error carries what the code that raised it knew: the operator, the variable, the user's line and a hint. Low-level
+code raises with what it knows and :func:`describing` fills in the rest on the way up. Where Paddle documents a
+built-in class, ours derives from it too, so existing ``except`` clauses keep working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+
+class GradtoolError(Exception):
+    """Base of every error; prints as one message followed by indented facts.
+
+    Args:
+        message: what was expected and what came, in one sentence.
+        op: the operator as one line of text, if one is involved.
+        variable: the variable's name, if one is involved.
+        made: where in the user's program the operator was made (``file:line in function:  source``).
+        hint: what to do about it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        op: str | None = None,
+        variable: str | None = None,
+        made: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.op = op
+        self.variable = variable
+        self.made = made
+        self.hint = hint
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """The indented facts below the message, as ``(label, text)``, leaving out what is not known."""
+        for label, text in (
+            ("op", self.op),
+            ("var", self.variable),
+            ("made", self.made),
+            ("hint", self.hint),
+        ):
+            if text:
+                yield label, text
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *(f"  {label:<5} {text}" for label, text in self.facts())])
+
+
+class ProgramError(GradtoolError):
+    """A program cannot be built this way."""
+
+
+class ShapeError(ProgramError, ValueError):
+    """Shapes do not fit each other or the operator."""
+
+
+class DtypeError(ProgramError, TypeError):
+    """A data type is unknown or not accepted."""
+
+
+class NameClash(ProgramError, ValueError):
+    """A name is taken by something different."""
+
+
+class OperatorError(ProgramError, ValueError):
+    """An operator was given inputs, outputs or attributes that do not fit its definition."""
+
+
+class NotFound(ProgramError, KeyError):
+    """A name that does not exist; the hint names near matches."""
+
+
+class VariableNotFound(NotFound, ValueError):
+    """A variable that does not exist in a block (Paddle raises ValueError)."""
+
+
+class SlotNotFound(NotFound, RuntimeError):
+    """A slot or attribute that an operator does not have (Paddle raises RuntimeError)."""
+
+
+class GradientError(GradtoolError):
+    """A gradient cannot be computed."""
+
+
+class LossTypeError(GradientError, AssertionError, TypeError):
+    """The loss is no Variable: documented as AssertionError, raised by Paddle as TypeError; this is both."""
+
+
+class LossError(GradientError, ValueError):
+    """The loss cannot be differentiated: it has several elements, or nothing computes it."""
+
+
+class NoGradientRule(GradientError, RuntimeError):
+    """An operator on the path from the parameters to the loss has no gradient."""
+
+
+class ExecutionError(GradtoolError, RuntimeError):
+    """A program cannot be run."""
+
+
+class FeedError(ExecutionError, ValueError):
+    """A fed value is missing or does not fit the declaration."""
+
+
+class FetchError(ExecutionError):
+    """Something asked for cannot be fetched."""
+
+
+class UninitializedError(ExecutionError):
+    """A persistable variable has no value yet."""
+
+
+class KernelError(ExecutionError, ValueError):
+    """An operator failed while it ran."""
+
+
+class LabelError(KernelError, IndexError):
+    """An index or label outside its range (Paddle raises IndexError)."""
+
+
+class BackendError(GradtoolError):
+    """A backend that is unknown or not installed."""
+
+
+class UsageError(GradtoolError, ValueError):
+    """A function was called with arguments it does not take."""
+
+
+class ArgumentTypeError(UsageError, TypeError):
+    """An argument of a wrong Python type."""
+
+
+class ModeError(UsageError, AssertionError):
+    """A function of the other mode (static or dynamic) was called (Paddle raises AssertionError)."""
+
+
+class NotImplementedHere(UsageError, AttributeError):
+    """A name of Paddle's that gradtool does not have; says so and names what is near."""
+
+
+def expect_type(value: object, types: type | tuple[type, ...], what: str, where: str) -> None:
+    """Raise :class:`ArgumentTypeError` unless *value* is one of *types*.
+
+    Args:
+        what: the argument's name, as the caller wrote it.
+        where: the public name of the function that was called.
+    """
+    if not isinstance(value, types):
+        wanted = types if isinstance(types, tuple) else (types,)
+        names = " or ".join("None" if t is type(None) else t.__name__ for t in wanted)
+        raise ArgumentTypeError(
+            f"The type of '{what}' in {where} must be {names}, but received {type(value).__name__}."
+        )
+
+
+def near(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+    """The *count* names of *known* that look most like *name*, best first.
+
+    Compares ignoring case as well, and counts a shared last part (``w_0``) as likeness.
+    """
+    known = list(dict.fromkeys(known))
+    found = difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+    if len(found) < count:
+        lower = name.lower()
+        found += [k for k in known if k not in found and (lower in k.lower() or k.lower() in lower)]
+    return found[:count]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint that names near matches, or None when nothing is near."""
+    found = near(name, known)
+    return f"did you mean {', '.join(map(repr, found))}?" if found else None
+
+
+@contextmanager
+def describing(*, op: str | None = None, variable: str | None = None, made: str | None = None) -> Iterator[None]:
+    """Fill in what an error raised inside does not yet know."""
+    try:
+        yield
+    except GradtoolError as error:
+        error.op = error.op or op
+        error.variable = error.variable or variable
+        error.made = error.made or made
+        raise

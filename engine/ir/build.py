@@ -1,0 +1,183 @@
+"""Making operators: checks, shape inference, and the propagation of ``stop_gradient``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import names, source, state
+from ..errors import ArgumentTypeError, OperatorError, ProgramError, describing, did_you_mean
+from ..ops import registry
+from ..ops.opdef import OpDef, Slot
+from ..spec import TensorSpec
+from .operator import Operands, Operator, each
+from .program import Block
+from .variable import Variable
+
+
+class MissingInput(OperatorError, AssertionError):
+    """A required input slot is absent (Paddle raises AssertionError)."""
+
+
+def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The output specs that the definition gives for these input variables."""
+    specs = [
+        tuple(None if e is None else e.spec for e in v) if isinstance(v, tuple) else None if v is None else v.spec
+        for v in inputs
+    ]
+    return op.infer_specs(specs, attrs)
+
+
+def emit(
+    block: Block,
+    op: OpDef,
+    inputs: Operands,
+    attrs: Mapping[str, Any],
+    output_names: Sequence[Any],
+    *,
+    role: int = 0,
+) -> Operator:
+    """Append *op* with new output variables of the inferred specs.
+
+    Args:
+        output_names: one entry per output slot: a name, an existing variable to write to, a list of either for a
+            list slot, or None for an output that is not made.
+    """
+    filled = op.attributes(attrs)
+    loc = source.here()
+    for v in each(inputs):
+        _check_member(v, block, op)
+    with describing(op=_call_text(op, inputs), made=source.describe(loc)):
+        specs = infer(op, inputs, filled)
+    found = [v.stop_gradient for v in each(inputs)]
+    stop = all(found)
+
+    def output(name: Any, spec: TensorSpec) -> Variable:
+        if isinstance(name, Variable):
+            return name
+        return block.add_var(Variable(block, name, spec, stop_gradient=stop))
+
+    outputs: list[Any] = []
+    for slot, wanted, spec in zip(op.outputs, output_names, specs, strict=True):
+        if wanted is None:
+            outputs.append(None)
+        elif slot.many:
+            outputs.append(tuple(output(n, s) for n, s in zip(wanted, spec, strict=True)))
+        else:
+            outputs.append(output(wanted, spec))
+    made = Operator(
+        block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope()
+    )
+    return block._append(made)
+
+
+def _call_text(op: OpDef, inputs: Operands) -> str:
+    parts = []
+    for slot, value in zip(op.inputs, inputs, strict=True):
+        if isinstance(value, tuple):
+            parts.append(f"{slot.name}=[{', '.join(v.name for v in value if v is not None)}]")
+        elif value is not None:
+            parts.append(f"{slot.name}={value.name}")
+    return f"{op.type}({', '.join(parts)})"
+
+
+def _check_member(variable: Variable, block: Block, op: OpDef) -> None:
+    if variable.block.program is not block.program:
+        raise ForeignVariable(
+            f"{op.type}: variable '{variable.name}' belongs to another program than the operator.",
+            variable=variable.name,
+            made=source.describe(variable.made_at),
+            hint="build the operator under the program_guard of the variable's program",
+        )
+
+
+class ForeignVariable(ProgramError, ValueError):
+    """A variable of one program used in another."""
+
+
+def checked_op(
+    block: Block,
+    type_: str,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    attrs: Mapping[str, Any],
+) -> Operator:
+    """An operator from what a caller of ``Block.append_op`` gave, checked but not yet appended."""
+    if not isinstance(type_, str):
+        raise ArgumentTypeError(f"the type of an operator must be str, but received {type(type_).__name__}.")
+    op = registry.by_type(type_)
+    ins = _operands(block, op, op.inputs, inputs, "Input")
+    outs = _operands(block, op, op.outputs, outputs, "output")
+    loc = source.here()
+    filled = op.attributes(attrs)
+    made = Operator(
+        block,
+        op,
+        ins,
+        outs,
+        filled,
+        loc=loc,
+        role=int(attrs.get("op_role", 0)),
+        scope=attrs.get("op_namescope", state.name_scope()),
+    )
+    made.role_var = tuple(attrs.get("op_role_var", ()))
+    with describing(op=made.summary(), made=source.describe(loc)):
+        specs: Sequence[Any] = infer(op, ins, filled) if op.forward is None else ()
+    for value, spec in zip(outs, specs, strict=False):
+        if isinstance(value, tuple):
+            for v, s in zip(value, spec, strict=False):
+                if v is not None:
+                    v.spec = s
+        elif value is not None:
+            value.spec = spec
+    if op.forward is None and all(v.stop_gradient for v in each(ins)):
+        for v in each(outs):
+            if not v.is_parameter:
+                v.stop_gradient = True
+    return made
+
+
+def _operands(
+    block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str, Any], what: str
+) -> Operands:
+    unknown = [n for n in given if n not in {s.name for s in slots}]
+    for name in unknown:
+        if _as_list(given[name]):
+            hint = did_you_mean(name, [s.name for s in slots])
+            raise OperatorError(f'{what} {name} is not a slot of operator "{op.type}".', hint=hint)
+    operands: list[Any] = []
+    for slot in slots:
+        values = [_variable(block, v, op) for v in _as_list(given.get(slot.name))]
+        if slot.many:
+            operands.append(tuple(values))
+            continue
+        if not values:
+            if not slot.optional and op.forward is None:
+                if what == "Input":
+                    raise MissingInput(f"Input {slot.name} not found in operator {op.type}.")
+                required = ", ".join(s.name for s in slots if not s.optional)
+                raise OperatorError(
+                    f'Incorrect setting for output(s) of operator "{op.type}", should set: [{required}].'
+                )
+            operands.append(None)
+            continue
+        if len(values) > 1:
+            raise OperatorError(f"{what} {slot.name} expects only one input, but {len(values)} are given.")
+        operands.append(values[0])
+    return tuple(operands)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _variable(block: Block, value: Any, op: OpDef) -> Variable | None:
+    if isinstance(value, Variable):
+        return value
+    if isinstance(value, str):
+        return None if value == names.EMPTY else block._var_recursive(value)
+    raise ArgumentTypeError(
+        f"{op.type}: an input or output must be a Variable or its name, but received {type(value).__name__}."
+    )

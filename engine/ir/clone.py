@@ -1,0 +1,92 @@
+"""Copies of programs (paddle.md 1.7)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..collector import paused_gc
+from . import roles
+from .operator import Operands, Operator
+from .program import Block, Program
+from .variable import Variable
+
+
+def clone(program: Program, for_test: bool = False) -> Program:
+    """A copy of *program* that shares nothing that can be edited with it.
+
+    As in Paddle the variables of the copy come in alphabetical order. With *for_test* it holds the forward operators
+    and the variables that they use; dropout and batch_norm are switched to test form.
+    """
+    with paused_gc():
+        new = Program()
+        new.names = program.names.copy()
+        new.scope_names = dict(program.scope_names)
+        new._seed = program._seed
+        new.blocks = []
+        if not for_test:
+            new._appending_grad_times = program._appending_grad_times
+        twins: dict[Variable, Variable] = {}
+        kept: list[list[Operator]] = []
+        for block in program.blocks:
+            twin = Block(new, block.idx, block.parent_idx)
+            twin.forward_block_idx = block.forward_block_idx
+            twin.backward_block_idx = block.backward_block_idx
+            new.blocks.append(twin)
+            ops = [o for o in block.ops if not for_test or roles.is_forward(o.role)]
+            kept.append(ops)
+            used = _used(ops) if for_test else None
+            for name in sorted(block.vars):
+                variable = block.vars[name]
+                if used is not None and variable not in used and not (variable.is_data or variable.is_parameter):
+                    continue
+                v = twins[variable] = copy.copy(variable)
+                v.block = twin
+                v.op = None
+                twin.vars[name] = v
+        copies: dict[Operator, Operator] = {}
+        for twin, ops in zip(new.blocks, kept, strict=True):
+            for op in ops:
+                copies[op] = _copy_op(op, twin, twins, copies, for_test)
+                twin._append(copies[op])
+        if for_test:
+            _drop_unused(new)
+        return new
+
+
+def _used(ops: list[Operator]) -> set[Variable]:
+    found: set[Variable] = set()
+    for op in ops:
+        found.update(op.input_variables())
+        found.update(op.output_variables())
+    return found
+
+
+def _copy_op(
+    op: Operator, block: Block, twins: dict[Variable, Variable], copies: dict[Operator, Operator], for_test: bool
+) -> Operator:
+    def move(operands: Operands) -> Operands:
+        return tuple(
+            tuple(None if e is None else twins[e] for e in v) if isinstance(v, tuple) else None if v is None else twins[v]
+            for v in operands
+        )
+
+    new = copy.copy(op)
+    new.block = block
+    new.inputs = move(op.inputs)
+    new.outputs = move(op.outputs)
+    new.origin = copies.get(op.origin) if op.origin is not None else None
+    if for_test and op.attrs.get("is_test") is False:
+        changes: dict[str, Any] = {"is_test": True}
+        new.attrs = {**op.attrs, **changes}
+        new.outputs = tuple(
+            None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True)
+        )
+    return new
+
+
+def _drop_unused(program: Program) -> None:
+    """Remove variables that lost their operator when test form dropped an output (ReserveSpace)."""
+    for block in program.blocks:
+        used = _used(block.ops)
+        block.vars = {n: v for n, v in block.vars.items() if v in used or v.is_data or v.is_parameter or v.persistable}

@@ -1,0 +1,76 @@
+"""The programs that operators go to when none is named, and the guards that change them (paddle.md 1.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from .. import state
+from ..errors import expect_type
+from .program import Block, Program
+
+_main: ContextVar[Program | None] = ContextVar("gradtool_main_program", default=None)
+_startup: ContextVar[Program | None] = ContextVar("gradtool_startup_program", default=None)
+
+
+def default_main_program() -> Program:
+    """The program that operators are appended to."""
+    found = _main.get()
+    if found is None:
+        found = Program()
+        _main.set(found)
+    return found
+
+
+def default_startup_program() -> Program:
+    """The program that initialises parameters."""
+    found = _startup.get()
+    if found is None:
+        found = Program()
+        _startup.set(found)
+    return found
+
+
+def current_block() -> Block:
+    return default_main_program().current_block()
+
+
+@contextmanager
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+    """Append operators made inside to *main_program*, initialisers to *startup_program* (or the current one).
+
+    Raises:
+        ArgumentTypeError: an argument is no Program.
+    """
+    expect_type(main_program, Program, "main_program", "paddle.static.program_guard")
+    expect_type(startup_program, (Program, type(None)), "startup_program", "paddle.static.program_guard")
+    main = _main.set(main_program)
+    startup = _startup.set(startup_program) if startup_program is not None else None
+    try:
+        yield
+    finally:
+        _main.reset(main)
+        if startup is not None:
+            _startup.reset(startup)
+
+
+@contextmanager
+def fresh_programs() -> Iterator[tuple[Program, Program]]:
+    """New empty default programs for the code inside; yields them."""
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        yield main, startup
+
+
+@contextmanager
+def name_scope(prefix: str | None = None) -> Iterator[None]:
+    """Mark operators made inside with ``op_namescope``; a repeated name becomes ``/a_1/``."""
+    program = default_main_program()
+    outer = state.name_scope()
+    key = (outer, prefix or "")
+    count = program.scope_names.get(key, 0)
+    program.scope_names[key] = count + 1
+    name = prefix or ""
+    with state.entered_scope(f"{outer}{name}_{count}/" if count else f"{outer}{name}/"):
+        yield

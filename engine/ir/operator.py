@@ -1,0 +1,237 @@
+"""Operators of a program, and their attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import source
+from ..errors import SlotNotFound, did_you_mean
+from ..ops.opdef import OpDef, Slot
+from ..source import Location
+from .variable import Variable
+
+if TYPE_CHECKING:
+    from .program import Block
+
+Operands = tuple[Variable | tuple[Variable | None, ...] | None, ...]
+"""One entry per slot: a variable, a tuple of them for a list slot, or None for an empty one."""
+
+COMMON = ("op_callstack", "op_device", "op_namescope", "op_role", "op_role_var", "with_quant_attr")
+"""Attributes that every operator has, beside its own."""
+
+_interned: dict[Any, Mapping[str, Any]] = {}
+
+
+def intern_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """One shared mapping for equal attributes, so that a million operators do not hold a million of them."""
+    try:
+        key = (op.type, tuple(map(_typed, attrs.values())))
+        return _interned.setdefault(key, attrs)
+    except TypeError:
+        return attrs
+
+
+def _typed(value: Any) -> Any:
+    """*value* in a form in which 1, 1.0 and True differ."""
+    return (type(value), value) if isinstance(value, (bool, int, float)) else value
+
+
+class Operator:
+    """One operator of a program.
+
+    Attributes:
+        op: its definition.
+        inputs, outputs: the variables, by position of the definition's slots.
+        attrs: its own attributes (shared: never change the mapping in place, see :meth:`_set_attr`).
+        loc: where the user's program made it; for a gradient operator, where its forward operator was made.
+        block: the block that holds it.
+        role, role_var, scope: what ``op_role``, ``op_role_var`` and ``op_namescope`` say.
+        origin: for a gradient operator, the forward operator that it differentiates.
+    """
+
+    __slots__ = ("attrs", "block", "inputs", "loc", "op", "origin", "outputs", "role", "role_var", "scope")
+
+    def __init__(
+        self,
+        block: Block,
+        op: OpDef,
+        inputs: Operands,
+        outputs: Operands,
+        attrs: Mapping[str, Any],
+        *,
+        loc: Location,
+        role: int = 0,
+        scope: str = "/",
+        origin: Operator | None = None,
+    ) -> None:
+        self.block = block
+        self.op = op
+        self.inputs = inputs
+        self.outputs = outputs
+        self.attrs = intern_attrs(op, attrs)
+        self.loc = loc
+        self.role = role
+        self.role_var: tuple[str, ...] = ()
+        self.scope = scope
+        self.origin = origin
+
+    @property
+    def type(self) -> str:
+        return self.op.type
+
+    @property
+    def idx(self) -> int:
+        """Position in its block (found by search)."""
+        return next(i for i, o in enumerate(self.block.ops) if o is self)
+
+    @property
+    def desc(self) -> OpDesc:
+        """The view of the operator that callbacks get."""
+        from .desc import OpDesc
+
+        return OpDesc(self)
+
+    # -- slots ----------------------------------------------------------------------------------------------------
+
+    @property
+    def input_names(self) -> list[str]:
+        """Input slot names, sorted."""
+        return sorted(s.name for s in self.op.inputs)
+
+    @property
+    def output_names(self) -> list[str]:
+        """Output slot names, sorted; those that a definition can do without appear only where they are used."""
+        return sorted(s.name for s in self._shown_outputs())
+
+    def _shown_outputs(self) -> Iterator[Slot]:
+        for slot, value in zip(self.op.outputs, self.outputs, strict=True):
+            if value is not None or not slot.optional or self.op.forward is not None:
+                yield slot
+
+    def input(self, slot: str) -> list[str]:
+        """Names of the variables in an input slot; raises :class:`SlotNotFound` (a RuntimeError)."""
+        return _names(self._slot(slot, self.op.input_index, self.inputs, "input"))
+
+    def output(self, slot: str) -> list[str]:
+        """Names of the variables in an output slot; raises :class:`SlotNotFound` (a RuntimeError)."""
+        return _names(self._slot(slot, self.op.output_index, self.outputs, "output"))
+
+    def _slot(self, slot: str, index: Mapping[str, int], values: Operands, what: str) -> Any:
+        if slot not in index:
+            raise SlotNotFound(
+                f"{self.type} has no {what} slot {slot!r}", hint=did_you_mean(slot, index), op=self.summary()
+            )
+        return values[index[slot]]
+
+    def input_variables(self) -> Iterator[Variable]:
+        """Every variable that it reads, slot by slot."""
+        return each(self.inputs)
+
+    def output_variables(self) -> Iterator[Variable]:
+        """Every variable that it writes, slot by slot."""
+        return each(self.outputs)
+
+    @property
+    def input_arg_names(self) -> list[str]:
+        """Names of the variables read, by sorted slot."""
+        return [n for s in self.input_names for n in self.input(s)]
+
+    @property
+    def output_arg_names(self) -> list[str]:
+        """Names of the variables written, by sorted slot."""
+        return [n for s in self.output_names for n in self.output(s)]
+
+    # -- attributes -----------------------------------------------------------------------------------------------
+
+    @property
+    def attr_names(self) -> list[str]:
+        """Names of all attributes, sorted."""
+        return sorted([*self.attrs, *COMMON])
+
+    def has_attr(self, name: str) -> bool:
+        return name in self.attrs or name in COMMON
+
+    def attr(self, name: str) -> Any:
+        """An attribute's value; lists come as lists. Raises :class:`SlotNotFound` (a RuntimeError)."""
+        if name in self.attrs:
+            value = self.attrs[name]
+            return list(value) if isinstance(value, tuple) else value
+        match name:
+            case "op_role":
+                return self.role
+            case "op_role_var":
+                return list(self.role_var)
+            case "op_namescope":
+                return self.scope
+            case "op_device":
+                return ""
+            case "with_quant_attr":
+                return False
+            case "op_callstack":
+                return list(source.stack(self.loc))
+        raise SlotNotFound(
+            f"{self.type} has no attribute {name!r}", hint=did_you_mean(name, self.attr_names), op=self.summary()
+        )
+
+    def all_attrs(self) -> dict[str, Any]:
+        """All attributes by name, in sorted order."""
+        return {n: self.attr(n) for n in self.attr_names}
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        """Change one attribute of this operator; the program's version grows."""
+        if name == "op_role":
+            self.role = int(value)
+        elif name == "op_role_var":
+            self.role_var = tuple(value)
+        elif name == "op_namescope":
+            self.scope = str(value)
+        elif name in self.attrs:
+            self.attrs = intern_attrs(self.op, {**self.attrs, **self.op.attributes({name: value})})
+        elif name not in COMMON:
+            self.attr(name)  # raises
+        self.block.program.version += 1
+
+    # -- text -----------------------------------------------------------------------------------------------------
+
+    def summary(self) -> str:
+        """``elementwise_mul(X=h, Y=gate) -> Out=tmp_3``: the operator without its attributes."""
+        return f"{self.type}({_pairs(self.op.inputs, self.inputs)}) -> {_pairs(self.op.outputs, self.outputs)}"
+
+    def __repr__(self) -> str:
+        from .text import operator_text
+
+        return operator_text(self)
+
+    def to_string(self, throw_on_error: bool = False) -> str:
+        return repr(self)
+
+
+def each(operands: Operands) -> Iterator[Variable]:
+    """The variables in *operands*, without the empty places."""
+    for value in operands:
+        if value is None:
+            continue
+        if isinstance(value, tuple):
+            for v in value:
+                if v is not None:
+                    yield v
+        else:
+            yield value
+
+
+def _names(value: Any) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, tuple):
+        return [v.name for v in value if v is not None]
+    return [value.name]
+
+
+def _pairs(slots: Iterable[Slot], values: Operands) -> str:
+    parts = []
+    for slot, value in zip(slots, values, strict=True):
+        found = _names(value)
+        if found:
+            parts.append(f"{slot.name}={found[0] if not slot.many else '[' + ', '.join(found) + ']'}")
+    return ", ".join(parts)

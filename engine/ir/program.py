@@ -1,0 +1,302 @@
+"""Programs and blocks (paddle.md 1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import source
+from ..errors import (
+    ArgumentTypeError,
+    NameClash,
+    UsageError,
+    VariableNotFound,
+    did_you_mean,
+)
+from ..names import UniqueNames
+from ..spec import Shape, TensorSpec
+from .operator import Operator
+from .variable import DENSE, Parameter, Variable
+
+if TYPE_CHECKING:
+    from .desc import BlockDesc
+
+
+class Program:
+    """A list of blocks of operators over named variables; block 0 is the program's body.
+
+    Attributes:
+        blocks: the blocks, by index.
+        names: the generator of unique names, one per program.
+        version: grows with every edit; plans are cached under it.
+    """
+
+    def __init__(self) -> None:
+        self.blocks = [Block(self, 0, -1)]
+        self.names = UniqueNames()
+        self.scope_names: dict[tuple[str, str], int] = {}
+        self.version = 0
+        self.current_block_idx = 0
+        self.plans: dict[Any, Any] = {}
+        self._seed = 0
+        self._appending_grad_times = 0
+
+    @property
+    def random_seed(self) -> int:
+        """The seed of operators that have none of their own; 0 means the process's stream (``paddle.seed``)."""
+        return self._seed
+
+    @random_seed.setter
+    def random_seed(self, seed: int) -> None:
+        if not isinstance(seed, int):
+            raise UsageError(f"Program.random_seed must be an integer, but received {type(seed).__name__}.")
+        self._seed = seed
+        self.version += 1
+
+    def global_seed(self, seed: int = 0) -> None:
+        """Set ``random_seed`` of this program."""
+        self.random_seed = seed
+
+    @property
+    def num_blocks(self) -> int:
+        return len(self.blocks)
+
+    @property
+    def desc(self) -> Program:
+        return self
+
+    def global_block(self) -> Block:
+        return self.blocks[0]
+
+    def block(self, index: int) -> Block:
+        return self.blocks[index]
+
+    def current_block(self) -> Block:
+        return self.blocks[self.current_block_idx]
+
+    def list_vars(self) -> Iterator[Variable]:
+        """Every variable of every block."""
+        for block in self.blocks:
+            yield from block.vars.values()
+
+    def all_parameters(self) -> list[Parameter]:
+        """The parameters, in order of creation."""
+        return [p for b in self.blocks for p in b.all_parameters()]
+
+    def clone(self, for_test: bool = False) -> Program:
+        """A copy; with *for_test*, of the forward part only, with dropout and batch_norm in test form."""
+        from .clone import clone
+
+        return clone(self, for_test)
+
+    def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        """The program's text, the same as ``str(program)``."""
+        from .text import program_text
+
+        return program_text(self)
+
+    def __repr__(self) -> str:
+        return self.to_string()
+
+    @staticmethod
+    def parse_from_string(text: str) -> Program:
+        """The program that prints as *text*; raises :class:`gradtool.engine.errors.ProgramError`."""
+        from .text import parse_program
+
+        return parse_program(text)
+
+
+class Block:
+    """A list of operators and the variables that they work on.
+
+    Attributes:
+        idx: its index in the program.
+        parent_idx: the block around it, -1 for block 0.
+        forward_block_idx: for the block of a gradient operator, the forward block that it differentiates, else -1.
+        vars: the variables by name, in order of creation.
+        ops: the operators, in order of execution. Change it through :meth:`append_op` and the passes only.
+    """
+
+    __slots__ = ("backward_block_idx", "forward_block_idx", "idx", "ops", "parent_idx", "pending", "program", "vars")
+
+    def __init__(self, program: Program, idx: int, parent_idx: int) -> None:
+        self.program = program
+        self.idx = idx
+        self.parent_idx = parent_idx
+        self.forward_block_idx = -1
+        self.backward_block_idx = -1
+        self.vars: dict[str, Variable] = {}
+        self.ops: list[Operator] = []
+        self.pending: list[Operator] = []
+        """Operators of a backward part that is still being built: only ``desc`` shows them."""
+
+    @property
+    def desc(self) -> BlockDesc:
+        """The view of the block that callbacks get."""
+        from .desc import BlockDesc
+
+        return BlockDesc(self)
+
+    # -- variables ------------------------------------------------------------------------------------------------
+
+    def var(self, name: str) -> Variable:
+        """The variable called *name*.
+
+        Raises:
+            VariableNotFound: this block has none (also a ValueError).
+            ArgumentTypeError: *name* is no string.
+        """
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"var() takes a name, but received {type(name).__name__}.")
+        found = self.vars.get(name)
+        if found is None:
+            raise VariableNotFound(f"var {name} not in this block", hint=did_you_mean(name, self.vars))
+        return found
+
+    def has_var(self, name: str) -> bool:
+        return name in self.vars
+
+    def _find_var_recursive(self, name: str) -> Variable | None:
+        """The variable of that name here, in an enclosing block or in the forward block."""
+        seen = set()
+        todo = [self.idx]
+        while todo:
+            idx = todo.pop(0)
+            if idx < 0 or idx in seen:
+                continue
+            seen.add(idx)
+            block = self.program.blocks[idx]
+            if name in block.vars:
+                return block.vars[name]
+            todo += [block.parent_idx, block.forward_block_idx]
+        return None
+
+    def _var_recursive(self, name: str) -> Variable:
+        found = self._find_var_recursive(name)
+        if found is None:
+            raise VariableNotFound(f"Var {name} is not found recursively", hint=did_you_mean(name, self.vars))
+        return found
+
+    def add_var(self, variable: Variable) -> Variable:
+        """Enter a variable made elsewhere; the one of that name, if any, is replaced."""
+        self.vars[variable.name] = variable
+        self.program.version += 1
+        return variable
+
+    def create_var(
+        self,
+        name: str | None = None,
+        shape: Shape | list[int] | None = None,
+        dtype: object = None,
+        *,
+        stop_gradient: bool = False,
+        persistable: bool = False,
+        is_data: bool = False,
+        type: str = DENSE,
+        **unused: Any,
+    ) -> Variable:
+        """Make a variable; without a name it is called ``_generated_var_0``, …"""
+        from .. import state
+
+        spec = TensorSpec(shape if shape is not None else (), dtype if dtype is not None else state.default_dtype())
+        return self.add_var(
+            Variable(
+                self,
+                name if name is not None else self.program.names("_generated_var"),
+                spec,
+                stop_gradient=stop_gradient,
+                persistable=persistable,
+                is_data=is_data,
+                kind=type,
+                loc=source.here(),
+            )
+        )
+
+    def create_parameter(
+        self, name: str, shape: Shape | list[int], dtype: object, *, initializer: Any = None, **settings: Any
+    ) -> Parameter:
+        """Make a parameter in block 0, or return the one of that name and shape.
+
+        Raises:
+            NameClash: a variable of that name has another shape or dtype (also a ValueError).
+        """
+        home = self.program.blocks[0]
+        spec = TensorSpec(shape, dtype)
+        before = home.vars.get(name)
+        if before is not None:
+            check_same(before, spec)
+            if isinstance(before, Parameter):
+                return before
+        parameter = Parameter(home, name, spec, loc=source.here(), **settings)
+        home.add_var(parameter)
+        if initializer is not None:
+            initializer(parameter, home)
+        return parameter
+
+    def all_parameters(self) -> list[Parameter]:
+        return [v for v in self.vars.values() if isinstance(v, Parameter)]
+
+    def iter_parameters(self) -> Iterator[Parameter]:
+        return iter(self.all_parameters())
+
+    # -- operators ------------------------------------------------------------------------------------------------
+
+    def append_op(
+        self,
+        type: str,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        **unused: Any,
+    ) -> Operator:
+        """Append an operator; nothing changes when its arguments do not fit.
+
+        Args:
+            inputs, outputs: slot -> a variable, a name, or a list of either.
+
+        Raises:
+            OperatorError: unknown type, slots that do not fit (a ValueError).
+            ShapeError: the inputs' shapes do not fit (a ValueError).
+        """
+        from .build import checked_op
+
+        return self._append(checked_op(self, type, inputs or {}, outputs or {}, attrs or {}))
+
+    def _append(self, op: Operator) -> Operator:
+        """Enter an operator that is known to be right."""
+        self.ops.append(op)
+        for v in op.output_variables():
+            v.op = op
+        self.program.version += 1
+        return op
+
+    def _replace_ops(self, ops: list[Operator]) -> None:
+        """Swap in a new list of operators, as passes do."""
+        self.ops = ops
+        self.program.version += 1
+
+    def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        return repr(self)
+
+    def __repr__(self) -> str:
+        from .text import block_text
+
+        return block_text(self)
+
+
+def check_same(before: Variable, spec: TensorSpec) -> None:
+    """Raise :class:`NameClash` unless *before* has this spec."""
+    if before.shape != spec.shape:
+        raise NameClash(
+            f"Variable '{before.name}' has been created before. The previous shape is {before.shape}, "
+            f"the new shape is {spec.shape}. They are not matched.",
+            made=source.describe(before.made_at),
+        )
+    if before.dtype is not spec.dtype:
+        raise NameClash(
+            f"Variable '{before.name}' has been created before. The previous data type is {before.dtype!r}, "
+            f"the new data type is {spec.dtype!r}. They are not matched.",
+            made=source.describe(before.made_at),
+        )
+
+

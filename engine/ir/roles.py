@@ -1,0 +1,23 @@
+"""What an operator is for (paddle.md 1.5); roles combine by addition."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FORWARD: Final = 0
+BACKWARD: Final = 1
+OPTIMIZE: Final = 2
+RPC: Final = 4
+DIST: Final = 8
+LR_SCHED: Final = 16
+LOSS: Final = 256
+
+
+def is_forward(role: int) -> bool:
+    """Whether an operator of that role belongs to the forward part."""
+    return role in (FORWARD, FORWARD | LOSS)
+
+
+def is_backward(role: int) -> bool:
+    """Whether an operator of that role belongs to the backward part."""
+    return bool(role & BACKWARD)

@@ -1,0 +1,182 @@
+"""Variables and parameters of a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import names
+from ..errors import ModeError, ProgramError
+from ..source import NOWHERE, Location
+from ..spec import UNKNOWN, DType, Shape, TensorSpec
+
+if TYPE_CHECKING:
+    from .operator import Operator
+    from .program import Block
+
+DENSE = "DENSE_TENSOR"
+
+
+class Variable:
+    """A named tensor of a program.
+
+    Attributes:
+        name: unique within its block.
+        spec: shape and dtype; -1 in the shape is not known until the program runs.
+        block: the block that it belongs to.
+        op: the operator that wrote it last, or None for fed data and parameters.
+        stop_gradient: no gradient flows into it or through it.
+        persistable: its value lives in the scope between runs.
+        is_data: its value is fed.
+        kind: ``DENSE_TENSOR``, or what else the variable holds.
+        loc: where it was made, if no operator says so.
+    """
+
+    __slots__ = ("block", "is_data", "kind", "loc", "name", "op", "persistable", "spec", "stop_gradient")
+
+    is_parameter = False
+    lod_level = 0
+    error_clip = None
+    belong_to_optimizer = False
+    is_view_var = False
+
+    def __init__(
+        self,
+        block: Block,
+        name: str,
+        spec: TensorSpec,
+        *,
+        stop_gradient: bool = False,
+        persistable: bool = False,
+        is_data: bool = False,
+        kind: str = DENSE,
+        loc: Location = NOWHERE,
+    ) -> None:
+        self.block = block
+        self.name = name
+        self.spec = spec
+        self.op: Operator | None = None
+        self.stop_gradient = stop_gradient
+        self.persistable = persistable
+        self.is_data = is_data
+        self.kind = kind
+        self.loc = loc
+
+    @property
+    def shape(self) -> Shape:
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        return self.spec.dtype
+
+    @property
+    def type(self) -> str:
+        return self.kind
+
+    @property
+    def ndim(self) -> int:
+        return self.spec.ndim
+
+    @property
+    def grad_name(self) -> str:
+        return names.grad(self.name)
+
+    @property
+    def made_at(self) -> Location:
+        """Where the user's program made it."""
+        return self.op.loc if self.op is not None and not self.loc else self.loc
+
+    def __repr__(self) -> str:
+        from .text import variable_text
+
+        return variable_text(self)
+
+    def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
+        """The variable as one line, with its flags when *with_details* is set."""
+        details = f" stop_gradient={self.stop_gradient} persistable={self.persistable}" if with_details else ""
+        return repr(self) + details
+
+    # A static variable has no value while the program is being built.
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __float__(self) -> float:
+        raise TypeError(f"float() needs a value, and '{self.name}' has none until the program runs")
+
+    def __int__(self) -> int:
+        raise TypeError(f"int() needs a value, and '{self.name}' has none until the program runs")
+
+    def __len__(self) -> int:
+        raise TypeError(f"len() of the static variable '{self.name}': use its shape attribute")
+
+    def _needs_dynamic(self, what: str) -> Any:
+        raise ModeError(
+            f"'{what}()' works on dynamic tensors, and '{self.name}' is a variable of a static program.",
+            hint="use static.append_backward or static.gradients, and fetch values with Executor.run",
+        )
+
+    def numpy(self) -> Any:
+        return self._needs_dynamic("numpy")
+
+    def backward(self, grad_tensor: Any = None, retain_graph: bool = False) -> Any:
+        return self._needs_dynamic("backward")
+
+    def gradient(self) -> Any:
+        return self._needs_dynamic("gradient")
+
+    def clear_gradient(self, set_to_zero: bool = True) -> Any:
+        return self._needs_dynamic("clear_gradient")
+
+
+class Parameter(Variable):
+    """A persistable variable that training changes.
+
+    Attributes:
+        trainable: whether ``append_backward`` returns it by default; independent of ``stop_gradient`` afterwards.
+        optimize_attr: ``{"learning_rate": factor}``.
+        regularizer, need_clip, do_model_average, is_distributed: settings for optimizers.
+        layer_path: the Python path of the parameter in its model (``item_fc.weight``), if a Layer made it.
+    """
+
+    __slots__ = (
+        "do_model_average",
+        "is_distributed",
+        "layer_path",
+        "need_clip",
+        "optimize_attr",
+        "regularizer",
+        "trainable",
+    )
+
+    is_parameter = True
+
+    def __init__(
+        self,
+        block: Block,
+        name: str,
+        spec: TensorSpec,
+        *,
+        trainable: bool = True,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        need_clip: bool = True,
+        do_model_average: bool = True,
+        loc: Location = NOWHERE,
+    ) -> None:
+        if UNKNOWN in spec.shape or any(d < 0 for d in spec.shape):
+            raise ParameterShapeError(
+                f"parameter '{name}': every dimension must be known, but the shape is {list(spec.shape)}"
+            )
+        super().__init__(block, name, spec, stop_gradient=not trainable, persistable=True, loc=loc)
+        self.trainable = trainable
+        self.optimize_attr = {"learning_rate": learning_rate}
+        self.regularizer = regularizer
+        self.need_clip = need_clip
+        self.do_model_average = do_model_average
+        self.is_distributed = False
+        self.layer_path: str | None = None
+
+
+class ParameterShapeError(ProgramError, AssertionError):
+    """A parameter whose shape is not fully known (Paddle raises AssertionError)."""

@@ -1,0 +1,1 @@
+"""Backends: the array module that kernels run on, and overrides that pay."""

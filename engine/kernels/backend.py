@@ -1,0 +1,114 @@
+"""A backend is an array module plus overrides.
+
+Kernels are written once, against ``k.xp``. A backend may override a kernel where that pays: an override is asked at
+bind time with the attributes and the specs and may decline by returning None, in which case the next one in the chain
+is asked (``numba -> numpy``), and finally the definition's own kernel serves. Backends load lazily, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import state
+from ..errors import BackendError
+from ..ops import registry
+from ..ops.opdef import OpDef
+from ..ops.readings import Ops
+
+Kernel = Callable[..., Any]
+Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
+
+_overrides: dict[tuple[str, str], Override] = {}
+
+
+def override(op: OpDef | None, backend: str) -> Callable[[Override], Override]:
+    """Offer a better kernel for *op* on *backend*.
+
+    The function decorated is called with the attributes and the operands' specs (None when they are not known) and
+    returns ``kernel(*operands)`` or None to decline. For a gradient operator, ``attrs["wanted"]`` says which outputs
+    are asked for.
+    """
+    assert op is not None, "the operator has no gradient operator to override"
+
+    def add(fn: Override) -> Override:
+        _overrides[op.type, backend] = fn
+        return fn
+
+    return add
+
+
+class Backend:
+    """An array module with everything that kernels need beside it.
+
+    Attributes:
+        name: ``numpy``.
+        xp: the array module.
+        chain: the backends whose overrides are asked, in order.
+        ops: every operator as a function over this backend's arrays.
+    """
+
+    def __init__(self, name: str, xp: Any, chain: tuple[str, ...]) -> None:
+        self.name = name
+        self.xp = xp
+        self.chain = chain
+        self.ops = Ops(self)
+
+    def __repr__(self) -> str:
+        return f"<backend {self.name}>"
+
+    def generator(self, seed: int = 0) -> np.random.Generator:
+        """Random numbers: a fresh stream for a seed other than 0, else the process's own stream."""
+        return np.random.default_rng(seed) if seed else state.random.generator
+
+    def bind(
+        self,
+        op: OpDef,
+        attrs: Mapping[str, Any],
+        wanted: Sequence[Sequence[bool]] | None = None,
+        specs: Sequence[Any] = (),
+    ) -> Kernel:
+        """A function of the operands alone: the best kernel there is, with its attributes fixed.
+
+        Args:
+            wanted: for a gradient operator, which of its outputs to compute.
+            specs: what is known about the operands.
+        """
+        for name in self.chain:
+            offer = _overrides.get((op.type, name))
+            if offer is not None:
+                kernel = offer({**attrs, "wanted": wanted}, specs)
+                if kernel is not None:
+                    return kernel
+        taken = {n: attrs[n] for n in op.kernel_attrs}
+        if op.forward is not None:
+            taken["wanted"] = wanted
+        return partial(op.kernel, self, **taken)
+
+
+_backends: dict[str, Backend] = {}
+KNOWN = ("numpy", "numba", "cupy")
+
+
+def backend(name: str = "numpy") -> Backend:
+    """The backend called *name*, loaded when first asked for.
+
+    Raises:
+        BackendError: it is unknown, or not part of this version.
+    """
+    found = _backends.get(name)
+    if found is not None:
+        return found
+    if name == "numpy":
+        from . import numpy as implementation
+
+        made = _backends[name] = implementation.make()
+        return made
+    if name in KNOWN:
+        raise BackendError(f"backend {name!r} is not part of this version of gradtool", hint="use 'numpy'")
+    raise BackendError(f"unknown backend {name!r}", hint=f"one of {', '.join(KNOWN)}")
+
+

@@ -1,0 +1,12 @@
+"""The NumPy backend: always there, the reference that others are compared with."""
+
+from __future__ import annotations
+
+import numpy
+
+from ..backend import Backend
+
+
+def make() -> Backend:
+    """The backend, with its overrides registered."""
+    return Backend("numpy", numpy, ("numpy",))

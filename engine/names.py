@@ -1,0 +1,61 @@
+"""Names of gradient variables and unique names: the only file that knows suffixes (paddle.md 1.3, 2.6, 2.8)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final
+
+GRAD: Final = "@GRAD"
+EMPTY: Final = "@EMPTY@"
+
+_PREFIX = re.compile(r"^(?:grad/)+")
+
+
+def grad(name: str) -> str:
+    """The gradient variable of *name*: ``w`` -> ``w@GRAD``."""
+    return name + GRAD
+
+
+def part(grad_name: str, block: int, index: int) -> str:
+    """The *index*-th summand of a gradient that several operators contribute to."""
+    return f"{grad_name}@RENAME@block{block}@{index}"
+
+
+def again(grad_name: str, call: int) -> str:
+    """The gradient name that the *call*-th backward call uses when the plain one is taken."""
+    return "grad/" * call + grad_name
+
+
+def old_version(name: str, version: int) -> str:
+    """The value that *name* had before its next write, kept for a gradient that needs it."""
+    return f"{name}@VERSION@{version}"
+
+
+def forward(name: str) -> str:
+    """The forward variable of a gradient variable: strips ``grad/`` prefixes and all from ``@GRAD`` on.
+
+    >>> forward("grad/grad/w@GRAD@RENAME@block0@1")
+    'w'
+    """
+    return _PREFIX.sub("", name).partition(GRAD)[0]
+
+
+class UniqueNames:
+    """One counter per key: ``fc_0``, ``fc_1``, ``relu_0``, …"""
+
+    __slots__ = ("counts", "prefix")
+
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
+        self.counts: defaultdict[str, int] = defaultdict(int)
+
+    def __call__(self, key: str) -> str:
+        number = self.counts[key]
+        self.counts[key] = number + 1
+        return f"{self.prefix}{key}_{number}"
+
+    def copy(self) -> UniqueNames:
+        new = UniqueNames(self.prefix)
+        new.counts.update(self.counts)
+        return new

@@ -1,0 +1,261 @@
+"""Deriving gradient operators.
+
+``derive(op)`` makes the operator whose inputs are what the rule of *op* reads and whose outputs are the gradients that
+it gives. Its kernel is the rule read over arrays. Its own rule is that rule recorded on a tape and swept backwards, so
+the derived operator can be derived again, to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import names
+from . import compat, registry
+from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
+from .readings import Ops, Tape, Traced, flatten
+
+
+def derive(op: OpDef) -> OpDef:
+    """The gradient operator of *op* (``OpDef.grad_op`` keeps it)."""
+    rule = op.rule
+    assert rule is not None
+    renamed = compat.slots(op.type)
+
+    def slot(base: Slot, suffix: str) -> Slot:
+        plain = base.name + suffix
+        return Slot(renamed.get(plain, plain), base.many, base.optional or (bool(suffix) and rule.takes_none))
+
+    inputs = tuple(
+        slot(op.inputs[r.index], "") if r.kind == "in" else slot(op.outputs[r.index], _SUFFIX[r.kind])
+        for r in rule.reads
+    )
+    outputs = tuple(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
+
+    def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
+        masks = wanted or [
+            [True] * (len(v) if isinstance(v, (list, tuple)) else 1) for v in _forward_operands(op, operands)
+        ]
+        grads = rule(backend.ops, operands, masks, attrs)
+        shaped = tuple(
+            g if s.many else g[0] for g, s in zip(grads, outputs, strict=True)
+        )
+        return shaped if len(shaped) > 1 else shaped[0]
+
+    kernel.__doc__ = f"Gradient of {op.type}: from the gradients of its outputs to those of its inputs."
+    new = OpDef(
+        f"{op.name}_grad",
+        compat.grad_type(op.type),
+        inputs,
+        outputs,
+        kernel,
+        defaults=op.defaults,
+        kernel_attrs=tuple(op.defaults),
+        trait=op.trait & Trait.INTERNAL,
+        forward=op,
+    )
+    new.rule = DerivedRule(new)
+    return new
+
+
+_SUFFIX = {"out": "", "dout": names.GRAD}
+
+
+def _grad_outputs(op: OpDef) -> list[tuple[Slot, str]]:
+    assert op.rule is not None
+    return [(op.inputs[i], op.inputs[i].name + names.GRAD) for i in op.rule.wrt]
+
+
+def _forward_operands(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
+    """What stands in the input slots that *op*'s rule gives gradients for, as far as the gradient operator reads it."""
+    assert op.rule is not None
+    at = {r.index: v for r, v in zip(op.rule.reads, operands, strict=True) if r.kind == "in"}
+    return [at.get(i, [None] if op.inputs[i].many else None) for i in op.rule.wrt]
+
+
+class DerivedRule:
+    """The rule of a gradient operator: the forward rule, recorded and swept back.
+
+    Which of its inputs it has to read, and for which it gives a gradient at all, is learned once by running the
+    samples of the forward operator (:func:`_structure`).
+    """
+
+    expands = False
+    takes_none = True
+
+    def __init__(self, op: OpDef) -> None:
+        self.op = op
+        self._known: tuple[tuple[Read, ...], tuple[int, ...]] | None = None
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        return self._structure()[0]
+
+    @property
+    def wrt(self) -> tuple[int, ...]:
+        return self._structure()[1]
+
+    def _structure(self) -> tuple[tuple[Read, ...], tuple[int, ...]]:
+        if self._known is None:
+            self._known = _structure(self.op)
+        return self._known
+
+    def __call__(
+        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+    ) -> list[list[Array | None]]:
+        count = len(self.op.inputs)
+        operands: list[Operand] = [None] * count
+        cotangents: list[Operand] = [None] * len(self.op.outputs)
+        for read, arg in zip(self.reads, args, strict=True):
+            (operands if read.kind == "in" else cotangents)[read.index] = arg
+        for i in _dropped(self.reads, count):
+            # Only a unary operator's Out@GRAD is ever dropped, and its value is not read: any tensor of that shape.
+            operands[i] = next(c for c in cotangents if c is not None)
+        grads = _pull_through(self.op, k, operands, cotangents, attrs)
+        chosen = []
+        for i, mask in zip(self.wrt, wanted, strict=True):
+            group = grads[i] if isinstance(grads[i], list) else [grads[i]]
+            chosen.append([g if w else None for g, w in zip(group, mask, strict=True)])
+        return chosen
+
+
+def _dropped(reads: tuple[Read, ...], count: int) -> set[int]:
+    return set(range(count)) - {r.index for r in reads if r.kind == "in"}
+
+
+def _pull_through(
+    op: OpDef, k: Any, operands: Sequence[Operand], cotangents: Sequence[Operand], attrs: Mapping[str, Any]
+) -> list[Any]:
+    """Gradients for every operand of the gradient operator *op*, in the nesting of *operands*."""
+    forward = op.forward
+    assert forward is not None and forward.rule is not None
+    rule = forward.rule
+    tape = Tape()
+    traced = [
+        v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)
+    ]
+    wanted = [
+        [e is not None for e in c] if isinstance(c, (list, tuple)) else [c is not None] for c in cotangents
+    ]
+    for i, slot in enumerate(op.outputs):
+        if slot.many and cotangents[i] is None:
+            wanted[i] = [False] * len(_forward_operands(forward, operands)[i])
+    results = [v for group in rule(k, traced, wanted, attrs) for v in group]
+    arriving = [
+        e
+        for c, mask in zip(cotangents, wanted, strict=True)
+        for e in (c if isinstance(c, (list, tuple)) else [c] * len(mask))
+    ]
+    seeds = [(r, c) for r, c in zip(results, arriving, strict=True) if r is not None and c is not None]
+    places = range(len(traced))
+    flat = [v if isinstance(v, Traced) else None for v in flatten(traced, places)]
+    found = iter(k.backward(tape, seeds, flat))
+    return [
+        [next(found) for _ in v] if isinstance(v, (list, tuple)) else next(found) for v in traced
+    ]
+
+
+def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
+    """What the rule of the gradient operator *op* reads and which of its inputs it gives gradients for.
+
+    Found by running the forward operator's samples: an input to which no sample propagates anything has a gradient
+    that is zero by structure, and an input whose values can be poisoned without changing any result is only read for
+    its shape. A unary operator's output gradient that is read for its shape alone is left out.
+    """
+    forward = op.forward
+    assert forward is not None and forward.rule is not None
+    if forward.forward is not None and not forward.has_samples:
+        forward.samples(lambda make: grad_samples(forward))
+    k = registry.reference_backend().ops
+    used: set[int] = set()
+    valued: set[int] = set()
+    tried: set[int] = set()
+    for sample in grad_samples(op):
+        count = len(op.inputs)
+        rng = np.random.default_rng(1)
+        with np.errstate(all="ignore"):
+            result = op.run(registry.reference_backend(), sample.operands, sample.attrs)
+            results = result if isinstance(result, tuple) else (result,)
+            cotangents = [_random_like(r, rng) for r in results]
+            grads = _pull_through(op, k, sample.operands, cotangents, sample.attrs)
+            for i, g in enumerate(grads):
+                if any(e is not None for e in (g if isinstance(g, list) else [g])):
+                    used.add(i)
+            for i in range(count):
+                if i in valued or sample.operands[i] is None:
+                    continue
+                tried.add(i)
+                for poison in _poisons(sample.operands[i], rng):
+                    poisoned = [*sample.operands[:i], poison, *sample.operands[i + 1 :]]
+                    if poison is None or not _same(
+                        grads, _pull_through(op, k, poisoned, cotangents, sample.attrs)
+                    ):
+                        valued.add(i)
+    places = range(len(op.inputs))
+    if not tried:
+        used = {i for i in places if not forward.rule.reads[i].like}
+    valued |= set(places) - tried
+    like = {i for i, r in enumerate(forward.rule.reads) if r.like}
+    reads = []
+    for i in places:
+        shape_only = i in like or i not in valued
+        is_dout = forward.rule.reads[i].kind == "dout"
+        if shape_only and is_dout and Trait.UNARY in forward.trait:
+            continue
+        reads.append(Read("in", i, shape_only))
+    reads += [Read("dout", j) for j in range(len(op.outputs))]
+    return tuple(reads), tuple(i for i in places if i in used)
+
+
+def grad_samples(op: OpDef) -> Any:
+    """Samples for the gradient operator *op*, made from those of the operator that it differentiates."""
+    from .samples import Sample
+
+    forward = op.forward
+    assert forward is not None and forward.rule is not None
+    backend = registry.reference_backend()
+    if forward.forward is not None and not forward.has_samples:
+        forward.samples(lambda make: grad_samples(forward))
+    for n, sample in enumerate(forward.make_samples()):
+        with np.errstate(all="ignore"):
+            result = forward.run(backend, sample.operands, sample.attrs)
+        results = result if isinstance(result, tuple) else (result,)
+        rng = np.random.default_rng(n)
+        operands = [
+            sample.operands[r.index]
+            if r.kind == "in"
+            else results[r.index]
+            if r.kind == "out"
+            else _random_like(results[r.index], rng)
+            for r in forward.rule.reads
+        ]
+        yield Sample(op, operands, sample.attrs, f"{sample.label}", sample.smooth)
+
+
+def _random_like(value: Any, rng: np.random.Generator) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, (list, tuple)):
+        return [_random_like(v, rng) for v in value]
+    return rng.uniform(0.5, 1.5, np.shape(value)).astype(np.asarray(value).dtype)
+
+
+def _poisons(value: Any, rng: np.random.Generator) -> list[Any]:
+    """*value* with every number replaced, by NaN and at random; None stands for one that cannot be poisoned."""
+    if isinstance(value, (list, tuple)):
+        columns = [_poisons(v, rng) for v in value]
+        return [None] if any(c[0] is None for c in columns) else [list(row) for row in zip(*columns, strict=True)]
+    array = np.asarray(value)
+    if array.dtype.kind != "f":
+        return [None]
+    return [np.full_like(array, np.nan), rng.uniform(-3, 3, array.shape).astype(array.dtype)]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, list):
+        return all(_same(x, y) for x, y in zip(a, b, strict=True))
+    if a is None or b is None:
+        return a is b
+    return bool(np.array_equal(a, b))

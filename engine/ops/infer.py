@@ -1,0 +1,90 @@
+"""Shape rules that many operators share; -1 is a dimension not known until the program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import OperatorError, ShapeError
+from ..spec import UNKNOWN, Shape, TensorSpec, bool_
+
+if TYPE_CHECKING:
+    from .opdef import OpDef
+
+
+def by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> TensorSpec:
+    """The output spec of an operator whose trait says all there is to say."""
+    from .opdef import Trait
+
+    if Trait.UNARY in op.trait:
+        return specs[0]  # type: ignore[no-any-return]
+    if Trait.ELEMENTWISE in op.trait:
+        x, y = specs[0], specs[1]
+        return TensorSpec(broadcast(x.shape, y.shape, attrs.get("axis", -1), op.type), x.dtype)
+    if Trait.COMPARE in op.trait:
+        x, y = specs[0], specs[1]
+        return TensorSpec(broadcast(x.shape, y.shape, -1, op.type), bool_)
+    raise OperatorError(f"{op.type} has no shape rule")
+
+
+def broadcast(x: Shape, y: Shape, axis: int = -1, op: str = "broadcast") -> Shape:
+    """The shape of an elementwise operation; *axis* is the dimension of *x* that *y*'s first one stands at.
+
+    Raises:
+        ShapeError: a pair of dimensions is neither equal nor 1.
+    """
+    if axis not in (-1, len(x) - len(y)) and len(y) <= len(x):
+        trailing = len(x) - axis - len(y)
+        if axis < 0 or trailing < 0:
+            raise ShapeError(f"{op}: axis {axis} does not place Y {list(y)} within X {list(x)}")
+        aligned = (*y, *(1,) * trailing)
+    else:
+        aligned = y
+    size = max(len(x), len(aligned))
+    a = (1,) * (size - len(x)) + tuple(x)
+    b = (1,) * (size - len(aligned)) + tuple(aligned)
+    out = []
+    for m, n in zip(a, b, strict=True):
+        if m == n or n == 1:
+            out.append(m)
+        elif m == 1:
+            out.append(n)
+        elif UNKNOWN in (m, n):
+            out.append(n if m == UNKNOWN else m)
+        else:
+            raise ShapeError(
+                f"{op}: cannot broadcast X {list(x)} with Y {list(y)}",
+                hint="the last dimensions must be equal or 1"
+                if axis == -1
+                else f"Y's dimensions must equal X's from axis {axis} on, or be 1",
+            )
+    return tuple(out)
+
+
+def axis_in(axis: int, ndim: int, op: str) -> int:
+    """*axis* counted from the front; raises :class:`ShapeError` when it is out of range."""
+    if not -ndim <= axis < max(ndim, 1):
+        raise ShapeError(f"{op}: axis {axis} is out of range for a tensor of {ndim} dimensions")
+    return axis % ndim if ndim else 0
+
+
+def axes_in(axes: Iterable[int], ndim: int, op: str) -> tuple[int, ...]:
+    """*axes* counted from the front, sorted."""
+    return tuple(sorted({axis_in(a, ndim, op) for a in axes}))
+
+
+def product(dims: Iterable[int]) -> int:
+    """Number of elements, or -1 when a dimension is not known."""
+    total = 1
+    for d in dims:
+        if d == UNKNOWN:
+            return UNKNOWN
+        total *= d
+    return total
+
+
+def reduced(shape: Shape, axes: tuple[int, ...], keep: bool) -> Shape:
+    """*shape* without *axes*, or with ones in their place."""
+    if keep:
+        return tuple(1 if i in axes else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in axes)

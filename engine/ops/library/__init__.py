@@ -1,0 +1,1 @@
+"""The definitions themselves, one file per family."""

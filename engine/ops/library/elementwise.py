@@ -1,0 +1,171 @@
+"""Two tensors in, broadcast against each other, element by element.
+
+``axis`` is Paddle's: the dimension of X at which Y's first one stands; -1 aligns the last dimensions, as NumPy does.
+"""
+
+from __future__ import annotations
+
+from ..opdef import Like, Trait, op
+from ..samples import between, distinct, exactly, ints
+from .internal import broadcast_axes
+
+
+def _placed(x, y, axis):
+    """*y* with trailing ones, so that NumPy broadcasting puts it at *axis* of *x*."""
+    if axis == -1 or y.ndim >= x.ndim or axis == x.ndim - y.ndim:
+        return y
+    return y.reshape(broadcast_axes(x.shape, y.shape, axis)[0])
+
+
+def _define(name, type_, function):
+    """An elementwise operator whose kernel is the array module's *function*."""
+
+    def kernel(k, x, y, *, axis):
+        return function(k.xp)(x, _placed(x, y, axis))
+
+    kernel.__doc__ = f"{_DOCS[name]}, broadcast against each other."
+    return op(name, "X Y -> Out", type=type_, attrs={"axis": -1}, trait=Trait.ELEMENTWISE)(kernel)
+
+
+_DOCS = {
+    "add": "Sum of two tensors",
+    "sub": "Difference of two tensors",
+    "mul": "Product of two tensors",
+    "div": "Quotient of two tensors",
+    "pow": "First tensor to the power of the second",
+    "max": "Larger of two tensors, element by element",
+    "min": "Smaller of two tensors, element by element",
+    "mod": "Remainder of a division, with the sign of the divisor",
+    "floordiv": "Quotient rounded towards minus infinity",
+}
+
+add = _define("add", "elementwise_add", lambda xp: xp.add)
+sub = _define("sub", "elementwise_sub", lambda xp: xp.subtract)
+mul = _define("mul", "elementwise_mul", lambda xp: xp.multiply)
+div = _define("div", "elementwise_div", lambda xp: xp.divide)
+pow = _define("pow", "elementwise_pow", lambda xp: xp.power)
+max = _define("max", "elementwise_max", lambda xp: xp.maximum)
+min = _define("min", "elementwise_min", lambda xp: xp.minimum)
+mod = _define("mod", "elementwise_mod", lambda xp: xp.mod)
+floordiv = _define("floordiv", "elementwise_floordiv", lambda xp: xp.floor_divide)
+floordiv.differentiable = False
+
+
+@add.gradient
+def _(k, x: Like, y: Like, dout, *, axis):
+    return (lambda: k.sum_to(dout, x)), (lambda: k.sum_to(dout, y, axis=axis))
+
+
+@sub.gradient
+def _(k, x: Like, y: Like, dout, *, axis):
+    return (lambda: k.sum_to(dout, x)), (lambda: k.sum_to(-dout, y, axis=axis))
+
+
+@mul.gradient
+def _(k, x, y, dout, *, axis):
+    return (
+        lambda: k.sum_to(dout * k.align(y, x, axis=axis), x),
+        lambda: k.sum_to(dout * x, y, axis=axis),
+    )
+
+
+@div.gradient
+def _(k, x: Like, y, out, dout, *, axis):
+    part = dout / k.align(y, x, axis=axis)
+    return (lambda: k.sum_to(part, x)), (lambda: k.sum_to(-part * out, y, axis=axis))
+
+
+@pow.gradient
+def _(k, x, y, dout, *, axis):
+    exponent = k.align(y, x, axis=axis)
+
+    def base():
+        # x**(y-1) is infinite at x = 0 where y < 1, and the product with y must be 0 where y is 0.
+        zero = k.zeros_like(exponent)
+        return k.sum_to(dout * exponent * k.pow(x, k.select(exponent == zero, k.ones_like(exponent), exponent - 1)), x)
+
+    def power():
+        # The derivative by the exponent is x**y · ln x; at x = 0 it is taken as 0, the limit for y > 0.
+        safe = k.select(x > 0, x, k.ones_like(x))
+        return k.sum_to(dout * k.pow(safe, exponent) * k.log(safe), y, axis=axis)
+
+    return base, power
+
+
+def _share(k, x, y, dout, axis, larger):
+    """Gradients of maximum and minimum; a tie is shared equally (paddle.md 10)."""
+    y_at = k.align(y, x, axis=axis)
+    mine, tie = (x > y_at, k.equal(x, y_at)) if larger else (x < y_at, k.equal(x, y_at))
+    share = dout * 0.5
+    return (
+        lambda: k.sum_to(k.select(mine, dout, k.select(tie, share, k.zeros_like(dout))), x),
+        lambda: k.sum_to(k.select(mine, k.zeros_like(dout), k.select(tie, share, dout)), y, axis=axis),
+    )
+
+
+@max.gradient
+def _(k, x, y, dout, *, axis):
+    return _share(k, x, y, dout, axis, larger=True)
+
+
+@min.gradient
+def _(k, x, y, dout, *, axis):
+    return _share(k, x, y, dout, axis, larger=False)
+
+
+@mod.gradient
+def _(k, x, y, dout, *, axis):
+    return (
+        lambda: k.sum_to(dout, x),
+        lambda: k.sum_to(-dout * k.floordiv(x, y, axis=axis), y, axis=axis),
+    )
+
+
+@op("select", "Condition X Y -> Out", trait=Trait.INTERNAL)
+def select(k, condition, x, y):
+    """*x* where the condition holds, else *y*; the shapes broadcast."""
+    return k.xp.where(condition, x, y)
+
+
+@select.gradient(wrt="X Y")
+def _(k, condition, x: Like, y: Like, dout):
+    zero = k.zeros_like(dout)
+    return (
+        lambda: k.sum_to(k.select(condition, dout, zero), x),
+        lambda: k.sum_to(k.select(condition, zero, dout), y),
+    )
+
+
+for _op in (add, sub, mul, div, max, min):
+
+    @_op.samples
+    def _(make):
+        yield make(x=(2, 3), y=(2, 3))
+        yield make(x=(4, 2, 3), y=(3,))
+        yield make(x=(4, 2, 3), y=(2, 1))
+        yield make(x=(4, 1, 3), y=(2, 3))
+        yield make(x=(4, 2, 3), y=(2,), axis=1)
+        yield make(x=(4, 2, 3), y=(4, 2), axis=0)
+        yield make(x=(), y=())
+        yield make(x=(3,), y=())
+        yield make(x=(0, 3), y=(3,))
+
+
+@pow.samples
+def _(make):
+    yield make(x=between(0.5, 2, (2, 3)), y=between(0.5, 2, (2, 3)))
+    yield make(x=between(0.5, 2, (4, 2, 3)), y=between(-2, 2, (3,)))
+    yield make(x=between(0.5, 2, (4, 2, 3)), y=between(-2, 2, (2,)), axis=1)
+    yield make(x=between(0.5, 2, ()), y=exactly(2.0))
+
+
+@mod.samples
+def _(make):
+    yield make(x=distinct((4, 3)), y=between(0.31, 0.37, (3,)))
+    yield make(x=ints((4, 3), 9), y=ints((3,), 5, 1), smooth=False)
+
+
+@floordiv.samples
+def _(make):
+    yield make(x=ints((4, 3), 9), y=ints((3,), 5, 1))
+    yield make(x=ints((4, 2, 3), 9), y=ints((2,), 5, 1), axis=1)

@@ -1,0 +1,418 @@
+"""What the definition of an operator is.
+
+One short block holds all that is known about an operator: its kernel, its gradient rule, its shape rule, its
+documentation and the sample inputs that tests are generated from::
+
+    @op("tanh", trait=Trait.UNARY)
+    def tanh(k, x):
+        \"\"\"Hyperbolic tangent of each element.\"\"\"
+        return k.xp.tanh(x)
+
+    @tanh.gradient
+    def _(k, out, dout):
+        return dout * (1 - out * out)
+
+    @tanh.samples
+    def _(make):
+        yield make(x=(2, 3))
+
+The gradient operator (``tanh_grad``), its gradient and so on are derived from the rule (``derive.py``).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
+
+from ..errors import OperatorError
+from ..spec import TensorSpec
+
+if TYPE_CHECKING:
+    from .samples import Maker, Sample
+
+Array = Any
+"""A backend's array, a traced value or a spec: whatever the reading of a rule works on."""
+
+Operand = Any
+"""An :data:`Array`, a sequence of them for a list slot, or None for an absent one."""
+
+
+class Like:
+    """Annotation of a rule's parameter whose shape and dtype are read but whose values are not.
+
+    The executor need not keep the tensor's buffer alive for it.
+    """
+
+
+class Trait(enum.Flag):
+    """What passes and shape inference may assume about an operator."""
+
+    NONE = 0
+    UNARY = enum.auto()
+    """One tensor in, one of the same spec out, element by element."""
+    ELEMENTWISE = enum.auto()
+    """Two tensors in, broadcast against each other, element by element."""
+    COMPARE = enum.auto()
+    """Like ELEMENTWISE, with a bool result."""
+    RANDOM = enum.auto()
+    """Draws random numbers: two runs differ, so it is never folded or merged."""
+    INTERNAL = enum.auto()
+    """Used in rules only; programs never hold it, so it has no place in the list of operators."""
+
+
+class Slot(NamedTuple):
+    """A named place for inputs or outputs."""
+
+    name: str
+    many: bool = False
+    """Holds a list of tensors (``X*`` in a signature)."""
+    optional: bool = False
+    """May be left empty (``Bias?`` in a signature)."""
+
+
+class Read(NamedTuple):
+    """Something that a gradient rule takes: a forward input, a forward output, or an output's gradient."""
+
+    kind: str  # "in", "out" or "dout"
+    index: int
+    like: bool = False
+
+
+class Namespace(Protocol):
+    """The ``k`` of a rule: every operator as a method, over whatever values the reading works on."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]: ...
+
+
+class Rule(Protocol):
+    """How to get from the gradients of an operator's outputs to those of its inputs."""
+
+    reads: tuple[Read, ...]
+    wrt: tuple[int, ...]
+    """Positions of the input slots that it gives gradients for."""
+    expands: bool
+    """Whether programs show it as ordinary operators (``scale`` for ``scale``) instead of a gradient operator."""
+    takes_none: bool
+    """Whether an output's gradient may be absent; otherwise zeros are filled in."""
+
+    def __call__(
+        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+    ) -> list[list[Array | None]]:
+        """The gradients, one list per entry of ``wrt`` (of length one unless the slot holds a list).
+
+        Args:
+            args: one operand per entry of ``reads``.
+            wanted: which gradients to compute, in the form of the result.
+        """
+        ...
+
+
+def parse_slots(text: str) -> tuple[Slot, ...]:
+    """``"X* AxisTensor?"`` -> the two slots."""
+    return tuple(Slot(t.rstrip("*?"), "*" in t, "?" in t) for t in text.split())
+
+
+class OpDef:
+    """An operator; made by :func:`op` and by ``derive.py``, never by hand.
+
+    Attributes:
+        name: what rules call it (``k.add``).
+        type: what programs call it (``elementwise_add``).
+        inputs, outputs: the slots, in the order of the kernel's parameters and results.
+        defaults: every attribute with its default value.
+        kernel: ``kernel(backend, *operands, **attrs)``.
+        rule: the gradient rule, or None.
+        differentiable: False ends every gradient path here, on purpose.
+        trait: see :class:`Trait`.
+        forward: for a gradient operator, the operator that it differentiates.
+    """
+
+    __slots__ = (
+        "_grad",
+        "_samples",
+        "defaults",
+        "differentiable",
+        "doc",
+        "forward",
+        "infer_fn",
+        "input_index",
+        "inputs",
+        "kernel",
+        "kernel_attrs",
+        "name",
+        "output_index",
+        "outputs",
+        "rule",
+        "trait",
+        "type",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        type_: str,
+        inputs: tuple[Slot, ...],
+        outputs: tuple[Slot, ...],
+        kernel: Callable[..., Any],
+        *,
+        defaults: Mapping[str, Any] | None = None,
+        trait: Trait = Trait.NONE,
+        differentiable: bool = True,
+        kernel_attrs: tuple[str, ...] = (),
+        forward: OpDef | None = None,
+    ) -> None:
+        self.name = name
+        self.type = type_
+        self.inputs = inputs
+        self.outputs = outputs
+        self.kernel = kernel
+        self.defaults = dict(defaults or {})
+        self.trait = trait
+        self.differentiable = differentiable
+        self.kernel_attrs = kernel_attrs
+        self.forward = forward
+        self.doc = (kernel.__doc__ or "").strip()
+        self.rule: Rule | None = None
+        self.infer_fn: Callable[..., Any] | None = None
+        self.input_index = {s.name: i for i, s in enumerate(inputs)}
+        self.output_index = {s.name: i for i, s in enumerate(outputs)}
+        self._samples: Callable[[Maker], Iterator[Sample]] | None = None
+        self._grad: OpDef | None = None
+
+    def __repr__(self) -> str:
+        return f"<op {self.type}>"
+
+    # -- parts of the definition, added by decorators ----------------------------------------------------------
+
+    @overload
+    def gradient(self, fn: Callable[..., Any]) -> Callable[..., Any]: ...
+    @overload
+    def gradient(
+        self, *, wrt: str = ..., expands: bool = ...
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+    def gradient(
+        self, fn: Callable[..., Any] | None = None, *, wrt: str | None = None, expands: bool = False
+    ) -> Any:
+        """Add the gradient rule.
+
+        The parameters of the rule say what is kept for backward: the names of the kernel's parameters are forward
+        inputs, the lower-case names of output slots are forward outputs, and with a ``d`` in front the gradients of
+        outputs; keyword-only parameters are attributes. It returns one entry per input that it gives a gradient for
+        (a tuple when there are several): a value, a function that computes it (called only when it is wanted), or
+        None for a gradient that is zero everywhere.
+
+        Args:
+            wrt: the input slots with a gradient, separated by blanks; all inputs that are not optional by default.
+            expands: programs show the rule's operators instead of one gradient operator.
+        """
+
+        def add(rule: Callable[..., Any]) -> Callable[..., Any]:
+            names = wrt.split() if wrt is not None else [s.name for s in self.inputs if not s.optional]
+            self.rule = WrittenRule(self, rule, tuple(self.input_index[n] for n in names), expands)
+            return rule
+
+        return add if fn is None else add(fn)
+
+    def infer(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Add the shape rule: ``fn(*input specs, **attrs)`` gives the output spec, or a tuple of them.
+
+        It takes the attributes that it names as keyword-only parameters; a list slot comes as a tuple of specs.
+        """
+        self.infer_fn = fn
+        return fn
+
+    def samples(self, fn: Callable[[Maker], Iterator[Sample]]) -> Callable[[Maker], Iterator[Sample]]:
+        """Add the sample inputs that tests are generated from."""
+        self._samples = fn
+        return fn
+
+    def make_samples(self) -> Iterator[Sample]:
+        """The sample inputs, the same ones every time."""
+        from .samples import Maker
+
+        if self._samples is not None:
+            yield from self._samples(Maker(self))
+
+    @property
+    def has_samples(self) -> bool:
+        return self._samples is not None
+
+    # -- use ------------------------------------------------------------------------------------------------------
+
+    @property
+    def grad_op(self) -> OpDef | None:
+        """The derived gradient operator; None without a rule. Made once, when first asked for."""
+        if self._grad is None and self.rule is not None:
+            from .derive import derive
+
+            self._grad = derive(self)
+        return self._grad
+
+    def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Defaults overlaid with *given*; names that the operator does not have are left out.
+
+        Raises:
+            OperatorError: a value of the wrong type (also a TypeError).
+        """
+        filled = dict(self.defaults)
+        for name, value in given.items():
+            if name in filled:
+                filled[name] = _checked(self.type, name, value, filled[name])
+        return filled
+
+    def infer_specs(self, specs: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The output specs, one per output slot (a tuple for a list slot), from the input specs."""
+        from . import infer
+
+        if self.infer_fn is not None:
+            names = keyword_only(self.infer_fn)
+            result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
+        else:
+            result = infer.by_trait(self, specs, attrs)
+        return result if isinstance(result, tuple) else (result,)
+
+    def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:
+        """Call the kernel with the attributes that it takes."""
+        return self.kernel(backend, *operands, **{n: attrs[n] for n in self.kernel_attrs})
+
+
+class AttributeTypeError(OperatorError, TypeError):
+    """An attribute of a wrong type."""
+
+
+def _checked(op_type: str, name: str, value: Any, default: Any) -> Any:
+    """*value* as an attribute with that default: numbers widen, lists become tuples, anything else must match."""
+    if isinstance(value, list):
+        value = tuple(value)
+    if default is None or isinstance(value, type(default)):
+        return value
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return _checked(op_type, name, value.item(), default)
+    if isinstance(default, float) and isinstance(value, int):
+        return float(value)
+    if isinstance(default, bool) and isinstance(value, int):
+        return bool(value)
+    if isinstance(default, tuple) and hasattr(value, "tolist"):
+        return tuple(value.tolist())
+    raise AttributeTypeError(
+        f"{op_type}: attribute '{name}' must be {type(default).__name__}, but received "
+        f"{type(value).__name__} ({value!r})."
+    )
+
+
+def positional(fn: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of the positional parameters (without importing inspect, which start-up would pay for)."""
+    code = fn.__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def keyword_only(fn: Callable[..., Any]) -> tuple[str, ...]:
+    """Names of the keyword-only parameters."""
+    code = fn.__code__
+    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
+class WrittenRule:
+    """A gradient rule as written in a definition."""
+
+    __slots__ = ("attrs", "expands", "fn", "many", "reads", "takes_none", "wrt")
+
+    def __init__(self, op: OpDef, fn: Callable[..., Any], wrt: tuple[int, ...], expands: bool) -> None:
+        places: dict[str, tuple[str, int]] = {}
+        for j, slot in enumerate(op.outputs):
+            places["d" + slot.name.lower()] = ("dout", j)
+            places[slot.name.lower()] = ("out", j)
+        for i, name in enumerate(positional(op.kernel)[1:]):
+            places[name] = ("in", i)
+        reads = []
+        for name in positional(fn)[1:]:
+            if name not in places:
+                raise OperatorError(
+                    f"{op.type}: the gradient rule takes '{name}', which is neither an input, an output nor an "
+                    "output's gradient"
+                )
+            reads.append(Read(*places[name], like=fn.__annotations__.get(name) in (Like, "Like")))
+        self.fn = fn
+        self.reads = tuple(reads)
+        self.wrt = wrt
+        self.expands = expands
+        self.takes_none = False
+        self.attrs = keyword_only(fn)
+        self.many = tuple(op.inputs[i].many for i in wrt)
+
+    def __call__(
+        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+    ) -> list[list[Array | None]]:
+        result = self.fn(k, *args, **{n: attrs[n] for n in self.attrs})
+        entries = result if isinstance(result, tuple) else (result,)
+        if len(entries) != len(self.wrt):
+            raise OperatorError(f"the gradient rule gave {len(entries)} gradients for {len(self.wrt)} inputs")
+        grads: list[list[Array | None]] = []
+        for entry, many, mask in zip(entries, self.many, wanted, strict=True):
+            if not any(mask):
+                grads.append([None] * len(mask))
+                continue
+            value = entry() if callable(entry) else entry
+            items = list(value) if many and value is not None else [value] * len(mask)
+            grads.append(
+                [(v() if callable(v) else v) if w else None for v, w in zip(items, mask, strict=True)]
+            )
+        return grads
+
+
+def op(
+    name: str,
+    signature: str = "X -> Out",
+    *,
+    type: str | None = None,
+    attrs: Mapping[str, Any] | None = None,
+    trait: Trait = Trait.NONE,
+    differentiable: bool = True,
+) -> Callable[[Callable[..., Any]], OpDef]:
+    """Define an operator; decorates its kernel.
+
+    Args:
+        name: what rules call it.
+        signature: its slots, as in ``"X* AxisTensor? -> Out"``: ``*`` holds a list, ``?`` may be empty. The kernel's
+            positional parameters after ``k`` stand for the inputs in this order, its keyword-only ones for
+            attributes.
+        type: what programs call it; the name by default.
+        attrs: every attribute with its default.
+        differentiable: False for an operator through which no gradient can pass (comparisons, shapes, …).
+    """
+    from .registry import register
+
+    def define(kernel: Callable[..., Any]) -> OpDef:
+        before, _, after = signature.partition("->")
+        taken = keyword_only(kernel)
+        missing = [a for a in taken if a not in (attrs or {})]
+        if missing:
+            raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(missing)}")
+        new = OpDef(
+            name,
+            type or name,
+            parse_slots(before),
+            parse_slots(after),
+            kernel,
+            defaults=attrs,
+            trait=trait,
+            differentiable=differentiable,
+            kernel_attrs=taken,
+        )
+        register(new)
+        return new
+
+    return define
+
+
+def specs_of(operands: Iterable[Operand]) -> list[Any]:
+    """The specs of array operands, in the same nesting."""
+    return [
+        None
+        if v is None
+        else tuple(TensorSpec(e.shape, e.dtype) for e in v)
+        if isinstance(v, (list, tuple))
+        else TensorSpec(v.shape, v.dtype)
+        for v in operands
+    ]

@@ -1,0 +1,267 @@
+"""Reading a rule over arrays and over a tape.
+
+A rule calls ``k.exp(x)`` or writes ``x * y``. Over plain arrays that computes. Over :class:`Traced` values it computes
+with what they hold and writes down what was done, so that the rule itself can be swept backwards: that is how the
+gradient of a gradient operator comes about. What a traced value holds may itself be traced, on an earlier tape, which
+gives every further order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..sweep import sweep
+from . import registry
+from .opdef import Array, OpDef, Operand
+
+
+class Tape:
+    """What was computed from the values that it watches."""
+
+    __slots__ = ("level", "nodes")
+    _levels = 0
+
+    def __init__(self) -> None:
+        Tape._levels += 1
+        self.level = Tape._levels
+        self.nodes: list[TapeNode] = []
+
+    def watch(self, operand: Operand, k: Ops) -> Operand:
+        """*operand* as seen by a rule that is being recorded."""
+        if operand is None:
+            return None
+        if isinstance(operand, (list, tuple)):
+            return [None if v is None else Traced(v, self, k) for v in operand]
+        return Traced(operand, self, k)
+
+
+class TapeNode:
+    """One operator call on a tape."""
+
+    __slots__ = ("args", "attrs", "op", "outs", "wrt")
+
+    def __init__(
+        self,
+        op: OpDef,
+        args: tuple[Operand, ...],
+        wrt: list[Traced | None],
+        outs: list[Traced | None],
+        attrs: dict[str, Any],
+    ) -> None:
+        self.op = op
+        self.args = args
+        self.wrt = wrt
+        self.outs = outs
+        self.attrs = attrs
+
+
+class Traced:
+    """A value whose uses are written down."""
+
+    __slots__ = ("k", "tape", "value")
+    __array_ufunc__ = None  # `array * traced` is ours to answer
+
+    def __init__(self, value: Array, tape: Tape, k: Ops) -> None:
+        self.value = value
+        self.tape = tape
+        self.k = k
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim  # type: ignore[no-any-return]
+
+    def __add__(self, other: Any) -> Any:
+        return self.k.scale(self, bias=other) if _is_number(other) else self.k.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.k.scale(self, bias=other) if _is_number(other) else self.k.add(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.k.scale(self, bias=-other) if _is_number(other) else self.k.sub(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.k.scale(self, scale=-1, bias=other) if _is_number(other) else self.k.sub(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.k.scale(self, scale=other) if _is_number(other) else self.k.mul(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.k.scale(self, scale=other) if _is_number(other) else self.k.mul(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.k.scale(self, scale=1 / other) if _is_number(other) else self.k.div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        over = self.k.reciprocal(self)
+        return self.k.scale(over, scale=other) if _is_number(other) else self.k.mul(other, over)
+
+    def __pow__(self, exponent: float) -> Any:
+        return self.k.power(self, factor=exponent)
+
+    def __neg__(self) -> Any:
+        return self.k.scale(self, scale=-1)
+
+    # Comparisons are constants as far as derivatives go, so their results are not traced.
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value > _inner(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.value >= _inner(other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.value < _inner(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.value <= _inner(other)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _inner(value: Any) -> Any:
+    return value.value if isinstance(value, Traced) else value
+
+
+def flatten(operands: Sequence[Operand], places: Sequence[int]) -> list[Any]:
+    """The tensors in the slots *places*, list slots laid out one after another."""
+    flat: list[Any] = []
+    for i in places:
+        value = operands[i]
+        if isinstance(value, (list, tuple)):
+            flat.extend(value)
+        else:
+            flat.append(value)
+    return flat
+
+
+def regroup(flat: Sequence[Any], operands: Sequence[Operand], places: Sequence[int]) -> list[list[Any]]:
+    """*flat*, cut into one list per slot: the inverse of :func:`flatten`."""
+    groups = []
+    at = 0
+    for i in places:
+        value = operands[i]
+        size = len(value) if isinstance(value, (list, tuple)) else 1
+        groups.append(list(flat[at : at + size]))
+        at += size
+    return groups
+
+
+def out_places(op: OpDef) -> list[int]:
+    """Positions of the outputs whose gradients the rule reads."""
+    assert op.rule is not None
+    return [r.index for r in op.rule.reads if r.kind == "dout"]
+
+
+class Ops:
+    """Every operator as a method, over arrays of one backend or over traced values."""
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        found = partial(self.call, registry.by_name(name))
+        setattr(self, name, found)
+        return found
+
+    def call(self, op: OpDef, /, *operands: Operand, **given: Any) -> Any:
+        """Compute *op*, and write it down on the latest tape among its operands."""
+        attrs = op.attributes(given) if given or op.defaults else {}
+        tape = None
+        for v in operands:
+            for e in v if isinstance(v, (list, tuple)) else (v,):
+                if isinstance(e, Traced) and (tape is None or e.tape.level > tape.level):
+                    tape = e.tape
+        if len(operands) < len(op.inputs):
+            operands += (None,) * (len(op.inputs) - len(operands))
+        if tape is None:
+            return op.run(self._backend, operands, attrs)
+
+        def strip(value: Any) -> Any:
+            return value.value if isinstance(value, Traced) and value.tape is tape else value
+
+        inner = [[strip(e) for e in v] if isinstance(v, (list, tuple)) else strip(v) for v in operands]
+        result = self.call(op, *inner, **attrs)
+        if op.rule is None:
+            return result
+        results = result if isinstance(result, tuple) else (result,)
+        outs = [
+            [Traced(e, tape, self) for e in r] if isinstance(r, (list, tuple)) else Traced(r, tape, self)
+            for r in results
+        ]
+        wrt = [
+            v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)
+        ]
+        args = tuple(
+            None if r.kind == "dout" else (inner[r.index] if r.kind == "in" else results[r.index])
+            for r in op.rule.reads
+        )
+        node = TapeNode(op, args, wrt, flatten(outs, out_places(op)), attrs)
+        node.args = (*args, inner, results)
+        tape.nodes.append(node)
+        return tuple(outs) if isinstance(result, tuple) else outs[0]
+
+    def pull(
+        self,
+        op: OpDef,
+        args: Sequence[Operand],
+        operands: Sequence[Operand],
+        outputs: Sequence[Operand],
+        arriving: Sequence[Any],
+        mask: Sequence[bool],
+        attrs: dict[str, Any],
+    ) -> list[Any]:
+        """Gradients of one operator call, flat as in :func:`flatten`, from those that arrive at its outputs."""
+        rule = op.rule
+        assert rule is not None
+        douts = iter(zip(regroup(arriving, outputs, out_places(op)), out_places(op), strict=True))
+        filled: list[Operand] = []
+        for read, arg in zip(rule.reads, args, strict=False):
+            if read.kind != "dout":
+                filled.append(arg)
+                continue
+            group, place = next(douts)
+            out = outputs[place]
+            many = isinstance(out, (list, tuple))
+            if not rule.takes_none:
+                like = out if many else [out]
+                group = [self.zeros_like(o) if g is None else g for g, o in zip(group, like, strict=True)]
+            filled.append(group if many else group[0])
+        grads = rule(self, filled, regroup(mask, operands, rule.wrt), attrs)
+        return [g for slot in grads for g in slot]
+
+    def backward(
+        self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[Traced | None]
+    ) -> list[Array | None]:
+        """Gradients of the recorded computation for *wrt*, given ``(result, gradient)`` pairs."""
+        parts: dict[Traced, list[Array]] = {}
+        for value, gradient in seeds:
+            if isinstance(value, Traced) and value.tape is tape:
+                parts.setdefault(value, []).append(gradient)
+        sweep(
+            reversed(tape.nodes),
+            parts,
+            wanted=lambda v: True,
+            accumulate=lambda v, found: self._sum(found),
+            emit=lambda node, arriving, mask: self.pull(
+                node.op, node.args[:-2], node.args[-2], node.args[-1], arriving, mask, node.attrs
+            ),
+        )
+        return [self._sum(parts[v]) if v is not None and v in parts else None for v in wrt]
+
+    def _sum(self, found: list[Array]) -> Array:
+        total = found[0]
+        for extra in found[1:]:
+            total = total + extra
+        return total

@@ -1,0 +1,87 @@
+"""What this process is set to: static or dynamic mode, default programs' name scope, seeds.
+
+Held in context variables, so that threads and async tasks do not disturb each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+from .errors import ModeError
+from .spec import DType, dtype, float32
+
+_static: ContextVar[bool] = ContextVar("gradtool_static", default=False)
+_scope: ContextVar[str] = ContextVar("gradtool_name_scope", default="/")
+_default_dtype: ContextVar[DType] = ContextVar("gradtool_default_dtype", default=float32)
+
+
+def enable_static() -> None:
+    """Build programs from now on instead of computing at once."""
+    _static.set(True)
+
+
+def disable_static() -> None:
+    """Compute at once from now on (dynamic mode, the default)."""
+    _static.set(False)
+
+
+def in_static_mode() -> bool:
+    return _static.get()
+
+
+def require_static(function: str) -> None:
+    """Raise :class:`ModeError` in dynamic mode.
+
+    Args:
+        function: the public name of the function that was called.
+    """
+    if not _static.get():
+        raise ModeError(
+            f"'{function}()' builds static programs, and dynamic mode is on.",
+            hint="call paddle.enable_static() before it",
+        )
+
+
+def default_dtype() -> DType:
+    return _default_dtype.get()
+
+
+def set_default_dtype(value: object) -> None:
+    """Set the type that floating-point constants and parameters get when none is named."""
+    _default_dtype.set(dtype(value))
+
+
+def name_scope() -> str:
+    """The current ``op_namescope``: ``/`` or ``/a/b/``."""
+    return _scope.get()
+
+
+@contextmanager
+def entered_scope(path: str) -> Iterator[None]:
+    """Give operators made inside the ``op_namescope`` *path*."""
+    token = _scope.set(path)
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+class RandomState:
+    """The stream of random numbers that operators without a seed of their own draw from.
+
+    Starts at seed 0, not at a random one: a run can be repeated without asking for it first.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.reset(seed)
+
+    def reset(self, seed: int) -> None:
+        self.seed = seed
+        self.generator = np.random.Generator(np.random.PCG64(seed))
+
+
+random = RandomState()
