@@ -200,3 +200,19 @@ def describing(*, op: str | None = None, variable: str | None = None, made: str 
         error.variable = error.variable or variable
         error.made = error.made or made
         raise
+
+
+class UnsupportedError(UsageError):
+    """Something that Paddle has and this version of gradtool does not; says so instead of doing something else."""
+
+
+class ElementTypeError(ArgumentTypeError, AttributeError):
+    """An element of a list argument of a wrong type (Paddle raises AttributeError)."""
+
+
+class EmptyArgumentError(UsageError, IndexError):
+    """An empty list where at least one element is needed (Paddle raises IndexError)."""
+
+
+class UnknownNameWarning(UserWarning):
+    """A name in ``parameter_list`` or ``no_grad_set`` that no variable has; Paddle ignores it silently."""

@@ -1,0 +1,1 @@
+"""``append_backward`` and ``gradients``: building the backward part of a program."""

@@ -1,0 +1,1 @@
+"""Running programs: lowering to plans, the run loop, scopes."""

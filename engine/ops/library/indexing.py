@@ -1,1 +1,60 @@
-"""Operators: indexing."""
+"""Looking up, selecting and placing parts of tensors."""
+
+from __future__ import annotations
+
+
+from ...errors import LabelError
+from ..opdef import Like, Trait, op
+from ..samples import ints
+
+
+@op(
+    "embedding",
+    "Ids W -> Out",
+    type="lookup_table_v2",
+    attrs={"padding_idx": -1, "is_sparse": False, "is_distributed": False, "remote_prefetch": False},
+)
+def embedding(k, ids, w, *, padding_idx):
+    """The rows of *w* at *ids*; rows at padding_idx are zeros (-1: none)."""
+    if ids.size and (ids.min() < 0 or ids.max() >= w.shape[0]):
+        bad = ids.min() if ids.min() < 0 else ids.max()
+        raise LabelError(f"lookup_table_v2: id {bad} is outside the table of {w.shape[0]} rows")
+    out = w[ids]
+    if padding_idx != -1:
+        out = k.xp.where((ids == padding_idx)[..., None], k.xp.zeros((), w.dtype), out)
+    return out
+
+
+@embedding.infer
+def _(ids, w):
+    return w.with_shape((*ids.shape, *w.shape[1:]))
+
+
+@embedding.gradient(wrt="W")
+def _(k, ids, w: Like, dout, *, padding_idx):
+    return k.add_rows(ids, dout, w, padding_idx=padding_idx)
+
+
+@op("add_rows", "Ids X Y -> Out", attrs={"padding_idx": -1}, trait=Trait.INTERNAL)
+def add_rows(k, ids, x, like, *, padding_idx):
+    """Zeros in the shape of *like* with the rows of *x* added at *ids*: the transpose of ``embedding``."""
+    xp = k.xp
+    flat, rows = ids.reshape(-1), x.reshape((-1, *like.shape[1:]))
+    if padding_idx != -1:
+        keep = flat != padding_idx
+        flat, rows = flat[keep], rows[keep]
+    out = xp.zeros(like.shape, x.dtype)
+    xp.add.at(out, flat, rows)
+    return out
+
+
+@add_rows.gradient(wrt="X")
+def _(k, ids, dout, *, padding_idx):
+    return k.embedding(ids, dout, padding_idx=padding_idx)
+
+
+@embedding.samples
+def _(make):
+    yield make(ids=ints((2, 3), 5), w=(5, 4))
+    yield make(ids=ints((4, 1), 5), w=(5, 4), padding_idx=2)
+    yield make(ids=ints((0,), 5), w=(5, 4))

@@ -1,0 +1,62 @@
+"""Which module each public name comes from; loaded on first use.
+
+A name that is not here raises an error that says so and names what is near, so that a program written for Paddle
+never meets a silent stub.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+SUBMODULES: dict[str, tuple[str, ...]] = {
+    "gradtool": ("static", "nn", "fluid", "base", "framework", "utils", "tensor", "device"),
+    "gradtool.static": ("nn",),
+    "gradtool.nn": ("functional", "initializer"),
+    "gradtool.fluid": ("layers", "backward", "framework", "initializer", "param_attr", "unique_name", "core"),
+    "gradtool.utils": ("unique_name",),
+}
+"""Modules that may be reached as attributes of their package."""
+
+SOURCES: dict[str, dict[str, str]] = {}
+"""Package -> public name -> the module that defines it; filled by :func:`provide`."""
+
+
+def provide(package: str, module: str, names: str) -> None:
+    """Say that *names* (separated by blanks) of *package* are defined in *module*."""
+    SOURCES.setdefault(package, {}).update(dict.fromkeys(names.split(), module))
+
+
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` for *package*."""
+
+    def get(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from . import _names  # noqa: F401  (fills SOURCES)
+
+        if name in SUBMODULES.get(package, ()):
+            return importlib.import_module(f"{package}.{name}")
+        where = SOURCES.get(package, {}).get(name)
+        if where is None:
+            raise missing(package, name, names())
+        value = getattr(importlib.import_module(where), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        from . import _names  # noqa: F401
+
+        return sorted({*SUBMODULES.get(package, ()), *SOURCES.get(package, {})})
+
+    return get, names
+
+
+def missing(package: str, name: str, known: list[str]) -> AttributeError:
+    """The error for a name that gradtool does not have."""
+    from gradtool.engine.errors import NotImplementedHere, did_you_mean
+
+    public = package.replace("gradtool", "paddle", 1)
+    return NotImplementedHere(f"{public}.{name} is not implemented in gradtool", hint=did_you_mean(name, known))

@@ -1,0 +1,29 @@
+"""The table of public names: package, defining module, names."""
+
+from __future__ import annotations
+
+from ._lazy import provide
+
+provide("gradtool", "gradtool.engine.state", "enable_static disable_static in_static_mode set_default_dtype")
+provide(
+    "gradtool",
+    "gradtool.engine.spec",
+    "bool_ int8 int16 int32 int64 uint8 float16 float32 float64 bfloat16 complex64 complex128",
+)
+provide("gradtool", "gradtool._math", "mean square add_n add scale")
+provide("gradtool", "gradtool._parameters", "ParamAttr create_parameter")
+provide("gradtool", "gradtool.framework", "seed CPUPlace in_dynamic_mode get_default_dtype set_flags get_flags")
+
+provide(
+    "gradtool.static",
+    "gradtool.engine.ir.default",
+    "default_main_program default_startup_program program_guard name_scope",
+)
+provide("gradtool.static", "gradtool.engine.ir.program", "Program")
+provide("gradtool.static", "gradtool.engine.ir.variable", "Variable")
+provide("gradtool.static", "gradtool.engine.autodiff.backward", "append_backward")
+provide("gradtool.static", "gradtool.engine.autodiff.gradients", "gradients")
+provide("gradtool.static", "gradtool.engine.executor.executor", "Executor")
+provide("gradtool.static", "gradtool.engine.executor.scope", "Scope global_scope scope_guard")
+provide("gradtool.static", "gradtool._parameters", "create_parameter create_global_var")
+provide("gradtool.static", "gradtool._data", "data")

@@ -1,0 +1,154 @@
+"""Parameters and how they are set up: ``ParamAttr``, ``create_parameter``, ``create_global_var`` (paddle.md 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradtool.engine import source
+from gradtool.engine.errors import ArgumentTypeError, DtypeError
+from gradtool.engine.ir import build, default
+from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.ops import registry
+from gradtool.engine.spec import TensorSpec
+from gradtool.engine.spec import dtype as dtype_of
+
+from .nn import initializer
+
+
+class ParamAttr:
+    """Settings of a parameter.
+
+    Args:
+        name: its name; generated when None. Two parameters of one name are one parameter.
+        initializer: how the startup program fills it; the layer's default when None.
+        learning_rate: factor on the optimizer's learning rate.
+        regularizer: weight decay of its own.
+        trainable: False makes it a constant for gradients.
+        need_clip: whether gradient clipping includes it.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        initializer: Any = None,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        trainable: bool = True,
+        do_model_average: bool = True,
+        need_clip: bool = True,
+    ) -> None:
+        self.name = name
+        self.initializer = initializer
+        self.learning_rate = learning_rate
+        self.regularizer = regularizer
+        self.trainable = trainable
+        self.do_model_average = do_model_average
+        self.need_clip = need_clip
+
+    @staticmethod
+    def of(given: Any) -> ParamAttr | None:
+        """What an ``attr`` argument stands for; None for False (no parameter).
+
+        Raises:
+            ArgumentTypeError: it is no ParamAttr, name, initializer, bool or None (a TypeError).
+        """
+        if given is None or given is True:
+            return ParamAttr()
+        if given is False:
+            return None
+        if isinstance(given, ParamAttr):
+            return given
+        if isinstance(given, str):
+            return ParamAttr(name=given)
+        if isinstance(given, initializer.Initializer):
+            return ParamAttr(initializer=given)
+        raise ArgumentTypeError(f"{type(given)} cast to ParamAttr")
+
+
+def make(
+    layer: str, attr: Any, shape: Sequence[int], dtype: Any, *, is_bias: bool = False, default_init: Any = None
+) -> Parameter | None:
+    """A layer's parameter, called ``<layer>.w_0`` or ``<layer>.b_0`` unless *attr* names it.
+
+    Returns:
+        None when *attr* is False.
+    """
+    settings = ParamAttr.of(attr)
+    if settings is None:
+        return None
+    program = default.default_main_program()
+    name = settings.name or program.names(f"{layer}.{'b' if is_bias else 'w'}")
+    kind = dtype_of(dtype)
+    init = settings.initializer or default_init
+    if init is None:
+        if not kind.is_floating:
+            raise DtypeError(f"parameter '{name}' of dtype {kind.name} needs an initializer")
+        init = initializer.Constant(0.0) if is_bias else initializer.XavierUniform()
+    block = program.current_block()
+    known = program.global_block().vars.get(name)
+    parameter = block.create_parameter(
+        name,
+        tuple(int(d) for d in shape),
+        kind,
+        trainable=settings.trainable,
+        learning_rate=settings.learning_rate,
+        regularizer=settings.regularizer,
+        need_clip=settings.need_clip,
+        do_model_average=settings.do_model_average,
+    )
+    if known is None:
+        _initialise(name, parameter.spec, init)
+    return parameter
+
+
+def _initialise(name: str, spec: TensorSpec, init: Any) -> None:
+    """Append the operator that fills *name* to the startup program."""
+    home = default.default_startup_program().global_block()
+    target = home.vars.get(name)
+    if target is None:
+        target = home.add_var(Variable(home, name, spec, persistable=True, loc=source.here()))
+    op_type, attrs = init.operator(spec)
+    op = registry.by_type(op_type)
+    inputs = tuple(() if s.many else None for s in op.inputs)
+    build.emit(home, op, inputs, attrs, [target])
+
+
+def create_parameter(
+    shape: Sequence[int],
+    dtype: Any,
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Any = None,
+) -> Parameter:
+    """A parameter outside any layer, called ``create_parameter_0.w_0`` unless it is named.
+
+    Raises:
+        DtypeError: an integer dtype without an initializer (a TypeError).
+        NameClash: a variable of that name with another shape or dtype (a ValueError).
+    """
+    settings = ParamAttr.of(attr)
+    if settings is None:
+        raise ArgumentTypeError("create_parameter: attr must not be False")
+    if settings.name is None and name is not None:
+        settings = ParamAttr(**{**vars(settings), "name": name})
+    layer = default.default_main_program().names("create_parameter") if settings.name is None else "create_parameter"
+    made = make(layer, settings, shape, dtype, is_bias=is_bias, default_init=default_initializer)
+    assert made is not None
+    return made
+
+
+def create_global_var(
+    shape: Sequence[int],
+    value: float,
+    dtype: Any,
+    persistable: bool = False,
+    force_cpu: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """A variable that the startup program sets to *value*; no gradient flows through it."""
+    block = default.default_main_program().global_block()
+    made = block.create_var(name, tuple(shape), dtype, stop_gradient=True, persistable=persistable)
+    _initialise(made.name, made.spec, initializer.Constant(value))
+    return made

@@ -1,0 +1,77 @@
+"""``paddle.static.nn``: layers that make their own parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradtool import _parameters
+from gradtool._dispatch import apply
+from gradtool.engine import state
+from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ops.infer import product
+
+
+def activated(x: Variable, act: str | None, layer: str) -> Variable:
+    """*x* through the activation called *act*, as part of *layer*."""
+    return x if act is None else apply(act, x, name=layer)  # type: ignore[no-any-return]
+
+
+def fc(
+    x: Variable | Sequence[Variable],
+    size: int,
+    num_flatten_dims: int = 1,
+    weight_attr: Any = None,
+    bias_attr: Any = None,
+    activation: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """A fully connected layer: ``activation(x·w + b)``; several inputs are multiplied each with its own w and added.
+
+    Args:
+        num_flatten_dims: that many leading dimensions of *x* are kept, the others flattened to a row.
+    """
+    state.require_static("fc")
+    inputs = list(x) if isinstance(x, (list, tuple)) else [x]
+    layer = name if name is not None else default.default_main_program().names("fc")
+    attrs = weight_attr if isinstance(weight_attr, (list, tuple)) else [weight_attr] * len(inputs)
+    products = []
+    for entry, attr in zip(inputs, attrs, strict=True):
+        if not isinstance(entry, Variable):
+            raise ArgumentTypeError(f"fc: x must be a Variable, but received {type(entry).__name__}.")
+        dims = num_flatten_dims if num_flatten_dims >= 0 else entry.ndim - 1
+        rows = product(entry.shape[dims:])
+        if rows < 0:
+            raise UsageError(
+                f"fc: the flattened dimensions of '{entry.name}' {list(entry.shape)} must be known, from {dims} on"
+            )
+        if attr is False:
+            raise ArgumentTypeError("fc: weight_attr must not be False")
+        w = _parameters.make(layer, attr, [rows, size], entry.dtype)
+        products.append(apply("mul", entry, w, attrs={"x_num_col_dims": dims, "y_num_col_dims": 1}, name=layer))
+    out = products[0] if len(products) == 1 else apply("sum", products, name=layer)
+    b = _parameters.make(layer, bias_attr, [size], inputs[0].dtype, is_bias=True)
+    if b is not None:
+        out = apply("elementwise_add", out, b, attrs={"axis": num_flatten_dims}, name=layer)
+    return activated(out, activation, layer)
+
+
+def embedding(
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """Rows of a table of *size* ``[rows, columns]`` at the ids in *input*."""
+    state.require_static("embedding")
+    layer = default.default_main_program().names("embedding")
+    w = _parameters.make(layer, param_attr, size, dtype)
+    padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else size[0] + padding_idx
+    return apply(  # type: ignore[no-any-return]
+        "lookup_table_v2", input, w, attrs={"padding_idx": padding, "is_sparse": is_sparse}, name=layer
+    )

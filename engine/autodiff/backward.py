@@ -1,0 +1,190 @@
+"""``append_backward`` (paddle.md 2)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .. import source, state
+from ..collector import paused_gc
+from ..errors import (
+    ArgumentTypeError,
+    LossError,
+    LossTypeError,
+    UnknownNameWarning,
+    UnsupportedError,
+    UsageError,
+    expect_type,
+    near,
+)
+from ..ir import roles
+from ..ir.program import Block
+from ..ir.variable import Variable
+from .builder import Builder
+
+_HERE = "paddle.static.append_backward"
+
+
+def append_backward(
+    loss: Variable,
+    parameter_list: Sequence[Variable | str] | set[Variable | str] | None = None,
+    no_grad_set: Iterable[Variable | str] | None = None,
+    callbacks: Sequence[Callable[..., Any]] | None = None,
+    checkpoints: list[Variable | str] | None = None,
+    distop_context: None = None,
+) -> list[tuple[Variable, Variable]]:
+    """Append the backward part of *loss* to its program.
+
+    Args:
+        loss: a variable of one element that an operator of the program computes.
+        parameter_list: the parameters (or their names) whose gradients to return, in this order; all trainable ones
+            by default. Other variables of block 0 may be asked for as well.
+        no_grad_set: variables of block 0 (or their names) at which gradients are cut, in addition to all variables
+            with ``stop_gradient=True``.
+        callbacks: called as ``callback(block=..., context=...)`` once for each operator that is added after the seed;
+            ``context`` maps gradient names to forward names, and ``"__current_op_desc__"`` to the operator's
+            description.
+        checkpoints: recomputation; not in this version.
+
+    Returns:
+        ``(parameter, gradient)`` pairs. A parameter that no gradient reaches has none.
+
+    Raises:
+        LossTypeError: *loss* is no Variable (an AssertionError and a TypeError).
+        LossError: *loss* has several elements, or nothing computes it (a ValueError).
+        ArgumentTypeError: another argument of a wrong type (a TypeError).
+        NoGradientRule: an operator between the parameters and the loss has no gradient (a RuntimeError).
+
+    A call that fails leaves the program as it was. Called again, it reuses the gradient operators that already compute
+    the same values and appends only what is new.
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+    ...     x = paddle.static.data("x", [4, 3])
+    ...     loss = paddle.mean(paddle.static.nn.fc(x, 2, name="fc"))
+    ...     [(p.name, g.name) for p, g in paddle.static.append_backward(loss)]
+    [('fc.w_0', 'fc.w_0@GRAD'), ('fc.b_0', 'fc.b_0@GRAD')]
+    """
+    state.require_static("append_backward")
+    if not isinstance(loss, Variable):
+        raise LossTypeError(
+            f"The type of 'loss' in {_HERE} must be Variable, but received {type(loss).__name__}.",
+            hint="pass the variable that the network computes, not its name or value",
+        )
+    expect_type(callbacks, (list, tuple, type(None)), "callbacks", _HERE)
+    for callback in callbacks or ():
+        if not callable(callback):
+            raise UsageError(f"'callback' must be a callable object, but received {type(callback).__name__}.")
+    if checkpoints:
+        raise UnsupportedError(
+            "append_backward(checkpoints=...): recomputation is not part of this version of gradtool.",
+            hint="leave checkpoints out: the gradients are the same, they only need more memory",
+        )
+    block = loss.block.program.global_block()
+    _check_loss(loss)
+    asked = _parameters(block, parameter_list)
+    stopped = no_grad_names(block, no_grad_set, _HERE)
+    program = block.program
+    with paused_gc():
+        builder = Builder(block, stopped, program._appending_grad_times + 1)
+        builder.seed_loss(loss)
+        seeds = len(builder.ops)
+        builder.run()
+        pairs = []
+        for v in asked:
+            gradient = builder.gradient(builder.values.initial(v) if v.persistable else builder.values.current(v))
+            if gradient is not None and builder.wanted(v):
+                pairs.append((v, gradient))
+        ops = builder.call_back(tuple(callbacks or ()), seeds)
+        assert loss.op is not None
+        loss.op.role |= roles.LOSS
+        builder.commit(ops)
+        program._appending_grad_times += 1
+        _note_pairs(pairs)
+    return pairs
+
+
+def _check_loss(loss: Variable) -> None:
+    if loss.op is None:
+        raise LossError(
+            f"the loss '{loss.name}' is not computed by any operator.",
+            variable=loss.name,
+            made=source.describe(loss.made_at),
+            hint="a fed variable or a parameter has no backward part; compute a loss from it first",
+        )
+    if loss.spec.count != 1:
+        raise LossError(
+            f"the loss '{loss.name}' must have one element, but its shape is {list(loss.shape)}.",
+            variable=loss.name,
+            made=source.describe(loss.made_at),
+            hint="reduce it, for example with paddle.mean, or use static.gradients, which takes targets of any shape",
+        )
+
+
+def _parameters(block: Block, given: Any) -> list[Variable]:
+    """The variables whose gradients are asked for, in order."""
+    if given is None:
+        return [p for p in block.program.all_parameters() if p.trainable]
+    expect_type(given, (list, tuple, set), "parameter_list", _HERE)
+    found = []
+    for i, entry in enumerate(sorted(given, key=_name) if isinstance(given, set) else given):
+        expect_type(entry, (Variable, str), f"parameter_list[{i}]", _HERE)
+        if isinstance(entry, Variable):
+            found.append(entry)
+        elif entry in block.vars:
+            found.append(block.vars[entry])
+        else:
+            _warn_unknown(entry, block, "parameter_list", [p.name for p in block.all_parameters()])
+    return found
+
+
+def _name(entry: object) -> str:
+    return entry.name if isinstance(entry, Variable) else str(entry)
+
+
+def no_grad_names(block: Block, given: Any, where: str) -> set[str]:
+    """The names in a ``no_grad_set`` argument; unknown ones give a warning that names near matches.
+
+    Raises:
+        ArgumentTypeError: not a set, list or tuple, or an element that is neither Variable nor str.
+    """
+    if given is None:
+        return set()
+    expect_type(given, (set, frozenset, list, tuple), "no_grad_set", where)
+    found = set()
+    for entry in given:
+        if not isinstance(entry, (Variable, str)):
+            raise ArgumentTypeError(
+                f"The type of no_grad_set's members in {where} must be Variable or str, "
+                f"but received {type(entry).__name__}."
+            )
+        name = _name(entry)
+        if isinstance(entry, str) and name not in block.vars:
+            _warn_unknown(name, block, "no_grad_set", list(block.vars))
+        found.add(name)
+    return found
+
+
+def _warn_unknown(name: str, block: Block, argument: str, known: list[str]) -> None:
+    close = near(name, known)
+    hint = f"; near names: {', '.join(close)}" if close else ""
+    warnings.warn(
+        f"{argument} names {name!r}, which no variable of block {block.idx} has{hint}",
+        UnknownNameWarning,
+        stacklevel=5,
+    )
+
+
+def _note_pairs(pairs: list[tuple[Variable, Variable]]) -> None:
+    """Write each pair into ``op_role_var`` of the operator that makes the gradient, later ones first."""
+    for p, g in pairs:
+        op = g.op
+        if op is None:
+            continue
+        noted = zip(op.role_var[::2], op.role_var[1::2], strict=True)
+        if (p.name, g.name) not in noted:
+            op.role_var = (p.name, g.name, *op.role_var)
+
+

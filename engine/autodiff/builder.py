@@ -1,0 +1,463 @@
+"""Building the backward part of a block: what the sweep emits, and how it enters the program.
+
+New operators and variables are collected here and enter the block in one step at the end (:meth:`Builder.commit`); a
+call that fails before leaves the program as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .. import names, source
+from ..errors import NoGradientRule
+from ..ir import roles
+from ..ir.desc import NewOpDesc, OpDesc
+from ..ir.operator import Operands, Operator, each, intern_attrs
+from ..ir.program import Block
+from ..ir.variable import Variable
+from ..ops import registry
+from ..ops.opdef import OpDef
+from ..ops.readings import flatten, out_places, regroup
+from ..sweep import sweep
+from .values import Value, Values, variable_of
+
+Callback = Callable[..., Any]
+
+
+class Node:
+    """An operator of the program as the sweep sees it."""
+
+    __slots__ = ("op", "outs", "wrt")
+
+    def __init__(self, op: Operator, wrt: list[Value | None], outs: list[Value | None]) -> None:
+        self.op = op
+        self.wrt = wrt
+        self.outs = outs
+
+
+class Call:
+    """An operator that an expanding rule asks for, not made yet."""
+
+    __slots__ = ("attrs", "op", "operands")
+
+    def __init__(self, op: OpDef, operands: tuple[Any, ...], attrs: dict[str, Any]) -> None:
+        self.op = op
+        self.operands = operands
+        self.attrs = attrs
+
+
+class Calls:
+    """The namespace in which an expanding rule is read: every operator answers with a :class:`Call`."""
+
+    def __getattr__(self, name: str) -> Callable[..., Call]:
+        op = registry.by_name(name)
+
+        def call(*operands: Any, **attrs: Any) -> Call:
+            places = operands + (None,) * (len(op.inputs) - len(operands))
+            fitted = tuple(tuple(v) if isinstance(v, list) else v for v in places)
+            return Call(op, fitted, op.attributes(attrs))
+
+        return call
+
+
+class Builder:
+    """The backward part of one block, under construction.
+
+    Args:
+        block: the block that is differentiated and appended to.
+        stopped: names through which no gradient flows, beside the variables with ``stop_gradient``.
+        call: how many backward calls the program has seen, this one included.
+    """
+
+    def __init__(self, block: Block, stopped: Iterable[str], call: int) -> None:
+        self.block = block
+        self.stopped = frozenset(stopped)
+        self.call = call
+        self.values = Values(block.ops)
+        self.parts: dict[Value, list[Variable]] = {}
+        self.ops: list[Operator] = []
+        self.context: dict[str, Any] = {}
+        self._taken: set[str] = set()
+        self._plain: dict[Variable, Value] = {}
+        self._saved: dict[tuple[Variable, int], Variable] = {}
+        self._saves: dict[Operator, list[Operator]] = {}
+        self._known = self._existing() if call > 1 else {}
+
+    def _existing(self) -> dict[Any, Operator]:
+        """Operators of earlier backward parts whose inputs and outputs still hold what they read and wrote."""
+        values = self.values
+        known: dict[Any, Operator] = {}
+        for op in self.block.ops:
+            if not roles.is_backward(op.role):
+                continue
+            if all(values.is_current(values.read(op, v)) for v in op.input_variables()) and all(
+                values.is_current(values.written(op, v)) for v in op.output_variables()
+            ):
+                known.setdefault((op.op, id(op.attrs), op.inputs), op)
+        return known
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def _base(self, value: Value) -> str:
+        """The gradient name of a value; the value met first gets the plain one, older ones their version."""
+        v = variable_of(value)
+        first = self._plain.setdefault(v, value)
+        if first == value or not isinstance(value, tuple):
+            return names.grad(v.name)
+        return names.grad(names.old_version(v.name, value[1]))
+
+    def _free(self, name: str) -> str:
+        """*name*, or what this call uses instead when a different value has it."""
+        if not self._is_taken(name):
+            return name
+        prefixed = names.again(name, self.call)
+        return prefixed if not self._is_taken(prefixed) else self._numbered(prefixed)
+
+    def _numbered(self, name: str) -> str:
+        number = 0
+        while self._is_taken(f"{name}_{number}"):
+            number += 1
+        return f"{name}_{number}"
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self.block.vars or name in self._taken
+
+    def _gradient_variable(self, value: Value) -> Variable:
+        """A new variable for a gradient of *value*; its name is settled by :meth:`_settle`."""
+        v = variable_of(value)
+        return Variable(self.block, "", v.spec)
+
+    def _settle(self, variable: Variable, name: str) -> None:
+        variable.name = self._free(name)
+        self._taken.add(variable.name)
+
+    # -- seeds ----------------------------------------------------------------------------------------------------
+
+    def seed_loss(self, loss: Variable) -> None:
+        """Start from a loss of one element: a constant one."""
+        op = registry.by_type("fill_constant")
+        attrs = op.attributes({"shape": loss.shape, "value": 1.0, "dtype": loss.dtype.code})
+        self._seed(loss, op, (None,) * len(op.inputs), attrs, roles.BACKWARD | roles.LOSS, overwrite=False)
+
+    def seed_ones(self, target: Variable) -> None:
+        """Start from a target of any shape: ones."""
+        op = registry.by_type("fill_any_like")
+        attrs = op.attributes({"value": 1.0, "dtype": target.dtype.code})
+        self._seed(target, op, (target,), attrs, roles.BACKWARD, overwrite=True)
+
+    def seed_given(self, target: Variable, gradient: Variable) -> None:
+        """Start from a gradient that the user made."""
+        self.parts.setdefault(self.values.current(target), []).append(gradient)
+
+    def _seed(
+        self, target: Variable, op: OpDef, inputs: Operands, attrs: dict[str, Any], role: int, overwrite: bool
+    ) -> None:
+        name = names.grad(target.name)
+        self.context[name] = target.name
+        there = self.block.vars.get(name)
+        value = self.values.current(target)
+        self._plain.setdefault(target, value)
+        attrs_shared = intern_attrs(op, attrs)
+        if there is not None and there.op is not None:
+            made = there.op
+            if made.op is op and made.attrs is attrs_shared and made.inputs == inputs and made.role == role:
+                self.parts.setdefault(value, []).append(there)
+                return
+        if there is not None and overwrite and _is_seed(there):
+            variable = there  # as Paddle does: the old seed is written again
+        else:
+            variable = Variable(self.block, "", target.spec)
+            variable.name = name if not self._is_taken(name) else self._numbered(name)
+            self._taken.add(variable.name)
+        self._emit(op, inputs, (variable,), attrs, role=role, loc=target.made_at)
+        self.parts.setdefault(value, []).append(variable)
+
+    # -- the sweep ------------------------------------------------------------------------------------------------
+
+    def wanted(self, value: Value) -> bool:
+        v = variable_of(value)
+        return not v.stop_gradient and v.name not in self.stopped
+
+    def run(self, path: Callable[[Operator], bool] | None = None) -> None:
+        """Sweep the block backwards from the seeds, over the operators for which *path* holds."""
+        for value in list(self.parts):
+            if not self.wanted(value):
+                # No gradient passes: nothing below it is differentiated, though the seed stays.
+                self.parts[value] = self.parts.pop(value)
+        blocked = {value for value in self.parts if not self.wanted(value)}
+        held = {value: self.parts.pop(value) for value in blocked}
+        sweep(self._nodes(path), self.parts, self.wanted, self._accumulate, self._differentiate)
+        self.parts.update(held)
+        for value, found in list(self.parts.items()):
+            if len(found) > 1:
+                self.parts[value] = [self._accumulate(value, found)]
+            elif not found[0].name:
+                self._settle(found[0], self._base(value))
+
+    def gradient(self, value: Value) -> Variable | None:
+        """The gradient of *value* once the sweep is done, or None."""
+        found = self.parts.get(value)
+        return found[0] if found else None
+
+    def _nodes(self, path: Callable[[Operator], bool] | None) -> Iterator[Node]:
+        values, parts = self.values, self.parts
+        for op in reversed(self.block.ops):
+            if not any(values.written(op, v) in parts for v in each(op.outputs)):
+                continue
+            rule = op.op.rule
+            if rule is None:
+                if op.op.differentiable and any(self.wanted(values.read(op, v)) for v in each(op.inputs)):
+                    raise no_rule(op)
+                continue
+            if path is not None and not path(op):
+                continue
+            wrt = [None if v is None else values.read(op, v) for v in flatten(op.inputs, rule.wrt)]
+            outs = [
+                None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))
+            ]
+            yield Node(op, wrt, outs)
+
+    def _accumulate(self, value: Value, found: list[Variable]) -> Variable:
+        """One gradient from the contributions of several operators: a ``sum``."""
+        op = registry.by_type("sum")
+        inputs = (tuple(found),)
+        attrs = op.attributes({})
+        known = self._known.get((op, id(intern_attrs(op, attrs)), inputs))
+        if known is not None:
+            return next(known.output_variables())
+        base = self._base(value)
+        taken = base if not self._is_taken(base) else names.again(base, self.call)
+        for i, v in enumerate(found):
+            if not v.name:
+                self._settle(v, names.part(taken, self.block.idx, i))
+        total = self._gradient_variable(value)
+        self._settle(total, base)
+        self._emit(op, inputs, (total,), attrs, like=value)
+        return total
+
+    def _arrived(self, value: Value, found: Variable | None) -> Variable | None:
+        if found is not None and not found.name:
+            self._settle(found, self._base(value))
+        return found
+
+    def _differentiate(
+        self, node: Node, arriving: list[Variable | None], mask: list[bool]
+    ) -> list[Variable | None]:
+        """Append the gradient operator of *node* (or the operators that its rule expands to)."""
+        op = node.op
+        rule = op.op.rule
+        assert rule is not None
+        for value, found in zip(node.outs, arriving, strict=True):
+            if value is not None:
+                self._arrived(value, found)
+        for value, w in zip(node.wrt, mask, strict=True):
+            if w and value is not None:
+                v = variable_of(value)
+                self.context.setdefault(names.grad(v.name), v.name)
+        if not rule.takes_none:
+            arriving = [
+                self._zeros(value) if found is None and value is not None else found
+                for value, found in zip(node.outs, arriving, strict=True)
+            ]
+        groups = iter(regroup(arriving, op.outputs, out_places(op.op)))
+        args: list[Any] = []
+        for read in rule.reads:
+            if read.kind == "dout":
+                group = next(groups)
+                args.append(tuple(group) if isinstance(op.outputs[read.index], tuple) else group[0])
+            elif read.kind == "in":
+                args.append(self._operand(op.inputs[read.index], op, read.like, self.values.read))
+            else:
+                args.append(self._operand(op.outputs[read.index], op, read.like, self.values.written))
+        if rule.expands:
+            return self._expand(node, args, mask)
+        grad_op = op.op.grad_op
+        assert grad_op is not None
+        return self._gradient_op(node, grad_op, tuple(args), mask)
+
+    def _gradient_op(
+        self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]
+    ) -> list[Variable | None]:
+        op = node.op
+        attrs = op.attrs
+        known = self._known.get((grad_op, id(attrs), inputs))
+        results: list[Variable | None] = [None] * len(mask)
+        if known is not None:
+            places = range(len(known.outputs))
+            for i, v in enumerate(flatten(known.outputs, places)):
+                if mask[i] and v is not None:
+                    results[i] = v
+        new = [w and results[i] is None for i, w in enumerate(mask)]
+        if any(new):
+            made = [
+                self._gradient_variable(value) if w and value is not None else None
+                for w, value in zip(new, node.wrt, strict=True)
+            ]
+            assert op.op.rule is not None
+            groups = regroup(made, op.inputs, op.op.rule.wrt)
+            outputs = tuple(
+                tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True)
+            )
+            self._emit(grad_op, inputs, outputs, attrs, origin=op)
+            results = [m if m is not None else r for m, r in zip(made, results, strict=True)]
+        return results
+
+    def _expand(self, node: Node, args: list[Any], mask: list[bool]) -> list[Variable | None]:
+        op = node.op
+        rule = op.op.rule
+        assert rule is not None
+        calls = rule(Calls(), args, regroup(mask, op.inputs, rule.wrt), op.attrs)
+        results: list[Variable | None] = []
+        flat = [c for group in calls for c in group]
+        for call, value in zip(flat, node.wrt, strict=True):
+            if call is None or value is None:
+                results.append(None)
+                continue
+            attrs = intern_attrs(call.op, call.attrs)
+            known = self._known.get((call.op, id(attrs), call.operands))
+            if known is not None:
+                results.append(next(known.output_variables()))
+                continue
+            variable = self._gradient_variable(value)
+            outputs = (variable,) + (None,) * (len(call.op.outputs) - 1)
+            self._emit(call.op, call.operands, outputs, attrs, origin=op)
+            results.append(variable)
+        return results
+
+    def _zeros(self, value: Value) -> Variable:
+        """Zeros for an output that no gradient reaches, where the rule needs one."""
+        op = registry.by_type("fill_any_like")
+        v = variable_of(value)
+        attrs = op.attributes({"value": 0.0, "dtype": -1})
+        known = self._known.get((op, id(intern_attrs(op, attrs)), (v,)))
+        if known is not None:
+            return next(known.output_variables())
+        variable = self._gradient_variable(value)
+        self._settle(variable, self._base(value))
+        self.context.setdefault(names.grad(v.name), v.name)
+        self._emit(op, (v,), (variable,), attrs, like=value)
+        return variable
+
+    def _operand(self, operand: Any, op: Operator, like: bool, value_of: Callable[..., Value]) -> Any:
+        """A forward operand for a gradient operator: the variable, or where its overwritten value was saved."""
+        if not self.values.last or like or operand is None:
+            return operand
+        if isinstance(operand, tuple):
+            return tuple(None if v is None else self._kept(value_of(op, v)) for v in operand)
+        return self._kept(value_of(op, operand))
+
+    def _kept(self, value: Value) -> Variable:
+        if isinstance(value, Variable):
+            return value
+        if self.values.is_current(value):
+            return value[0]
+        found = self._saved.get(value)
+        if found is None:
+            v, version = value
+            name = names.old_version(v.name, version)
+            there = self.block.vars.get(name)
+            if there is not None:
+                found = there
+            else:
+                found = Variable(self.block, name, v.spec, stop_gradient=True)
+                self._taken.add(name)
+                writer = self.values.next_writer(value)
+                assign = registry.by_type("assign")
+                save = Operator(
+                    self.block, assign, (v,), (found,), assign.attributes({}), loc=writer.loc, scope=writer.scope
+                )
+                self._saves.setdefault(writer, []).append(save)
+            self._saved[value] = found
+        return found
+
+    def _emit(
+        self,
+        op: OpDef,
+        inputs: Operands,
+        outputs: Operands,
+        attrs: Mapping[str, Any],
+        *,
+        role: int = roles.BACKWARD,
+        origin: Operator | None = None,
+        like: Value | None = None,
+        loc: source.Location | None = None,
+    ) -> None:
+        if origin is not None:
+            place, scope = origin.loc, origin.scope
+        else:
+            maker = variable_of(like).op if like is not None else None
+            place = loc if loc is not None else maker.loc if maker is not None else source.NOWHERE
+            scope = maker.scope if maker is not None else "/"
+        self.ops.append(
+            Operator(self.block, op, inputs, outputs, attrs, loc=place, role=role, scope=scope, origin=origin)
+        )
+
+    # -- entering the program -------------------------------------------------------------------------------------
+
+    def call_back(self, callbacks: Sequence[Callback], seeds: int) -> list[Operator]:
+        """The new operators with what *callbacks* added; each is called once for each operator after the seeds.
+
+        While they run, ``block.desc`` shows the operators so far and ``block.ops`` the forward part only.
+        """
+        if not callbacks:
+            return self.ops
+        pending: list[Any] = self.block.pending
+        scope = {v.name: v for op in self.ops for v in op.output_variables()}
+        try:
+            for i, op in enumerate(self.ops):
+                pending.append(op)
+                if i < seeds:
+                    continue
+                self.context["__current_op_desc__"] = OpDesc(op)
+                for callback in callbacks:
+                    callback(block=self.block, context=self.context)
+                    for j, entry in enumerate(pending):
+                        if isinstance(entry, NewOpDesc):
+                            pending[j] = entry.complete(scope)
+                            pending[j].role |= roles.BACKWARD
+            return list(pending)
+        finally:
+            pending.clear()
+
+    def commit(self, ops: list[Operator]) -> None:
+        """Enter everything into the block: saves of overwritten values, new variables by name, new operators."""
+        block = self.block
+        variables = {v.name: v for op in ops for v in op.output_variables()}
+        if self._saves:
+            body: list[Operator] = []
+            for op in block.ops:
+                for save in self._saves.get(op, ()):
+                    saved = next(save.output_variables())
+                    saved.op = save
+                    block.vars[saved.name] = saved
+                    body.append(save)
+                body.append(op)
+            block._replace_ops(body)
+        for name in sorted(variables):
+            block.vars.setdefault(name, variables[name])
+        block.ops.extend(ops)
+        for op in ops:
+            for v in op.output_variables():
+                v.op = op
+        block.program.version += 1
+
+
+def _is_seed(variable: Variable) -> bool:
+    op = variable.op
+    return (
+        op is not None
+        and op.type in ("fill_constant", "fill_any_like")
+        and op.attrs["value"] == 1.0
+        and roles.is_backward(op.role)
+    )
+
+
+def no_rule(op: Operator) -> NoGradientRule:
+    """The error for an operator on the path that has no gradient."""
+    return NoGradientRule(
+        f"{op.type} has no gradient, and the loss depends on its inputs through it.",
+        op=op.summary(),
+        made=source.describe(op.loc),
+        hint="set stop_gradient on its output, or put it into no_grad_set, to cut the gradient there on purpose",
+    )

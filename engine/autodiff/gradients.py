@@ -1,0 +1,124 @@
+"""``gradients`` and the legacy ``calc_gradient`` (paddle.md 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .. import source, state
+from ..collector import paused_gc
+from ..errors import ElementTypeError, EmptyArgumentError, ShapeError, UsageError, expect_type
+from ..ir.operator import Operator, each
+from ..ir.program import Block
+from ..ir.variable import Variable
+from .backward import no_grad_names
+from .builder import Builder
+from .values import Value, Values
+
+Variables = Variable | Sequence[Variable]
+
+
+def gradients(
+    targets: Variables,
+    inputs: Variables,
+    target_gradients: Variable | Sequence[Variable | None] | None = None,
+    no_grad_set: Iterable[Variable | str] | None = None,
+) -> list[Variable | None]:
+    """Append operators that compute the gradients of *targets* with respect to *inputs*.
+
+    Args:
+        targets: what is differentiated; several targets add up.
+        inputs: what by.
+        target_gradients: for each target the gradient to start from; None stands for ones.
+        no_grad_set: variables of block 0 (or their names) that count as constants.
+
+    Returns:
+        One entry per input, in order: its gradient, or None for an input that does not matter.
+
+    Raises:
+        ArgumentTypeError: an argument of a wrong type (a TypeError).
+        ShapeError: a target gradient of another shape than its target (a ValueError).
+        UsageError: another number of target gradients than targets (a ValueError).
+
+    Called on its own results it gives derivatives of any order.
+    """
+    state.require_static("gradients")
+    targets_ = _variables(targets, "targets")
+    inputs_ = _variables(inputs, "inputs")
+    if not targets_:
+        raise EmptyArgumentError("'targets' of gradients must hold at least one variable.")
+    given = _target_gradients(target_gradients, targets_)
+    block = targets_[0].block.program.global_block()
+    stopped = no_grad_names(block, no_grad_set, "paddle.static.gradients")
+    program = block.program
+    with paused_gc():
+        builder = Builder(block, stopped, program._appending_grad_times + 1)
+        for target, gradient in zip(targets_, given, strict=True):
+            if gradient is None:
+                builder.seed_ones(target)
+            else:
+                builder.seed_given(target, gradient)
+        wrt = [_asked(builder.values, v) for v in inputs_]
+        reached = _reached(block, builder.values, wrt)
+        builder.run(lambda op: op in reached)
+        found = [builder.gradient(value) if builder.wanted(value) else None for value in wrt]
+        builder.commit(builder.ops)
+        program._appending_grad_times += 1
+    return found
+
+
+def calc_gradient(
+    targets: Variables,
+    inputs: Variables,
+    target_gradients: Variable | Sequence[Variable | None] | None = None,
+    no_grad_set: Iterable[Variable | str] | None = None,
+) -> Variable | list[Variable | None] | None:
+    """As :func:`gradients`, but for exactly one input its gradient itself (or None), not a list."""
+    found = gradients(targets, inputs, target_gradients, no_grad_set)
+    return found[0] if len(found) == 1 else found
+
+
+def _asked(values: Values, v: Variable) -> Value:
+    """The value that an input stands for: what it holds before the program runs, if it holds something then."""
+    return values.initial(v) if v.persistable or v.is_data else values.current(v)
+
+
+def _reached(block: Block, values: Values, inputs: list[Value]) -> set[Operator]:
+    """The operators that depend on *inputs*."""
+    reached = set(inputs)
+    found = set()
+    for op in block.ops:
+        if op.op.rule is not None and any(values.read(op, v) in reached for v in each(op.inputs)):
+            found.add(op)
+            reached.update(values.written(op, v) for v in each(op.outputs))
+    return found
+
+
+def _variables(given: Any, what: str) -> list[Variable]:
+    expect_type(given, (Variable, list, tuple), what, "paddle.static.gradients")
+    found = [given] if isinstance(given, Variable) else list(given)
+    for i, v in enumerate(found):
+        if not isinstance(v, Variable):
+            raise ElementTypeError(
+                f"The type of '{what}[{i}]' in paddle.static.gradients must be Variable, "
+                f"but received {type(v).__name__}."
+            )
+    return found
+
+
+def _target_gradients(given: Any, targets: list[Variable]) -> list[Variable | None]:
+    if given is None:
+        return [None] * len(targets)
+    expect_type(given, (Variable, list, tuple), "target_gradients", "paddle.static.gradients")
+    found = [given] if isinstance(given, Variable) else list(given)
+    if len(found) != len(targets):
+        raise UsageError(f"gradients got {len(targets)} targets and {len(found)} target_gradients.")
+    for target, gradient in zip(targets, found, strict=True):
+        expect_type(gradient, (Variable, type(None)), "target_gradients", "paddle.static.gradients")
+        if gradient is not None and gradient.shape != target.shape:
+            raise ShapeError(
+                f"The shapes of target '{target.name}' {list(target.shape)} and of its gradient "
+                f"'{gradient.name}' {list(gradient.shape)} differ.",
+                made=source.describe(gradient.made_at),
+            )
+    return found

@@ -1,0 +1,244 @@
+"""``Executor``: runs programs (paddle.md 1.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import source, state
+from ..errors import (
+    ArgumentTypeError,
+    DtypeError,
+    ExecutionError,
+    FeedError,
+    UninitializedError,
+    expect_type,
+)
+from ..ir import default
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..kernels.backend import backend
+from ..spec import UNKNOWN
+from .lower import lower
+from .plan import Plan, Step
+from .scope import Scope, global_scope
+
+_HERE = "Executor.run"
+_PLANS_KEPT = 16
+
+
+class FedTypeError(FeedError, DtypeError):
+    """A fed value of another data type than declared."""
+
+
+class FetchTypeError(ArgumentTypeError):
+    """An entry of ``fetch_list`` that is neither a Variable nor a name."""
+
+
+class FetchedTensor:
+    """A fetched value when ``return_numpy=False``; converts with ``np.array``."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: np.ndarray[Any, Any]) -> None:
+        self.value = value
+
+    def shape(self) -> list[int]:
+        return list(self.value.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.value, dtype=dtype, copy=True)
+
+
+class Executor:
+    """Runs programs on one place.
+
+    Args:
+        place: accepted for compatibility; this version runs on the CPU.
+
+    Plans are cached in the program under what is fed and fetched, and made anew when the program changes.
+    """
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = place
+        self.backend = backend("numpy")
+        self._closed = False
+
+    def close(self) -> None:
+        """Refuse further runs."""
+        self._closed = True
+
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        fetch_list: Any = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = False,
+        use_prune: bool = False,
+    ) -> list[Any]:
+        """Run block 0 of *program* and return what *fetch_list* asks for.
+
+        Operators that neither lead to a fetched variable nor change a persistable one are not run.
+
+        Args:
+            program: the default main program when None.
+            feed: values by variable name: NumPy arrays, or nested lists, which get the declared dtype. Names that
+                are no variables are ignored.
+            fetch_list: variables or names, also nested or as ``(parameter, gradient)`` pairs.
+            scope: where persistable variables live; the global scope when None.
+            return_numpy: arrays instead of tensor handles.
+
+        Returns:
+            One array per fetched variable, in order; 0-d for scalars. They are the caller's own.
+
+        Raises:
+            FeedError: a needed value is missing or has another shape or dtype than declared (a ValueError).
+            FetchError: a fetched name is no variable (a RuntimeError).
+            UninitializedError: a parameter has no value yet: the startup program was not run (a RuntimeError).
+            KernelError: an operator failed (a ValueError and a RuntimeError).
+        """
+        plan, regs, values = self._prepare(program, feed, fetch_list, scope)
+        with self._seeded(program):
+            plan.run(regs)
+        fetched = self._finish(plan, regs, values)
+        return fetched if return_numpy else [FetchedTensor(a) for a in fetched]
+
+    def steps(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Any = None,
+        scope: Scope | None = None,
+    ) -> Iterator[Step]:
+        """Run as :meth:`run` does, yielding one :class:`Step` per operator; the generator returns the fetches."""
+        plan, regs, values = self._prepare(program, feed, fetch_list, scope)
+        with self._seeded(program):
+            yield from plan.steps(regs)
+        return self._finish(plan, regs, values)
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def _prepare(
+        self, program: Program | None, feed: Any, fetch_list: Any, scope: Scope | None
+    ) -> tuple[Plan, list[Any], dict[str, np.ndarray[Any, Any]]]:
+        if self._closed:
+            raise ExecutionError("Attempted to use a closed Executor")
+        if program is None:
+            program = default.default_main_program()
+        expect_type(program, Program, "program", _HERE)
+        fed = self._feeds(program, feed)
+        names = _fetch_names(fetch_list)
+        values = (scope or global_scope()).values
+        plan = self._plan(program, fed, names)
+        for name in plan.loads:
+            if name not in values:
+                variable = program.global_block().vars[name]
+                raise UninitializedError(
+                    f"'{name}' has not been initialized: it has no value in the scope.",
+                    variable=name,
+                    made=source.describe(variable.made_at),
+                    hint="run the startup program first: exe.run(paddle.static.default_startup_program())",
+                )
+        return plan, plan.registers(fed, values), values
+
+    @contextmanager
+    def _seeded(self, program: Program | None) -> Iterator[None]:
+        """Draw random numbers from the program's own stream if it has a seed."""
+        seed = (program or default.default_main_program()).random_seed
+        if not seed:
+            yield
+            return
+        process, state.random = state.random, state.RandomState(seed)
+        try:
+            yield
+        finally:
+            state.random = process
+
+    def _plan(self, program: Program, fed: Mapping[str, Any], names: Sequence[str]) -> Plan:
+        key = (program.version, self.backend.name, frozenset(fed), tuple(names))
+        plan: Plan | None = program.plans.get(key)
+        if plan is None:
+            for old in [k for k in program.plans if k[0] != program.version]:
+                del program.plans[old]
+            while len(program.plans) >= _PLANS_KEPT:
+                del program.plans[next(iter(program.plans))]
+            plan = program.plans[key] = lower(program, fed, names, self.backend)
+        return plan
+
+    def _finish(
+        self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]
+    ) -> list[np.ndarray[Any, Any]]:
+        for name, r in plan.stores.items():
+            values[name] = np.asarray(regs[r])
+        shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
+        shared.update(map(id, plan.constants.values()))
+        fetched = []
+        for r in plan.fetches:
+            array = np.asarray(regs[r])
+            fetched.append(array.copy() if id(regs[r]) in shared or array.base is not None else array)
+            shared.add(id(regs[r]))
+        return fetched
+
+    def _feeds(self, program: Program, feed: Any) -> dict[str, np.ndarray[Any, Any]]:
+        if isinstance(feed, (list, tuple)) and len(feed) == 1:
+            feed = feed[0]
+        expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
+        variables = program.global_block().vars
+        return {
+            name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables
+        }
+
+
+def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
+    """*value* as an array of the declared dtype and shape."""
+    wanted = v.dtype.numpy
+    try:
+        array = np.asarray(value) if hasattr(value, "__array__") else np.asarray(value, dtype=wanted)
+    except (TypeError, ValueError) as error:
+        raise FeedError(f"the value fed for '{v.name}' is no {v.spec}: {error}", variable=v.name) from None
+    if array.dtype != wanted:
+        raise FedTypeError(
+            f"The data type of fed Variable '{v.name}' must be '{v.dtype.name}', but received '{array.dtype}'.",
+            variable=v.name,
+            made=source.describe(v.made_at),
+            hint=f"feed {v.name}.astype({v.dtype.name!r}), or declare the variable with dtype={str(array.dtype)!r}",
+        )
+    fits = len(array.shape) == v.ndim and all(
+        d in (UNKNOWN, n) for d, n in zip(v.shape, array.shape, strict=True)
+    )
+    if not fits and v.is_data:
+        raise FeedError(
+            f"The fed Variable '{v.name}' should have dimensions = {v.ndim}, shape = {v.shape}, "
+            f"but received fed shape {list(array.shape)}.",
+            variable=v.name,
+            made=source.describe(v.made_at),
+        )
+    return array
+
+
+def _fetch_names(fetch_list: Any) -> list[str]:
+    """The names asked for, nested lists and pairs laid out in order."""
+    found: list[str] = []
+    todo = [fetch_list] if fetch_list is not None else []
+    while todo:
+        entry = todo.pop(0)
+        if isinstance(entry, Variable):
+            found.append(entry.name)
+        elif isinstance(entry, str):
+            found.append(entry)
+        elif isinstance(entry, (list, tuple)):
+            todo[:0] = entry
+        else:
+            raise FetchTypeError(
+                f"fetch_list holds Variables and names, but received {type(entry).__name__}."
+            )
+    return found
+
+

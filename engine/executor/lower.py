@@ -1,0 +1,217 @@
+"""Lowering: from a program's block 0 to instructions over registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .. import names, source
+from ..collector import paused_gc
+from ..errors import FeedError, FetchError, did_you_mean
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..kernels.backend import Backend, Kernel
+from . import passes
+from .plan import Instruction, Plan
+
+
+def lower(program: Program, fed: Iterable[str], fetched: Sequence[str], backend: Backend) -> Plan:
+    """A plan that computes *fetched* and the program's persistable variables from *fed*.
+
+    Every write gets a register of its own, so an overwritten variable needs no copy. A fed variable keeps its fed
+    value even if an operator writes it.
+
+    Raises:
+        FetchError: a fetched name is no variable (a RuntimeError).
+        FeedError: a data variable that is needed is not fed (a ValueError).
+    """
+    block = program.global_block()
+    with paused_gc():
+        lowering = _Lowering(set(fed))
+        for op in block.ops:
+            lowering.add(op, backend)
+        fetches = [lowering.fetch(name, program) for name in fetched]
+        stores = {
+            v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r
+        }
+        code = passes.prune(lowering.code, [*fetches, *stores.values()])
+        used = {r for i in code for r in i.ins} | set(fetches)
+        _check_fed(lowering, used, code)
+        code, constants = passes.fold(code, keep=set(stores.values()), backend=backend)
+        held = {*fetches, *stores.values(), *constants, *lowering.initial.values()}
+        code, size = passes.release_shapes(code, held, lowering.size, backend)
+        code = passes.free(code, held)
+        return Plan(
+            code,
+            constants=constants,
+            feeds={v.name: r for v, r in lowering.initial.items() if v.name in lowering.fed},
+            loads={
+                v.name: r
+                for v, r in lowering.initial.items()
+                if v.persistable and v.name not in lowering.fed and r in used
+            },
+            stores=stores,
+            fetches=fetches,
+            size=size,
+        )
+
+
+class _Lowering:
+    """Registers given out so far."""
+
+    def __init__(self, fed: set[str]) -> None:
+        self.fed = fed
+        self.code: list[Instruction] = []
+        self.size = 0
+        self.current: dict[Variable, int] = {}
+        """The register that holds each variable's latest value."""
+        self.initial: dict[Variable, int] = {}
+        """The register of a value that is there before the first operator: fed or persistable."""
+        self.unfed: dict[int, Variable] = {}
+        """Registers of variables that are read although nothing has given them a value."""
+
+    def _new(self) -> int:
+        self.size += 1
+        return self.size - 1
+
+    def read(self, v: Variable) -> int:
+        found = self.current.get(v)
+        if found is None:
+            found = self.current[v] = self.initial[v] = self._new()
+            if v.name not in self.fed and not v.persistable:
+                self.unfed[found] = v
+        return found
+
+    def write(self, v: Variable | None) -> int:
+        new = self._new()
+        if v is not None:
+            if v.name in self.fed:
+                self.read(v)
+            else:
+                self.current[v] = new
+        return new
+
+    def fetch(self, name: str, program: Program) -> int:
+        v = program.global_block().vars.get(name)
+        if v is None or name == names.EMPTY:
+            raise FetchError(
+                f"cannot fetch {name!r}: no such variable in the program.",
+                hint=did_you_mean(name, program.global_block().vars),
+            )
+        return self.read(v)
+
+    def add(self, op: Operator, backend: Backend) -> None:
+        """Turn one operator into an instruction."""
+        ins, arrange, likes = _inputs(self, op)
+        outputs = _flat(op.outputs)
+        wanted = _wanted(op) if op.op.forward is not None else None
+        kernel = backend.bind(op.op, op.attrs, wanted, [v.spec if isinstance(v, Variable) else None for v in op.inputs])
+        if arrange is not None:
+            kernel = arrange(kernel)
+        single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
+        if not single:
+            kernel = _spreading(kernel, op)
+        outs = tuple(self.write(v) for v in outputs)
+        self.code.append(Instruction(op, kernel, ins, outs, likes, not single))
+
+
+def _flat(operands: Sequence[Any]) -> list[Variable | None]:
+    flat: list[Variable | None] = []
+    for v in operands:
+        flat.extend(v) if isinstance(v, tuple) else flat.append(v)
+    return flat
+
+
+def _wanted(op: Operator) -> list[list[bool]]:
+    """Which gradients a gradient operator has to compute."""
+    return [
+        [e is not None for e in v] if isinstance(v, tuple) else [v is not None]
+        for v in op.outputs
+    ]
+
+
+def _inputs(
+    lowering: _Lowering, op: Operator
+) -> tuple[tuple[int, ...], Callable[[Kernel], Kernel] | None, frozenset[int]]:
+    """Input registers, how to arrange them for the kernel (None: as they are), and which are read for their shape."""
+    reads = op.op.forward.rule.reads if op.op.forward is not None and op.op.forward.rule is not None else ()
+    ins: list[int] = []
+    likes: set[int] = set()
+    plain = True
+    layout: list[Any] = []
+    for i, value in enumerate(op.inputs):
+        like = bool(reads) and reads[i].like
+        if isinstance(value, tuple):
+            plain = False
+            places: list[int | None] = []
+            for e in value:
+                places.append(None if e is None else len(ins))
+                if e is not None:
+                    if like:
+                        likes.add(len(ins))
+                    ins.append(lowering.read(e))
+            layout.append(places)
+        elif value is None:
+            plain = False
+            layout.append(None)
+        else:
+            layout.append(len(ins))
+            if like:
+                likes.add(len(ins))
+            ins.append(lowering.read(value))
+    if plain:
+        return tuple(ins), None, frozenset(likes)
+
+    def arrange(kernel: Kernel) -> Kernel:
+        if layout[0] == 0 and all(p is None for p in layout[1:]):
+            nothing = (None,) * (len(layout) - 1)
+            return lambda x: kernel(x, *nothing)
+        if len(layout) == 1:
+            if all(p is not None for p in layout[0]):
+                return lambda *arrays: kernel(arrays)
+
+        def pick(arrays: tuple[Any, ...], place: Any) -> Any:
+            if isinstance(place, list):
+                return [None if p is None else arrays[p] for p in place]
+            return None if place is None else arrays[place]
+
+        return lambda *arrays: kernel(*[pick(arrays, p) for p in layout])
+
+    return tuple(ins), arrange, frozenset(likes)
+
+
+def _spreading(kernel: Kernel, op: Operator) -> Kernel:
+    """A kernel that returns all its results as one flat sequence, in the order of the operator's outputs."""
+    sizes = [len(v) if isinstance(v, tuple) else None for v in op.outputs]
+    if all(s is None for s in sizes):
+        return kernel
+    if len(sizes) == 1:
+        return kernel
+
+    def spread(*arrays: Any) -> list[Any]:
+        flat: list[Any] = []
+        for size, value in zip(sizes, kernel(*arrays), strict=True):
+            if size is None:
+                flat.append(value)
+            else:
+                flat.extend(value if value is not None else [None] * size)
+        return flat
+
+    return spread
+
+
+def _check_fed(lowering: _Lowering, used: set[int], code: list[Instruction]) -> None:
+    missing = {r: v for r, v in lowering.unfed.items() if r in used}
+    if not missing:
+        return
+    register, variable = next(iter(missing.items()))
+    reader = next((i.op for i in code if register in i.ins), None)
+    listed = ", ".join(repr(v.name) for v in missing.values())
+    raise FeedError(
+        f"not fed: {listed}" if variable.is_data else f"{listed} is read before anything writes it",
+        op=reader.summary() if reader is not None else None,
+        variable=variable.name,
+        made=source.describe(variable.made_at),
+        hint=f"pass feed={{{variable.name!r}: array of {variable.spec}}} to Executor.run",
+    )

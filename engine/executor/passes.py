@@ -1,0 +1,110 @@
+"""Passes over the instructions of a plan; each takes a list and returns a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..kernels.backend import Backend
+from ..ops.opdef import Trait
+from .plan import Instruction
+
+FOLD_LIMIT = 1 << 16
+"""Elements beyond which a constant is computed in each run instead of being held by the plan."""
+
+
+def prune(code: list[Instruction], needed: Iterable[int]) -> list[Instruction]:
+    """Drop instructions whose results nobody needs."""
+    live = set(needed)
+    kept = []
+    for i in reversed(code):
+        if any(r in live for r in i.outs):
+            live.update(i.ins)
+            kept.append(i)
+    kept.reverse()
+    return kept
+
+
+def fold(
+    code: list[Instruction], keep: set[int], backend: Backend
+) -> tuple[list[Instruction], dict[int, Any]]:
+    """Compute instructions that depend on constants only, once.
+
+    Args:
+        keep: registers that are written back to the scope; they are not shared between runs.
+    """
+    constants: dict[int, Any] = {}
+    rest = []
+    for i in code:
+        op = i.op
+        foldable = (
+            op is not None
+            and all(r in constants for r in i.ins)
+            and not op.op.trait & Trait.RANDOM
+            and not keep.intersection(i.outs)
+            and all(0 <= v.spec.count <= FOLD_LIMIT for v in op.output_variables())
+        )
+        if not foldable:
+            rest.append(i)
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                result = i.kernel(*[constants[r] for r in i.ins])
+        except Exception:
+            rest.append(i)  # it fails when it runs, with a message that names the operator
+            continue
+        constants.update(zip(i.outs, result if i.spread else (result,), strict=True))
+    return rest, constants
+
+
+def release_shapes(
+    code: list[Instruction], held: set[int], size: int, backend: Backend
+) -> tuple[list[Instruction], int]:
+    """Let go of tensors that are needed for their shape only.
+
+    A gradient operator may read an operand's shape long after its values were last used. After that last use, the
+    tensor is replaced by one of the same shape and dtype that occupies a single element.
+    """
+    xp = backend.xp
+    last_use: dict[int, int] = {}
+    last_like: dict[int, int] = {}
+    for n, i in enumerate(code):
+        for r in i.outs:
+            last_use[r] = n
+        for p, r in enumerate(i.ins):
+            (last_like if p in i.likes else last_use)[r] = n
+    ends: dict[int, list[int]] = {}
+    for r, n in last_like.items():
+        if r not in held and n > last_use.get(r, n):
+            ends.setdefault(last_use[r], []).append(r)
+    if not ends:
+        return code, size
+
+    def ghost(x: Any) -> Any:
+        return xp.broadcast_to(xp.zeros((), x.dtype), x.shape)
+
+    replaced: dict[int, int] = {}
+    new = []
+    for n, i in enumerate(code):
+        if i.likes and replaced:
+            i.ins = tuple(replaced.get(r, r) for r in i.ins)
+        new.append(i)
+        for r in ends.get(n, ()):
+            if last_like[r] - n < 2:
+                continue
+            replaced[r] = size
+            new.append(Instruction(None, ghost, (r,), (size,)))
+            size += 1
+    return new, size
+
+
+def free(code: list[Instruction], held: set[int]) -> list[Instruction]:
+    """Note after each instruction the registers that nothing reads any more."""
+    seen = set(held)
+    for i in reversed(code):
+        touched = dict.fromkeys((*i.ins, *i.outs))
+        i.dead = tuple(r for r in touched if r not in seen)
+        seen.update(touched)
+    return code

@@ -1,0 +1,171 @@
+"""Plans: what runs.
+
+A plan is a list of instructions over numbered registers, each register written once. Kernels are bound to their
+attributes when the plan is made, so the run loop looks nothing up. A register is cleared after its last use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import source
+from ..errors import GradtoolError, KernelError
+from ..ir.operator import Operator
+
+Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
+"""``(form, kernel, first, second, out, dead)``; see :func:`encode`."""
+
+ONE, TWO, MANY, SPREAD = range(4)
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One kernel call: registers in, registers out.
+
+    Attributes:
+        op: the operator that it carries out; None for the bookkeeping of the plan itself.
+        likes: the input positions of which only shape and dtype are read.
+        outs: output registers; -1 for a result that nobody needs.
+        spread: whether the kernel returns a sequence of results.
+    """
+
+    op: Operator | None
+    kernel: Callable[..., Any]
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    likes: frozenset[int] = frozenset()
+    spread: bool = False
+    dead: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one operator did: the event that debuggers, profilers and NaN searches consume."""
+
+    index: int
+    op: Operator
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+
+
+class Plan:
+    """A program lowered for one set of feeds and fetches.
+
+    Attributes:
+        constants: registers whose value is the same in every run.
+        feeds: register by fed variable.
+        loads: register by persistable variable read.
+        stores: persistable variable -> the register written back to it.
+        fetches: the registers asked for, in order.
+        size: number of registers.
+    """
+
+    def __init__(
+        self,
+        code: Sequence[Instruction],
+        *,
+        constants: dict[int, Any],
+        feeds: dict[str, int],
+        loads: dict[str, int],
+        stores: dict[str, int],
+        fetches: list[int],
+        size: int,
+    ) -> None:
+        self.instructions = tuple(code)
+        self.code = tuple(encode(i) for i in code)
+        self.constants = constants
+        self.feeds = feeds
+        self.loads = loads
+        self.stores = stores
+        self.fetches = fetches
+        self.size = size
+
+    def registers(self, feeds: dict[str, Any], values: dict[str, Any]) -> list[Any]:
+        """Registers filled with constants, feeds and persistable values."""
+        regs = [None] * self.size
+        for r, value in self.constants.items():
+            regs[r] = value
+        for name, r in self.loads.items():
+            regs[r] = values[name]
+        for name, r in self.feeds.items():
+            regs[r] = feeds[name]
+        return regs
+
+    def run(self, regs: list[Any]) -> None:
+        """Carry out every instruction.
+
+        Raises:
+            KernelError: an operator failed; carries the operator, the shapes it got and the user's line.
+        """
+        code = iter(self.code)
+        with np.errstate(all="ignore"):
+            try:
+                for form, kernel, first, second, out, dead in code:
+                    if form == ONE:
+                        regs[out] = kernel(regs[first])
+                    elif form == TWO:
+                        regs[out] = kernel(regs[first], regs[second])
+                    elif form == MANY:
+                        regs[out] = kernel(*[regs[i] for i in first])
+                    else:
+                        for r, value in zip(out, kernel(*[regs[i] for i in first]), strict=True):
+                            regs[r] = value
+                    for r in dead:
+                        regs[r] = None
+            except Exception as error:
+                index = len(self.code) - code.__length_hint__() - 1
+                raise self._explained(error, index, regs) from (
+                    None if isinstance(error, GradtoolError) else error
+                )
+
+    def steps(self, regs: list[Any]) -> Iterator[Step]:
+        """As :meth:`run`, stopping after each operator with what it read and wrote."""
+        for index, instruction in enumerate(self.instructions):
+            inputs = tuple(regs[i] for i in instruction.ins)
+            with np.errstate(all="ignore"):
+                try:
+                    result = instruction.kernel(*inputs)
+                except Exception as error:
+                    raise self._explained(error, index, regs) from error
+            outputs = tuple(result) if instruction.spread else (result,)
+            for r, value in zip(instruction.outs, outputs, strict=True):
+                regs[r] = value
+            if instruction.op is not None:
+                yield Step(index, instruction.op, inputs, outputs)
+            for r in instruction.dead:
+                regs[r] = None
+
+    def _explained(self, error: Exception, index: int, regs: list[Any]) -> GradtoolError:
+        instruction = self.instructions[index]
+        op = instruction.op
+        if isinstance(error, GradtoolError):
+            if op is not None:
+                error.op = error.op or op.summary()
+                error.made = error.made or source.describe(op.loc)
+            return error
+        got = ", ".join(_describe(regs[i]) for i in instruction.ins)
+        name = op.type if op is not None else "plan"
+        return KernelError(
+            f"{name} failed: {error} (inputs {got})",
+            op=op.summary() if op is not None else None,
+            made=source.describe(op.loc) if op is not None else None,
+        )
+
+
+def _describe(value: Any) -> str:
+    return f"{value.dtype}{list(value.shape)}" if hasattr(value, "shape") else type(value).__name__
+
+
+def encode(i: Instruction) -> Code:
+    """The form of an instruction that the run loop reads: calls of one and two registers need no tuple."""
+    if i.spread:
+        return SPREAD, i.kernel, i.ins, None, i.outs, i.dead
+    if len(i.ins) == 1:
+        return ONE, i.kernel, i.ins[0], None, i.outs[0], i.dead
+    if len(i.ins) == 2:
+        return TWO, i.kernel, i.ins[0], i.ins[1], i.outs[0], i.dead
+    return MANY, i.kernel, i.ins, None, i.outs[0], i.dead

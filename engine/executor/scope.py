@@ -1,0 +1,100 @@
+"""Scopes: where persistable variables keep their values between runs (paddle.md 1.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..errors import expect_type
+
+
+class DenseTensor:
+    """The value of one variable in a scope; converts with ``np.array``."""
+
+    __slots__ = ("_name", "_scope")
+
+    def __init__(self, scope: Scope, name: str) -> None:
+        self._scope = scope
+        self._name = name
+
+    def set(self, value: Any, place: Any = None) -> None:
+        """Replace the value by a copy of *value*; the place is ignored (there is one)."""
+        self._scope.values[self._name] = np.array(value)
+
+    def shape(self) -> list[int]:
+        return list(self._value().shape)
+
+    def _dtype(self) -> Any:
+        return self._value().dtype
+
+    def _is_initialized(self) -> bool:
+        return self._name in self._scope.values
+
+    def _value(self) -> np.ndarray[Any, Any]:
+        found = self._scope.values.get(self._name)
+        return np.empty(0, np.float32) if found is None else found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._value(), dtype=dtype, copy=True)
+
+    def __repr__(self) -> str:
+        return f"DenseTensor({self._name}, {self._value()!r})"
+
+
+class ScopeVariable:
+    """A variable's handle in a scope."""
+
+    __slots__ = ("_tensor", "name")
+
+    def __init__(self, scope: Scope, name: str) -> None:
+        self.name = name
+        self._tensor = DenseTensor(scope, name)
+
+    def get_tensor(self) -> DenseTensor:
+        return self._tensor
+
+
+class Scope:
+    """Values by variable name."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, np.ndarray[Any, Any]] = {}
+
+    def find_var(self, name: str) -> ScopeVariable | None:
+        """The variable's handle, or None when it has no value here."""
+        return ScopeVariable(self, name) if name in self.values else None
+
+    def var(self, name: str) -> ScopeVariable:
+        """The variable's handle, made when it is not there."""
+        return ScopeVariable(self, name)
+
+    def local_var_names(self) -> list[str]:
+        """Names of the variables with a value, sorted."""
+        return sorted(self.values)
+
+    def drop_kids(self) -> None:
+        """Nothing: scopes here have no children between runs."""
+
+
+_current: ContextVar[Scope | None] = ContextVar("gradtool_scope", default=None)
+_process_scope = Scope()
+
+
+def global_scope() -> Scope:
+    """The scope that runs use when none is named."""
+    return _current.get() or _process_scope
+
+
+@contextmanager
+def scope_guard(scope: Scope) -> Iterator[None]:
+    """Use *scope* inside."""
+    expect_type(scope, Scope, "scope", "paddle.static.scope_guard")
+    token = _current.set(scope)
+    try:
+        yield
+    finally:
+        _current.reset(token)
