@@ -33,5 +33,3 @@ def as_paddle() -> None:
     from . import _alias
 
     _alias.install()
-
-

@@ -25,7 +25,8 @@ def apply(
     """Append an operator to the current program and return its output variable (a tuple when there are several).
 
     Args:
-        operands: one per input slot; None for an empty one, a sequence for a list slot.
+        operands: one per input slot; None for an empty one, a sequence for a list slot. Optional slots at the end may
+            be left out; without any operand at all they are not listed in the program either.
         key: what its layer is counted under (``relu`` -> ``relu_0``); the operator's type by default.
         name: the layer's name, if the user gave one.
         direct: the output gets the layer's name itself (``tmp_0``) instead of ``<layer>.tmp_0``.
@@ -33,9 +34,9 @@ def apply(
         counts: how many outputs each list slot has.
     """
     op = registry.by_type(op_type)
-    padded = list(operands) + [None] * (len(op.inputs) - len(operands))
+    padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     fitted = []
-    for slot, value in zip(op.inputs, padded, strict=True):
+    for slot, value in zip(op.inputs, padded, strict=False):
         if slot.many:
             entries = () if value is None else tuple(value)
             for v in entries:

@@ -11,7 +11,11 @@ def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = Non
     """Mean over *axis*, over everything when None."""
     dims = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
     return apply(
-        "reduce_mean", x, attrs={"dim": dims, "keep_dim": keepdim, "reduce_all": not dims}, key="mean", name=name
+        "reduce_mean",
+        x,
+        attrs={"dim": dims, "keep_dim": keepdim, "reduce_all": not dims},
+        key="mean",
+        name=name,
     )
 
 
@@ -32,7 +36,12 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
 
 def scale(
-    x: Any, scale: float = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: Any = None, name: str | None = None
+    x: Any,
+    scale: float = 1.0,
+    bias: float = 0.0,
+    bias_after_scale: bool = True,
+    act: Any = None,
+    name: str | None = None,
 ) -> Any:
     """``scale·x + bias``."""
     return apply(

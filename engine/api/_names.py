@@ -12,7 +12,9 @@ provide(
 )
 provide("gradtool", "gradtool._math", "mean square add_n add scale")
 provide("gradtool", "gradtool._parameters", "ParamAttr create_parameter")
-provide("gradtool", "gradtool.framework", "seed CPUPlace in_dynamic_mode get_default_dtype set_flags get_flags")
+provide(
+    "gradtool", "gradtool.framework", "seed CPUPlace in_dynamic_mode get_default_dtype set_flags get_flags"
+)
 
 provide(
     "gradtool.static",
@@ -27,3 +29,7 @@ provide("gradtool.static", "gradtool.engine.executor.executor", "Executor")
 provide("gradtool.static", "gradtool.engine.executor.scope", "Scope global_scope scope_guard")
 provide("gradtool.static", "gradtool._parameters", "create_parameter create_global_var")
 provide("gradtool.static", "gradtool._data", "data")
+provide("gradtool.static", "gradtool._parameters", "ParamAttr")
+
+# One block per file below; keep them sorted by file.
+provide("gradtool.nn.functional", "gradtool.nn.functional._common", "relu square_error_cost")

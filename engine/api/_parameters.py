@@ -67,7 +67,13 @@ class ParamAttr:
 
 
 def make(
-    layer: str, attr: Any, shape: Sequence[int], dtype: Any, *, is_bias: bool = False, default_init: Any = None
+    layer: str,
+    attr: Any,
+    shape: Sequence[int],
+    dtype: Any,
+    *,
+    is_bias: bool = False,
+    default_init: Any = None,
 ) -> Parameter | None:
     """A layer's parameter, called ``<layer>.w_0`` or ``<layer>.b_0`` unless *attr* names it.
 
@@ -110,7 +116,8 @@ def _initialise(name: str, spec: TensorSpec, init: Any) -> None:
         target = home.add_var(Variable(home, name, spec, persistable=True, loc=source.here()))
     op_type, attrs = init.operator(spec)
     op = registry.by_type(op_type)
-    inputs = tuple(() if s.many else None for s in op.inputs)
+    # fill_constant does not list its optional slots, the random operators do (as Paddle's programs show).
+    inputs = () if op_type == "fill_constant" else tuple(() if s.many else None for s in op.inputs)
     build.emit(home, op, inputs, attrs, [target])
 
 
@@ -133,7 +140,11 @@ def create_parameter(
         raise ArgumentTypeError("create_parameter: attr must not be False")
     if settings.name is None and name is not None:
         settings = ParamAttr(**{**vars(settings), "name": name})
-    layer = default.default_main_program().names("create_parameter") if settings.name is None else "create_parameter"
+    layer = (
+        default.default_main_program().names("create_parameter")
+        if settings.name is None
+        else "create_parameter"
+    )
     made = make(layer, settings, shape, dtype, is_bias=is_bias, default_init=default_initializer)
     assert made is not None
     return made

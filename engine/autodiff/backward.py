@@ -94,7 +94,9 @@ def append_backward(
         builder.run()
         pairs = []
         for v in asked:
-            gradient = builder.gradient(builder.values.initial(v) if v.persistable else builder.values.current(v))
+            gradient = builder.gradient(
+                builder.values.initial(v) if v.persistable else builder.values.current(v)
+            )
             if gradient is not None and builder.wanted(v):
                 pairs.append((v, gradient))
         ops = builder.call_back(tuple(callbacks or ()), seeds)
@@ -186,5 +188,3 @@ def _note_pairs(pairs: list[tuple[Variable, Variable]]) -> None:
         noted = zip(op.role_var[::2], op.role_var[1::2], strict=True)
         if (p.name, g.name) not in noted:
             op.role_var = (p.name, g.name, *op.role_var)
-
-

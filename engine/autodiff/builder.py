@@ -54,8 +54,7 @@ class Calls:
         op = registry.by_name(name)
 
         def call(*operands: Any, **attrs: Any) -> Call:
-            places = operands + (None,) * (len(op.inputs) - len(operands))
-            fitted = tuple(tuple(v) if isinstance(v, list) else v for v in places)
+            fitted = tuple(tuple(v) if isinstance(v, list) else v for v in operands)
             return Call(op, fitted, op.attributes(attrs))
 
         return call
@@ -138,7 +137,7 @@ class Builder:
         """Start from a loss of one element: a constant one."""
         op = registry.by_type("fill_constant")
         attrs = op.attributes({"shape": loss.shape, "value": 1.0, "dtype": loss.dtype.code})
-        self._seed(loss, op, (None,) * len(op.inputs), attrs, roles.BACKWARD | roles.LOSS, overwrite=False)
+        self._seed(loss, op, (), attrs, roles.BACKWARD | roles.LOSS, overwrite=False)
 
     def seed_ones(self, target: Variable) -> None:
         """Start from a target of any shape: ones."""
@@ -165,7 +164,8 @@ class Builder:
                 self.parts.setdefault(value, []).append(there)
                 return
         if there is not None and overwrite and _is_seed(there):
-            variable = there  # as Paddle does: the old seed is written again
+            variable = there  # as Paddle does: the old seed is written again, which makes it a new value
+            self._known = {k: o for k, o in self._known.items() if there not in set(o.input_variables())}
         else:
             variable = Variable(self.block, "", target.spec)
             variable.name = name if not self._is_taken(name) else self._numbered(name)
@@ -365,7 +365,13 @@ class Builder:
                 writer = self.values.next_writer(value)
                 assign = registry.by_type("assign")
                 save = Operator(
-                    self.block, assign, (v,), (found,), assign.attributes({}), loc=writer.loc, scope=writer.scope
+                    self.block,
+                    assign,
+                    (v,),
+                    (found,),
+                    assign.attributes({}),
+                    loc=writer.loc,
+                    scope=writer.scope,
                 )
                 self._saves.setdefault(writer, []).append(save)
             self._saved[value] = found

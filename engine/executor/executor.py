@@ -192,7 +192,9 @@ class Executor:
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
         variables = program.global_block().vars
         return {
-            name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables
+            name: _fed_value(variables[name], value)
+            for name, value in (feed or {}).items()
+            if name in variables
         }
 
 
@@ -240,5 +242,3 @@ def _fetch_names(fetch_list: Any) -> list[str]:
                 f"fetch_list holds Variables and names, but received {type(entry).__name__}."
             )
     return found
-
-

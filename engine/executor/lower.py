@@ -106,7 +106,9 @@ class _Lowering:
         ins, arrange, likes = _inputs(self, op)
         outputs = _flat(op.outputs)
         wanted = _wanted(op) if op.op.forward is not None else None
-        kernel = backend.bind(op.op, op.attrs, wanted, [v.spec if isinstance(v, Variable) else None for v in op.inputs])
+        kernel = backend.bind(
+            op.op, op.attrs, wanted, [v.spec if isinstance(v, Variable) else None for v in op.inputs]
+        )
         if arrange is not None:
             kernel = arrange(kernel)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
@@ -125,10 +127,7 @@ def _flat(operands: Sequence[Any]) -> list[Variable | None]:
 
 def _wanted(op: Operator) -> list[list[bool]]:
     """Which gradients a gradient operator has to compute."""
-    return [
-        [e is not None for e in v] if isinstance(v, tuple) else [v is not None]
-        for v in op.outputs
-    ]
+    return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
 
 
 def _inputs(
@@ -160,11 +159,14 @@ def _inputs(
             if like:
                 likes.add(len(ins))
             ins.append(lowering.read(value))
+    for slot in op.op.inputs[len(op.inputs) :]:
+        plain = False
+        layout.append([] if slot.many else None)
     if plain:
         return tuple(ins), None, frozenset(likes)
 
     def arrange(kernel: Kernel) -> Kernel:
-        if layout[0] == 0 and all(p is None for p in layout[1:]):
+        if layout and layout[0] == 0 and all(p is None for p in layout[1:]):
             nothing = (None,) * (len(layout) - 1)
             return lambda x: kernel(x, *nothing)
         if len(layout) == 1:

@@ -21,10 +21,15 @@ class MissingInput(OperatorError, AssertionError):
 
 def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The output specs that the definition gives for these input variables."""
-    specs = [
-        tuple(None if e is None else e.spec for e in v) if isinstance(v, tuple) else None if v is None else v.spec
+    specs: list[Any] = [
+        tuple(None if e is None else e.spec for e in v)
+        if isinstance(v, tuple)
+        else None
+        if v is None
+        else v.spec
         for v in inputs
     ]
+    specs += [() if s.many else None for s in op.inputs[len(inputs) :]]
     return op.infer_specs(specs, attrs)
 
 
@@ -65,15 +70,13 @@ def emit(
             outputs.append(tuple(output(n, s) for n, s in zip(wanted, spec, strict=True)))
         else:
             outputs.append(output(wanted, spec))
-    made = Operator(
-        block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope()
-    )
+    made = Operator(block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope())
     return block._append(made)
 
 
 def _call_text(op: OpDef, inputs: Operands) -> str:
     parts = []
-    for slot, value in zip(op.inputs, inputs, strict=True):
+    for slot, value in zip(op.inputs, inputs, strict=False):
         if isinstance(value, tuple):
             parts.append(f"{slot.name}=[{', '.join(v.name for v in value if v is not None)}]")
         elif value is not None:

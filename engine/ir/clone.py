@@ -38,7 +38,11 @@ def clone(program: Program, for_test: bool = False) -> Program:
             used = _used(ops) if for_test else None
             for name in sorted(block.vars):
                 variable = block.vars[name]
-                if used is not None and variable not in used and not (variable.is_data or variable.is_parameter):
+                if (
+                    used is not None
+                    and variable not in used
+                    and not (variable.is_data or variable.is_parameter)
+                ):
                     continue
                 v = twins[variable] = copy.copy(variable)
                 v.block = twin
@@ -63,11 +67,19 @@ def _used(ops: list[Operator]) -> set[Variable]:
 
 
 def _copy_op(
-    op: Operator, block: Block, twins: dict[Variable, Variable], copies: dict[Operator, Operator], for_test: bool
+    op: Operator,
+    block: Block,
+    twins: dict[Variable, Variable],
+    copies: dict[Operator, Operator],
+    for_test: bool,
 ) -> Operator:
     def move(operands: Operands) -> Operands:
         return tuple(
-            tuple(None if e is None else twins[e] for e in v) if isinstance(v, tuple) else None if v is None else twins[v]
+            tuple(None if e is None else twins[e] for e in v)
+            if isinstance(v, tuple)
+            else None
+            if v is None
+            else twins[v]
             for v in operands
         )
 
@@ -89,4 +101,6 @@ def _drop_unused(program: Program) -> None:
     """Remove variables that lost their operator when test form dropped an output (ReserveSpace)."""
     for block in program.blocks:
         used = _used(block.ops)
-        block.vars = {n: v for n, v in block.vars.items() if v in used or v.is_data or v.is_parameter or v.persistable}
+        block.vars = {
+            n: v for n, v in block.vars.items() if v in used or v.is_data or v.is_parameter or v.persistable
+        }

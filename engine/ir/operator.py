@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from .program import Block
 
 Operands = tuple[Variable | tuple[Variable | None, ...] | None, ...]
-"""One entry per slot: a variable, a tuple of them for a list slot, or None for an empty one."""
+"""One entry per slot: a variable, a tuple of them for a list slot, or None for an empty one.
+
+Trailing optional slots may be left out altogether; they are then not listed either.
+"""
 
 COMMON = ("op_callstack", "op_device", "op_namescope", "op_role", "op_role_var", "with_quant_attr")
 """Attributes that every operator has, beside its own."""
@@ -97,7 +100,7 @@ class Operator:
     @property
     def input_names(self) -> list[str]:
         """Input slot names, sorted."""
-        return sorted(s.name for s in self.op.inputs)
+        return sorted(s.name for s in self.op.inputs[: len(self.inputs)])
 
     @property
     def output_names(self) -> list[str]:
@@ -122,7 +125,8 @@ class Operator:
             raise SlotNotFound(
                 f"{self.type} has no {what} slot {slot!r}", hint=did_you_mean(slot, index), op=self.summary()
             )
-        return values[index[slot]]
+        at = index[slot]
+        return values[at] if at < len(values) else None
 
     def input_variables(self) -> Iterator[Variable]:
         """Every variable that it reads, slot by slot."""
@@ -171,7 +175,9 @@ class Operator:
             case "op_callstack":
                 return list(source.stack(self.loc))
         raise SlotNotFound(
-            f"{self.type} has no attribute {name!r}", hint=did_you_mean(name, self.attr_names), op=self.summary()
+            f"{self.type} has no attribute {name!r}",
+            hint=did_you_mean(name, self.attr_names),
+            op=self.summary(),
         )
 
     def all_attrs(self) -> dict[str, Any]:
@@ -196,7 +202,9 @@ class Operator:
 
     def summary(self) -> str:
         """``elementwise_mul(X=h, Y=gate) -> Out=tmp_3``: the operator without its attributes."""
-        return f"{self.type}({_pairs(self.op.inputs, self.inputs)}) -> {_pairs(self.op.outputs, self.outputs)}"
+        return (
+            f"{self.type}({_pairs(self.op.inputs, self.inputs)}) -> {_pairs(self.op.outputs, self.outputs)}"
+        )
 
     def __repr__(self) -> str:
         from .text import operator_text
@@ -230,7 +238,7 @@ def _names(value: Any) -> list[str]:
 
 def _pairs(slots: Iterable[Slot], values: Operands) -> str:
     parts = []
-    for slot, value in zip(slots, values, strict=True):
+    for slot, value in zip(slots, values, strict=False):
         found = _names(value)
         if found:
             parts.append(f"{slot.name}={found[0] if not slot.many else '[' + ', '.join(found) + ']'}")

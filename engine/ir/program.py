@@ -117,7 +117,16 @@ class Block:
         ops: the operators, in order of execution. Change it through :meth:`append_op` and the passes only.
     """
 
-    __slots__ = ("backward_block_idx", "forward_block_idx", "idx", "ops", "parent_idx", "pending", "program", "vars")
+    __slots__ = (
+        "backward_block_idx",
+        "forward_block_idx",
+        "idx",
+        "ops",
+        "parent_idx",
+        "pending",
+        "program",
+        "vars",
+    )
 
     def __init__(self, program: Program, idx: int, parent_idx: int) -> None:
         self.program = program
@@ -198,7 +207,9 @@ class Block:
         """Make a variable; without a name it is called ``_generated_var_0``, …"""
         from .. import state
 
-        spec = TensorSpec(shape if shape is not None else (), dtype if dtype is not None else state.default_dtype())
+        spec = TensorSpec(
+            shape if shape is not None else (), dtype if dtype is not None else state.default_dtype()
+        )
         return self.add_var(
             Variable(
                 self,
@@ -298,5 +309,3 @@ def check_same(before: Variable, spec: TensorSpec) -> None:
             f"the new data type is {spec.dtype!r}. They are not matched.",
             made=source.describe(before.made_at),
         )
-
-

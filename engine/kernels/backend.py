@@ -15,7 +15,6 @@ import numpy as np
 
 from .. import state
 from ..errors import BackendError
-from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import Ops
 
@@ -110,5 +109,3 @@ def backend(name: str = "numpy") -> Backend:
     if name in KNOWN:
         raise BackendError(f"backend {name!r} is not part of this version of gradtool", hint="use 'numpy'")
     raise BackendError(f"unknown backend {name!r}", hint=f"one of {', '.join(KNOWN)}")
-
-

@@ -15,7 +15,7 @@ import numpy as np
 from .. import names
 from . import compat, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
-from .readings import Ops, Tape, Traced, flatten
+from .readings import Tape, Traced, flatten
 
 
 def derive(op: OpDef) -> OpDef:
@@ -39,9 +39,7 @@ def derive(op: OpDef) -> OpDef:
             [True] * (len(v) if isinstance(v, (list, tuple)) else 1) for v in _forward_operands(op, operands)
         ]
         grads = rule(backend.ops, operands, masks, attrs)
-        shaped = tuple(
-            g if s.many else g[0] for g, s in zip(grads, outputs, strict=True)
-        )
+        shaped = tuple(g if s.many else g[0] for g, s in zip(grads, outputs, strict=True))
         return shaped if len(shaped) > 1 else shaped[0]
 
     kernel.__doc__ = f"Gradient of {op.type}: from the gradients of its outputs to those of its inputs."
@@ -103,7 +101,11 @@ class DerivedRule:
         return self._known
 
     def __call__(
-        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+        self,
+        k: Namespace,
+        args: Sequence[Operand],
+        wanted: Sequence[Sequence[bool]],
+        attrs: Mapping[str, Any],
     ) -> list[list[Array | None]]:
         count = len(self.op.inputs)
         operands: list[Operand] = [None] * count
@@ -133,9 +135,7 @@ def _pull_through(
     assert forward is not None and forward.rule is not None
     rule = forward.rule
     tape = Tape()
-    traced = [
-        v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)
-    ]
+    traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
     wanted = [
         [e is not None for e in c] if isinstance(c, (list, tuple)) else [c is not None] for c in cotangents
     ]
@@ -152,9 +152,7 @@ def _pull_through(
     places = range(len(traced))
     flat = [v if isinstance(v, Traced) else None for v in flatten(traced, places)]
     found = iter(k.backward(tape, seeds, flat))
-    return [
-        [next(found) for _ in v] if isinstance(v, (list, tuple)) else next(found) for v in traced
-    ]
+    return [[next(found) for _ in v] if isinstance(v, (list, tuple)) else next(found) for v in traced]
 
 
 def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
@@ -246,7 +244,11 @@ def _poisons(value: Any, rng: np.random.Generator) -> list[Any]:
     """*value* with every number replaced, by NaN and at random; None stands for one that cannot be poisoned."""
     if isinstance(value, (list, tuple)):
         columns = [_poisons(v, rng) for v in value]
-        return [None] if any(c[0] is None for c in columns) else [list(row) for row in zip(*columns, strict=True)]
+        return (
+            [None]
+            if any(c[0] is None for c in columns)
+            else [list(row) for row in zip(*columns, strict=True)]
+        )
     array = np.asarray(value)
     if array.dtype.kind != "f":
         return [None]

@@ -97,7 +97,11 @@ class Rule(Protocol):
     """Whether an output's gradient may be absent; otherwise zeros are filled in."""
 
     def __call__(
-        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+        self,
+        k: Namespace,
+        args: Sequence[Operand],
+        wanted: Sequence[Sequence[bool]],
+        attrs: Mapping[str, Any],
     ) -> list[list[Array | None]]:
         """The gradients, one list per entry of ``wrt`` (of length one unless the slot holds a list).
 
@@ -342,7 +346,11 @@ class WrittenRule:
         self.many = tuple(op.inputs[i].many for i in wrt)
 
     def __call__(
-        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+        self,
+        k: Namespace,
+        args: Sequence[Operand],
+        wanted: Sequence[Sequence[bool]],
+        attrs: Mapping[str, Any],
     ) -> list[list[Array | None]]:
         result = self.fn(k, *args, **{n: attrs[n] for n in self.attrs})
         entries = result if isinstance(result, tuple) else (result,)
@@ -388,7 +396,9 @@ def op(
         taken = keyword_only(kernel)
         missing = [a for a in taken if a not in (attrs or {})]
         if missing:
-            raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(missing)}")
+            raise OperatorError(
+                f"{name}: the kernel takes attributes without a default: {', '.join(missing)}"
+            )
         new = OpDef(
             name,
             type or name,

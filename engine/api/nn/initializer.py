@@ -51,7 +51,12 @@ class Uniform(Initializer):
         self.high = high
 
     def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
-        return "uniform_random", {"shape": spec.shape, "dtype": spec.dtype.code, "min": self.low, "max": self.high}
+        return "uniform_random", {
+            "shape": spec.shape,
+            "dtype": spec.dtype.code,
+            "min": self.low,
+            "max": self.high,
+        }
 
 
 class XavierUniform(Initializer):

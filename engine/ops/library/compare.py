@@ -29,7 +29,9 @@ not_equal = _compare("not_equal", lambda xp: xp.not_equal, "Whether elements dif
 less_than = _compare("less_than", lambda xp: xp.less, "Whether the first is smaller.")
 less_equal = _compare("less_equal", lambda xp: xp.less_equal, "Whether the first is smaller or equal.")
 greater_than = _compare("greater_than", lambda xp: xp.greater, "Whether the first is larger.")
-greater_equal = _compare("greater_equal", lambda xp: xp.greater_equal, "Whether the first is larger or equal.")
+greater_equal = _compare(
+    "greater_equal", lambda xp: xp.greater_equal, "Whether the first is larger or equal."
+)
 
 
 def _logic(name, function, doc):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...spec import TensorSpec, dtype as dtype_of
+from ...spec import TensorSpec
+from ...spec import dtype as dtype_of
 from ..infer import product
-from ..opdef import Like, Trait, op
+from ..opdef import Like, op
 from ..samples import ints
 
 CONSTANT = {
@@ -17,7 +18,9 @@ CONSTANT = {
 }
 
 
-@op("fill_constant", "ValueTensor? ShapeTensor? ShapeTensorList* -> Out", attrs=CONSTANT, differentiable=False)
+@op(
+    "fill_constant", "ValueTensor? ShapeTensor? ShapeTensorList* -> Out", attrs=CONSTANT, differentiable=False
+)
 def fill_constant(k, value_tensor, shape_tensor, shape_tensor_list, *, shape, dtype, value, str_value):
     """A tensor of one value; the shape may come from a tensor, or from one tensor per dimension."""
     if shape_tensor is not None:

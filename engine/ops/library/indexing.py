@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from ...errors import LabelError
 from ..opdef import Like, Trait, op
 from ..samples import ints

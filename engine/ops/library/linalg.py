@@ -134,7 +134,11 @@ def _(make):
 def fc_mul(k, x, y, *, x_num_col_dims, y_num_col_dims):
     """Matrix product of two tensors, each flattened to a matrix after its first ``num_col_dims`` dimensions."""
     rows, columns = x.shape[:x_num_col_dims], y.shape[y_num_col_dims:]
-    a = x.reshape((math.prod(rows), -1)) if x.size else x.reshape((math.prod(rows), math.prod(x.shape[x_num_col_dims:])))
+    a = (
+        x.reshape((math.prod(rows), -1))
+        if x.size
+        else x.reshape((math.prod(rows), math.prod(x.shape[x_num_col_dims:])))
+    )
     b = y.reshape((math.prod(y.shape[:y_num_col_dims]), math.prod(columns)))
     return k.xp.matmul(a, b).reshape(rows + columns)
 
@@ -143,7 +147,9 @@ def fc_mul(k, x, y, *, x_num_col_dims, y_num_col_dims):
 def _(x, y, *, x_num_col_dims, y_num_col_dims):
     for name, spec, dims in (("X", x, x_num_col_dims), ("Y", y, y_num_col_dims)):
         if not 0 < dims < spec.ndim:
-            raise ShapeError(f"mul: cannot make a matrix of {name} {list(spec.shape)} after {dims} dimensions")
+            raise ShapeError(
+                f"mul: cannot make a matrix of {name} {list(spec.shape)} after {dims} dimensions"
+            )
     inner = product(x.shape[x_num_col_dims:]), product(y.shape[:y_num_col_dims])
     if inner[0] != inner[1] and UNKNOWN not in inner:
         raise ShapeError(

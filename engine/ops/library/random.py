@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...spec import TensorSpec, dtype as dtype_of
+from ...spec import TensorSpec
+from ...spec import dtype as dtype_of
 from ..opdef import Trait, op
 
 UNIFORM = {

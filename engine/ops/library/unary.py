@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-
-
 from ..opdef import Like, Trait, op
 from ..samples import between
 
 
-@op("scale", "X BiasTensor? ScaleTensor? -> Out", attrs={"scale": 1.0, "bias": 0.0, "bias_after_scale": True}, trait=Trait.UNARY)
+@op(
+    "scale",
+    "X BiasTensor? ScaleTensor? -> Out",
+    attrs={"scale": 1.0, "bias": 0.0, "bias_after_scale": True},
+    trait=Trait.UNARY,
+)
 def scale(k, x, bias_tensor, scale_tensor, *, scale, bias, bias_after_scale):
     """``scale·x + bias``, or ``scale·(x + bias)`` with bias_after_scale=False."""
     if scale_tensor is not None:
