@@ -191,9 +191,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 
 @contextmanager
-def describing(
-    *, op: str | None = None, variable: str | None = None, made: str | None = None
-) -> Iterator[None]:
+def describing(*, op: str | None = None, variable: str | None = None, made: str | None = None) -> Iterator[None]:
     """Fill in what an error raised inside does not yet know."""
     try:
         yield

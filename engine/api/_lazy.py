@@ -59,6 +59,4 @@ def missing(package: str, name: str, known: list[str]) -> AttributeError:
     from gradtool.engine.errors import NotImplementedHere, did_you_mean
 
     public = package.replace("gradtool", "paddle", 1)
-    return NotImplementedHere(
-        f"{public}.{name} is not implemented in gradtool", hint=did_you_mean(name, known)
-    )
+    return NotImplementedHere(f"{public}.{name} is not implemented in gradtool", hint=did_you_mean(name, known))

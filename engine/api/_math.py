@@ -44,6 +44,4 @@ def scale(
     name: str | None = None,
 ) -> Any:
     """``scale·x + bias``."""
-    return apply(
-        "scale", x, attrs={"scale": scale, "bias": bias, "bias_after_scale": bias_after_scale}, name=name
-    )
+    return apply("scale", x, attrs={"scale": scale, "bias": bias, "bias_after_scale": bias_after_scale}, name=name)

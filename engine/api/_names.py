@@ -12,9 +12,7 @@ provide(
 )
 provide("gradtool", "gradtool._math", "mean square add_n add scale")
 provide("gradtool", "gradtool._parameters", "ParamAttr create_parameter")
-provide(
-    "gradtool", "gradtool.framework", "seed CPUPlace in_dynamic_mode get_default_dtype set_flags get_flags"
-)
+provide("gradtool", "gradtool.framework", "seed CPUPlace in_dynamic_mode get_default_dtype set_flags get_flags")
 
 provide(
     "gradtool.static",

@@ -140,11 +140,7 @@ def create_parameter(
         raise ArgumentTypeError("create_parameter: attr must not be False")
     if settings.name is None and name is not None:
         settings = ParamAttr(**{**vars(settings), "name": name})
-    layer = (
-        default.default_main_program().names("create_parameter")
-        if settings.name is None
-        else "create_parameter"
-    )
+    layer = default.default_main_program().names("create_parameter") if settings.name is None else "create_parameter"
     made = make(layer, settings, shape, dtype, is_bias=is_bias, default_init=default_initializer)
     assert made is not None
     return made

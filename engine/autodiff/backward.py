@@ -94,9 +94,7 @@ def append_backward(
         builder.run()
         pairs = []
         for v in asked:
-            gradient = builder.gradient(
-                builder.values.initial(v) if v.persistable else builder.values.current(v)
-            )
+            gradient = builder.gradient(builder.values.initial(v) if v.persistable else builder.values.current(v))
             if gradient is not None and builder.wanted(v):
                 pairs.append((v, gradient))
         ops = builder.call_back(tuple(callbacks or ()), seeds)

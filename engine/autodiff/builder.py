@@ -213,9 +213,7 @@ class Builder:
             if path is not None and not path(op):
                 continue
             wrt = [None if v is None else values.read(op, v) for v in flatten(op.inputs, rule.wrt)]
-            outs = [
-                None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))
-            ]
+            outs = [None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))]
             yield Node(op, wrt, outs)
 
     def _accumulate(self, value: Value, found: list[Variable]) -> Variable:
@@ -241,9 +239,7 @@ class Builder:
             self._settle(found, self._base(value))
         return found
 
-    def _differentiate(
-        self, node: Node, arriving: list[Variable | None], mask: list[bool]
-    ) -> list[Variable | None]:
+    def _differentiate(self, node: Node, arriving: list[Variable | None], mask: list[bool]) -> list[Variable | None]:
         """Append the gradient operator of *node* (or the operators that its rule expands to)."""
         op = node.op
         rule = op.op.rule
@@ -265,20 +261,18 @@ class Builder:
         for read in rule.reads:
             if read.kind == "dout":
                 group = next(groups)
-                args.append(tuple(group) if isinstance(op.outputs[read.index], tuple) else group[0])
+                args.append(tuple(group) if isinstance(op.outputs[read.place], tuple) else group[0])
             elif read.kind == "in":
-                args.append(self._operand(op.inputs[read.index], op, read.like, self.values.read))
+                args.append(self._operand(op.inputs[read.place], op, read.like, self.values.read))
             else:
-                args.append(self._operand(op.outputs[read.index], op, read.like, self.values.written))
+                args.append(self._operand(op.outputs[read.place], op, read.like, self.values.written))
         if rule.expands:
             return self._expand(node, args, mask)
         grad_op = op.op.grad_op
         assert grad_op is not None
         return self._gradient_op(node, grad_op, tuple(args), mask)
 
-    def _gradient_op(
-        self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]
-    ) -> list[Variable | None]:
+    def _gradient_op(self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
         op = node.op
         attrs = op.attrs
         known = self._known.get((grad_op, id(attrs), inputs))
@@ -296,9 +290,7 @@ class Builder:
             ]
             assert op.op.rule is not None
             groups = regroup(made, op.inputs, op.op.rule.wrt)
-            outputs = tuple(
-                tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True)
-            )
+            outputs = tuple(tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True))
             self._emit(grad_op, inputs, outputs, attrs, origin=op)
             results = [m if m is not None else r for m, r in zip(made, results, strict=True)]
         return results

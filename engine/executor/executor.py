@@ -191,11 +191,7 @@ class Executor:
             feed = feed[0]
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
         variables = program.global_block().vars
-        return {
-            name: _fed_value(variables[name], value)
-            for name, value in (feed or {}).items()
-            if name in variables
-        }
+        return {name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables}
 
 
 def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
@@ -212,9 +208,7 @@ def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
             made=source.describe(v.made_at),
             hint=f"feed {v.name}.astype({v.dtype.name!r}), or declare the variable with dtype={str(array.dtype)!r}",
         )
-    fits = len(array.shape) == v.ndim and all(
-        d in (UNKNOWN, n) for d, n in zip(v.shape, array.shape, strict=True)
-    )
+    fits = len(array.shape) == v.ndim and all(d in (UNKNOWN, n) for d, n in zip(v.shape, array.shape, strict=True))
     if not fits and v.is_data:
         raise FeedError(
             f"The fed Variable '{v.name}' should have dimensions = {v.ndim}, shape = {v.shape}, "
@@ -238,7 +232,5 @@ def _fetch_names(fetch_list: Any) -> list[str]:
         elif isinstance(entry, (list, tuple)):
             todo[:0] = entry
         else:
-            raise FetchTypeError(
-                f"fetch_list holds Variables and names, but received {type(entry).__name__}."
-            )
+            raise FetchTypeError(f"fetch_list holds Variables and names, but received {type(entry).__name__}.")
     return found

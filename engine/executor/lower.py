@@ -32,9 +32,7 @@ def lower(program: Program, fed: Iterable[str], fetched: Sequence[str], backend:
         for op in block.ops:
             lowering.add(op, backend)
         fetches = [lowering.fetch(name, program) for name in fetched]
-        stores = {
-            v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r
-        }
+        stores = {v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r}
         code = passes.prune(lowering.code, [*fetches, *stores.values()])
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
@@ -106,9 +104,7 @@ class _Lowering:
         ins, arrange, likes = _inputs(self, op)
         outputs = _flat(op.outputs)
         wanted = _wanted(op) if op.op.forward is not None else None
-        kernel = backend.bind(
-            op.op, op.attrs, wanted, [v.spec if isinstance(v, Variable) else None for v in op.inputs]
-        )
+        kernel = backend.bind(op.op, op.attrs, wanted, [v.spec if isinstance(v, Variable) else None for v in op.inputs])
         if arrange is not None:
             kernel = arrange(kernel)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)

@@ -27,9 +27,7 @@ def prune(code: list[Instruction], needed: Iterable[int]) -> list[Instruction]:
     return kept
 
 
-def fold(
-    code: list[Instruction], keep: set[int], backend: Backend
-) -> tuple[list[Instruction], dict[int, Any]]:
+def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[list[Instruction], dict[int, Any]]:
     """Compute instructions that depend on constants only, once.
 
     Args:

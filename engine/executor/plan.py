@@ -118,9 +118,7 @@ class Plan:
                         regs[r] = None
             except Exception as error:
                 index = len(self.code) - code.__length_hint__() - 1
-                raise self._explained(error, index, regs) from (
-                    None if isinstance(error, GradtoolError) else error
-                )
+                raise self._explained(error, index, regs) from (None if isinstance(error, GradtoolError) else error)
 
     def steps(self, regs: list[Any]) -> Iterator[Step]:
         """As :meth:`run`, stopping after each operator with what it read and wrote."""

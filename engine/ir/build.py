@@ -22,11 +22,7 @@ class MissingInput(OperatorError, AssertionError):
 def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The output specs that the definition gives for these input variables."""
     specs: list[Any] = [
-        tuple(None if e is None else e.spec for e in v)
-        if isinstance(v, tuple)
-        else None
-        if v is None
-        else v.spec
+        tuple(None if e is None else e.spec for e in v) if isinstance(v, tuple) else None if v is None else v.spec
         for v in inputs
     ]
     specs += [() if s.many else None for s in op.inputs[len(inputs) :]]
@@ -140,9 +136,7 @@ def checked_op(
     return made
 
 
-def _operands(
-    block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str, Any], what: str
-) -> Operands:
+def _operands(block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str, Any], what: str) -> Operands:
     unknown = [n for n in given if n not in {s.name for s in slots}]
     for name in unknown:
         if _as_list(given[name]):

@@ -38,11 +38,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
             used = _used(ops) if for_test else None
             for name in sorted(block.vars):
                 variable = block.vars[name]
-                if (
-                    used is not None
-                    and variable not in used
-                    and not (variable.is_data or variable.is_parameter)
-                ):
+                if used is not None and variable not in used and not (variable.is_data or variable.is_parameter):
                     continue
                 v = twins[variable] = copy.copy(variable)
                 v.block = twin
@@ -91,9 +87,7 @@ def _copy_op(
     if for_test and op.attrs.get("is_test") is False:
         changes: dict[str, Any] = {"is_test": True}
         new.attrs = {**op.attrs, **changes}
-        new.outputs = tuple(
-            None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True)
-        )
+        new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))
     return new
 
 
@@ -101,6 +95,4 @@ def _drop_unused(program: Program) -> None:
     """Remove variables that lost their operator when test form dropped an output (ReserveSpace)."""
     for block in program.blocks:
         used = _used(block.ops)
-        block.vars = {
-            n: v for n, v in block.vars.items() if v in used or v.is_data or v.is_parameter or v.persistable
-        }
+        block.vars = {n: v for n, v in block.vars.items() if v in used or v.is_data or v.is_parameter or v.persistable}

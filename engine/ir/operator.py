@@ -202,9 +202,7 @@ class Operator:
 
     def summary(self) -> str:
         """``elementwise_mul(X=h, Y=gate) -> Out=tmp_3``: the operator without its attributes."""
-        return (
-            f"{self.type}({_pairs(self.op.inputs, self.inputs)}) -> {_pairs(self.op.outputs, self.outputs)}"
-        )
+        return f"{self.type}({_pairs(self.op.inputs, self.inputs)}) -> {_pairs(self.op.outputs, self.outputs)}"
 
     def __repr__(self) -> str:
         from .text import operator_text

@@ -207,9 +207,7 @@ class Block:
         """Make a variable; without a name it is called ``_generated_var_0``, …"""
         from .. import state
 
-        spec = TensorSpec(
-            shape if shape is not None else (), dtype if dtype is not None else state.default_dtype()
-        )
+        spec = TensorSpec(shape if shape is not None else (), dtype if dtype is not None else state.default_dtype())
         return self.add_var(
             Variable(
                 self,

@@ -37,10 +37,7 @@ def variable_text(v: Variable) -> str:
         prefix += "var "
     if v.kind != DENSE:
         return f"{prefix}{v.name} : {v.kind})"
-    return (
-        f"{prefix}{v.name} : {v.kind}.shape{_tuple(v.shape)}.dtype({v.dtype.name})"
-        f".stop_gradient({v.stop_gradient})"
-    )
+    return f"{prefix}{v.name} : {v.kind}.shape{_tuple(v.shape)}.dtype({v.dtype.name}).stop_gradient({v.stop_gradient})"
 
 
 def _tuple(shape: tuple[int, ...]) -> str:

@@ -93,9 +93,7 @@ class Variable:
 
     def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
         """The variable as one line, with its flags when *with_details* is set."""
-        details = (
-            f" stop_gradient={self.stop_gradient} persistable={self.persistable}" if with_details else ""
-        )
+        details = f" stop_gradient={self.stop_gradient} persistable={self.persistable}" if with_details else ""
         return repr(self) + details
 
     # A static variable has no value while the program is being built.

@@ -29,7 +29,7 @@ def derive(op: OpDef) -> OpDef:
         return Slot(renamed.get(plain, plain), base.many, base.optional or (bool(suffix) and rule.takes_none))
 
     inputs = tuple(
-        slot(op.inputs[r.index], "") if r.kind == "in" else slot(op.outputs[r.index], _SUFFIX[r.kind])
+        slot(op.inputs[r.place], "") if r.kind == "in" else slot(op.outputs[r.place], _SUFFIX[r.kind])
         for r in rule.reads
     )
     outputs = tuple(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
@@ -69,7 +69,7 @@ def _grad_outputs(op: OpDef) -> list[tuple[Slot, str]]:
 def _forward_operands(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
     """What stands in the input slots that *op*'s rule gives gradients for, as far as the gradient operator reads it."""
     assert op.rule is not None
-    at = {r.index: v for r, v in zip(op.rule.reads, operands, strict=True) if r.kind == "in"}
+    at = {r.place: v for r, v in zip(op.rule.reads, operands, strict=True) if r.kind == "in"}
     return [at.get(i, [None] if op.inputs[i].many else None) for i in op.rule.wrt]
 
 
@@ -111,7 +111,7 @@ class DerivedRule:
         operands: list[Operand] = [None] * count
         cotangents: list[Operand] = [None] * len(self.op.outputs)
         for read, arg in zip(self.reads, args, strict=True):
-            (operands if read.kind == "in" else cotangents)[read.index] = arg
+            (operands if read.kind == "in" else cotangents)[read.place] = arg
         for i in _dropped(self.reads, count):
             # Only a unary operator's Out@GRAD is ever dropped, and its value is not read: any tensor of that shape.
             operands[i] = next(c for c in cotangents if c is not None)
@@ -124,7 +124,7 @@ class DerivedRule:
 
 
 def _dropped(reads: tuple[Read, ...], count: int) -> set[int]:
-    return set(range(count)) - {r.index for r in reads if r.kind == "in"}
+    return set(range(count)) - {r.place for r in reads if r.kind == "in"}
 
 
 def _pull_through(
@@ -136,9 +136,7 @@ def _pull_through(
     rule = forward.rule
     tape = Tape()
     traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
-    wanted = [
-        [e is not None for e in c] if isinstance(c, (list, tuple)) else [c is not None] for c in cotangents
-    ]
+    wanted = [[e is not None for e in c] if isinstance(c, (list, tuple)) else [c is not None] for c in cotangents]
     for i, slot in enumerate(op.outputs):
         if slot.many and cotangents[i] is None:
             wanted[i] = [False] * len(_forward_operands(forward, operands)[i])
@@ -187,9 +185,7 @@ def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
                 tried.add(i)
                 for poison in _poisons(sample.operands[i], rng):
                     poisoned = [*sample.operands[:i], poison, *sample.operands[i + 1 :]]
-                    if poison is None or not _same(
-                        grads, _pull_through(op, k, poisoned, cotangents, sample.attrs)
-                    ):
+                    if poison is None or not _same(grads, _pull_through(op, k, poisoned, cotangents, sample.attrs)):
                         valued.add(i)
     places = range(len(op.inputs))
     if not tried:
@@ -222,11 +218,11 @@ def grad_samples(op: OpDef) -> Any:
         results = result if isinstance(result, tuple) else (result,)
         rng = np.random.default_rng(n)
         operands = [
-            sample.operands[r.index]
+            sample.operands[r.place]
             if r.kind == "in"
-            else results[r.index]
+            else results[r.place]
             if r.kind == "out"
-            else _random_like(results[r.index], rng)
+            else _random_like(results[r.place], rng)
             for r in forward.rule.reads
         ]
         yield Sample(op, operands, sample.attrs, f"{sample.label}", sample.smooth)
@@ -244,11 +240,7 @@ def _poisons(value: Any, rng: np.random.Generator) -> list[Any]:
     """*value* with every number replaced, by NaN and at random; None stands for one that cannot be poisoned."""
     if isinstance(value, (list, tuple)):
         columns = [_poisons(v, rng) for v in value]
-        return (
-            [None]
-            if any(c[0] is None for c in columns)
-            else [list(row) for row in zip(*columns, strict=True)]
-        )
+        return [None] if any(c[0] is None for c in columns) else [list(row) for row in zip(*columns, strict=True)]
     array = np.asarray(value)
     if array.dtype.kind != "f":
         return [None]

@@ -38,11 +38,15 @@ Operand = Any
 """An :data:`Array`, a sequence of them for a list slot, or None for an absent one."""
 
 
-class Like:
-    """Annotation of a rule's parameter whose shape and dtype are read but whose values are not.
+if TYPE_CHECKING:
+    Like = Any
+else:
 
-    The executor need not keep the tensor's buffer alive for it.
-    """
+    class Like:
+        """Annotation of a rule's parameter whose shape and dtype are read but whose values are not.
+
+        The executor need not keep the tensor's buffer alive for it.
+        """
 
 
 class Trait(enum.Flag):
@@ -74,8 +78,10 @@ class Slot(NamedTuple):
 class Read(NamedTuple):
     """Something that a gradient rule takes: a forward input, a forward output, or an output's gradient."""
 
-    kind: str  # "in", "out" or "dout"
-    index: int
+    kind: str
+    """``in``, ``out`` or ``dout``."""
+    place: int
+    """The slot's position among the inputs or outputs."""
     like: bool = False
 
 
@@ -195,9 +201,7 @@ class OpDef:
     def gradient(
         self, *, wrt: str = ..., expands: bool = ...
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
-    def gradient(
-        self, fn: Callable[..., Any] | None = None, *, wrt: str | None = None, expands: bool = False
-    ) -> Any:
+    def gradient(self, fn: Callable[..., Any] | None = None, *, wrt: str | None = None, expands: bool = False) -> Any:
         """Add the gradient rule.
 
         The parameters of the rule say what is kept for backward: the names of the kernel's parameters are forward
@@ -363,9 +367,7 @@ class WrittenRule:
                 continue
             value = entry() if callable(entry) else entry
             items = list(value) if many and value is not None else [value] * len(mask)
-            grads.append(
-                [(v() if callable(v) else v) if w else None for v, w in zip(items, mask, strict=True)]
-            )
+            grads.append([(v() if callable(v) else v) if w else None for v, w in zip(items, mask, strict=True)])
         return grads
 
 
@@ -396,9 +398,7 @@ def op(
         taken = keyword_only(kernel)
         missing = [a for a in taken if a not in (attrs or {})]
         if missing:
-            raise OperatorError(
-                f"{name}: the kernel takes attributes without a default: {', '.join(missing)}"
-            )
+            raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(missing)}")
         new = OpDef(
             name,
             type or name,

@@ -161,7 +161,7 @@ def regroup(flat: Sequence[Any], operands: Sequence[Operand], places: Sequence[i
 def out_places(op: OpDef) -> list[int]:
     """Positions of the outputs whose gradients the rule reads."""
     assert op.rule is not None
-    return [r.index for r in op.rule.reads if r.kind == "dout"]
+    return [r.place for r in op.rule.reads if r.kind == "dout"]
 
 
 class Ops:
@@ -200,11 +200,9 @@ class Ops:
             [Traced(e, tape, self) for e in r] if isinstance(r, (list, tuple)) else Traced(r, tape, self)
             for r in results
         ]
-        wrt = [
-            v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)
-        ]
+        wrt = [v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
         args = tuple(
-            None if r.kind == "dout" else (inner[r.index] if r.kind == "in" else results[r.index])
+            None if r.kind == "dout" else (inner[r.place] if r.kind == "in" else results[r.place])
             for r in op.rule.reads
         )
         node = TapeNode(op, args, wrt, flatten(outs, out_places(op)), attrs)
@@ -241,9 +239,7 @@ class Ops:
         grads = rule(self, filled, regroup(mask, operands, rule.wrt), attrs)
         return [g for slot in grads for g in slot]
 
-    def backward(
-        self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[Traced | None]
-    ) -> list[Array | None]:
+    def backward(self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[Traced | None]) -> list[Array | None]:
         """Gradients of the recorded computation for *wrt*, given ``(result, gradient)`` pairs."""
         parts: dict[Traced, list[Array]] = {}
         for value, gradient in seeds:

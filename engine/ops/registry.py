@@ -85,9 +85,7 @@ def by_type(type_: str) -> OpDef:
     """The operator of that type; raises :class:`OperatorError` when there is none."""
     found = find(type_)
     if found is None:
-        raise OperatorError(
-            f'Operator "{type_}" has not been registered.', hint=did_you_mean(type_, _by_type)
-        )
+        raise OperatorError(f'Operator "{type_}" has not been registered.', hint=did_you_mean(type_, _by_type))
     return found
 
 

@@ -56,9 +56,7 @@ def bools(shape: Sequence[int]) -> Fill:
 
 def distinct(shape: Sequence[int]) -> Fill:
     """Real numbers no two of which are near each other: for max, topk and sorting."""
-    return lambda rng: (
-        (rng.permutation(int(np.prod(shape))).reshape(shape) - 0.4) / max(1, int(np.prod(shape)))
-    )
+    return lambda rng: (rng.permutation(int(np.prod(shape))).reshape(shape) - 0.4) / max(1, int(np.prod(shape)))
 
 
 def simplex(shape: Sequence[int]) -> Fill:
@@ -105,9 +103,7 @@ class Maker:
                 attrs[name] = value
                 words.append(f"{name}={value}".replace(" ", ""))
             else:
-                raise OperatorError(
-                    f"{self.op.type}: a sample names {name!r}, neither an input nor an attribute"
-                )
+                raise OperatorError(f"{self.op.type}: a sample names {name!r}, neither an input nor an attribute")
         return Sample(self.op, operands, self.op.attributes(attrs), ",".join(words), smooth)
 
     def _fill(self, value: Any, rng: np.random.Generator) -> Any:

@@ -17,19 +17,13 @@ def differences(name: str) -> list[str]:
     for part, ours in (("forward", case.forward_ops), ("backward", case.backward_ops)):
         theirs = replay.recorded_ops(record, part)
         if [o["type"] for o in ours] != [o["type"] for o in theirs]:
-            found.append(
-                f"{part}: types {[o['type'] for o in ours]} instead of {[o['type'] for o in theirs]}"
-            )
+            found.append(f"{part}: types {[o['type'] for o in ours]} instead of {[o['type'] for o in theirs]}")
             continue
         for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             if a != b:
                 found.append(f"{part}: op {i} is {a} instead of {b}")
     uncounted = {
-        v
-        for o in case.backward_ops
-        for slot, vs in o["outputs"].items()
-        if slot in replay.UNCOUNTED_SLOTS
-        for v in vs
+        v for o in case.backward_ops for slot, vs in o["outputs"].items() if slot in replay.UNCOUNTED_SLOTS for v in vs
     }
     wanted = [n for n in record["values"] if n not in uncounted and n in case.main.global_block().vars]
     if len(missing := [n for n in record["values"] if n not in uncounted and n not in wanted]):

@@ -50,9 +50,7 @@ def fc(
         if attr is False:
             raise ArgumentTypeError("fc: weight_attr must not be False")
         w = _parameters.make(layer, attr, [rows, size], entry.dtype)
-        products.append(
-            apply("mul", entry, w, attrs={"x_num_col_dims": dims, "y_num_col_dims": 1}, name=layer)
-        )
+        products.append(apply("mul", entry, w, attrs={"x_num_col_dims": dims, "y_num_col_dims": 1}, name=layer))
     out = products[0] if len(products) == 1 else apply("sum", products, name=layer)
     b = _parameters.make(layer, bias_attr, [size], inputs[0].dtype, is_bias=True)
     if b is not None:

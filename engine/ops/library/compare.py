@@ -11,9 +11,9 @@ def _compare(name, function, doc):
         return function(k.xp)(x, y)
 
     kernel.__doc__ = doc
-    defined = op(
-        name, "X Y -> Out", attrs={"axis": -1, "force_cpu": False}, trait=Trait.COMPARE, differentiable=False
-    )(kernel)
+    defined = op(name, "X Y -> Out", attrs={"axis": -1, "force_cpu": False}, trait=Trait.COMPARE, differentiable=False)(
+        kernel
+    )
 
     @defined.samples
     def _(make):
@@ -29,9 +29,7 @@ not_equal = _compare("not_equal", lambda xp: xp.not_equal, "Whether elements dif
 less_than = _compare("less_than", lambda xp: xp.less, "Whether the first is smaller.")
 less_equal = _compare("less_equal", lambda xp: xp.less_equal, "Whether the first is smaller or equal.")
 greater_than = _compare("greater_than", lambda xp: xp.greater, "Whether the first is larger.")
-greater_equal = _compare(
-    "greater_equal", lambda xp: xp.greater_equal, "Whether the first is larger or equal."
-)
+greater_equal = _compare("greater_equal", lambda xp: xp.greater_equal, "Whether the first is larger or equal.")
 
 
 def _logic(name, function, doc):

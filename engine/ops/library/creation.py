@@ -18,9 +18,7 @@ CONSTANT = {
 }
 
 
-@op(
-    "fill_constant", "ValueTensor? ShapeTensor? ShapeTensorList* -> Out", attrs=CONSTANT, differentiable=False
-)
+@op("fill_constant", "ValueTensor? ShapeTensor? ShapeTensorList* -> Out", attrs=CONSTANT, differentiable=False)
 def fill_constant(k, value_tensor, shape_tensor, shape_tensor_list, *, shape, dtype, value, str_value):
     """A tensor of one value; the shape may come from a tensor, or from one tensor per dimension."""
     if shape_tensor is not None:

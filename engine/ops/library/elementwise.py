@@ -82,9 +82,7 @@ def _(k, x, y, dout, *, axis):
     def base():
         # x**(y-1) is infinite at x = 0 where y < 1, and the product with y must be 0 where y is 0.
         zero = k.zeros_like(exponent)
-        return k.sum_to(
-            dout * exponent * k.pow(x, k.select(exponent == zero, k.ones_like(exponent), exponent - 1)), x
-        )
+        return k.sum_to(dout * exponent * k.pow(x, k.select(exponent == zero, k.ones_like(exponent), exponent - 1)), x)
 
     def power():
         # The derivative by the exponent is x**y · ln x; at x = 0 it is taken as 0, the limit for y > 0.

@@ -147,9 +147,7 @@ def fc_mul(k, x, y, *, x_num_col_dims, y_num_col_dims):
 def _(x, y, *, x_num_col_dims, y_num_col_dims):
     for name, spec, dims in (("X", x, x_num_col_dims), ("Y", y, y_num_col_dims)):
         if not 0 < dims < spec.ndim:
-            raise ShapeError(
-                f"mul: cannot make a matrix of {name} {list(spec.shape)} after {dims} dimensions"
-            )
+            raise ShapeError(f"mul: cannot make a matrix of {name} {list(spec.shape)} after {dims} dimensions")
     inner = product(x.shape[x_num_col_dims:]), product(y.shape[:y_num_col_dims])
     if inner[0] != inner[1] and UNKNOWN not in inner:
         raise ShapeError(
