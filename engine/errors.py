@@ -11,7 +11,7 @@
       UsageError       ArgumentTypeError (TypeError)   ModeError (AssertionError)   NotImplementedHere
 
 An error carries what the code that raised it knew: the operator, the variable, the user's line and a hint. Low-level
-code raises with what it knows and :func:`describing` fills in the rest on the way up. Where Paddle documents a
+code raises with what it knows and :func:`describe` fills in the rest on the way up. Where Paddle documents a
 built-in class, ours derives from it too, so existing ``except`` clauses keep working.
 """
 
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 
 
 class GradtoolError(Exception):
@@ -190,16 +189,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean {', '.join(map(repr, found))}?" if found else None
 
 
-@contextmanager
-def describing(*, op: str | None = None, variable: str | None = None, made: str | None = None) -> Iterator[None]:
-    """Fill in what an error raised inside does not yet know."""
-    try:
-        yield
-    except GradtoolError as error:
-        error.op = error.op or op
-        error.variable = error.variable or variable
-        error.made = error.made or made
-        raise
+def describe(error: GradtoolError, *, op: str | None = None, made: str | None = None) -> GradtoolError:
+    """Fill in what an error raised by lower-level code does not yet know."""
+    error.op = error.op or op
+    error.made = error.made or made
+    return error
 
 
 class UnsupportedError(UsageError):

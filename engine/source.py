@@ -59,10 +59,7 @@ def here() -> Location:
             frame = frame.f_back  # type: ignore[assignment]
         key = tuple(frames)
         return _interned.setdefault(key, key)  # type: ignore[arg-type]
-    found = _interned.get(key)
-    if found is None:
-        found = _interned[key] = (key,)  # type: ignore[assignment]
-    return found
+    return _interned.get(key) or _interned.setdefault(key, (key,))  # type: ignore[arg-type]
 
 
 def file_and_line(location: Location) -> tuple[str, int] | None:

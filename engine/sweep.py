@@ -11,19 +11,20 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 Value = TypeVar("Value", bound=Hashable)
+ValueOut = TypeVar("ValueOut", bound=Hashable, covariant=True)
 Grad = TypeVar("Grad")
 
 
-class Node(Protocol[Value]):
+class Node(Protocol[ValueOut]):
     """One application of an operator, as the sweep sees it."""
 
     @property
-    def wrt(self) -> Sequence[Value | None]:
+    def wrt(self) -> Sequence[ValueOut | None]:
         """The inputs that the gradient rule can give a gradient for; None for one that is absent."""
         ...
 
     @property
-    def outs(self) -> Sequence[Value | None]:
+    def outs(self) -> Sequence[ValueOut | None]:
         """The outputs whose gradients the rule reads."""
         ...
 

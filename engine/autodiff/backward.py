@@ -88,7 +88,7 @@ def append_backward(
     stopped = no_grad_names(block, no_grad_set, _HERE)
     program = block.program
     with paused_gc():
-        builder = Builder(block, stopped, program._appending_grad_times + 1)
+        builder = Builder(block, stopped, program._appending_grad_times + 1, noting=bool(callbacks))
         builder.seed_loss(loss)
         seeds = len(builder.ops)
         builder.run()

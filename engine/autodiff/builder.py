@@ -67,9 +67,10 @@ class Builder:
         block: the block that is differentiated and appended to.
         stopped: names through which no gradient flows, beside the variables with ``stop_gradient``.
         call: how many backward calls the program has seen, this one included.
+        noting: whether callbacks will want to know which gradient belongs to which variable.
     """
 
-    def __init__(self, block: Block, stopped: Iterable[str], call: int) -> None:
+    def __init__(self, block: Block, stopped: Iterable[str], call: int, noting: bool = False) -> None:
         self.block = block
         self.stopped = frozenset(stopped)
         self.call = call
@@ -77,6 +78,8 @@ class Builder:
         self.parts: dict[Value, list[Variable]] = {}
         self.ops: list[Operator] = []
         self.context: dict[str, Any] = {}
+        """What callbacks get: gradient name -> forward name; kept only when there are callbacks."""
+        self._noting = noting
         self._taken: set[str] = set()
         self._plain: dict[Variable, Value] = {}
         self._saved: dict[tuple[Variable, int], Variable] = {}
@@ -153,7 +156,7 @@ class Builder:
         self, target: Variable, op: OpDef, inputs: Operands, attrs: dict[str, Any], role: int, overwrite: bool
     ) -> None:
         name = names.grad(target.name)
-        self.context[name] = target.name
+        self._note(target)
         there = self.block.vars.get(name)
         value = self.values.current(target)
         self._plain.setdefault(target, value)
@@ -234,6 +237,10 @@ class Builder:
         self._emit(op, inputs, (total,), attrs, like=value)
         return total
 
+    def _note(self, v: Variable) -> None:
+        if self._noting:
+            self.context.setdefault(names.grad(v.name), v.name)
+
     def _arrived(self, value: Value, found: Variable | None) -> Variable | None:
         if found is not None and not found.name:
             self._settle(found, self._base(value))
@@ -249,8 +256,7 @@ class Builder:
                 self._arrived(value, found)
         for value, w in zip(node.wrt, mask, strict=True):
             if w and value is not None:
-                v = variable_of(value)
-                self.context.setdefault(names.grad(v.name), v.name)
+                self._note(variable_of(value))
         if not rule.takes_none:
             arriving = [
                 self._zeros(value) if found is None and value is not None else found
@@ -327,7 +333,7 @@ class Builder:
             return next(known.output_variables())
         variable = self._gradient_variable(value)
         self._settle(variable, self._base(value))
-        self.context.setdefault(names.grad(v.name), v.name)
+        self._note(v)
         self._emit(op, (v,), (variable,), attrs, like=value)
         return variable
 

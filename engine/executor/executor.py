@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -116,7 +116,7 @@ class Executor:
         feed: Mapping[str, Any] | None = None,
         fetch_list: Any = None,
         scope: Scope | None = None,
-    ) -> Iterator[Step]:
+    ) -> Generator[Step, None, list[Any]]:
         """Run as :meth:`run` does, yielding one :class:`Step` per operator; the generator returns the fetches."""
         plan, regs, values = self._prepare(program, feed, fetch_list, scope)
         with self._seeded(program):

@@ -165,9 +165,8 @@ def _inputs(
         if layout and layout[0] == 0 and all(p is None for p in layout[1:]):
             nothing = (None,) * (len(layout) - 1)
             return lambda x: kernel(x, *nothing)
-        if len(layout) == 1:
-            if all(p is not None for p in layout[0]):
-                return lambda *arrays: kernel(arrays)
+        if len(layout) == 1 and all(p is not None for p in layout[0]):
+            return lambda *arrays: kernel(arrays)
 
         def pick(arrays: tuple[Any, ...], place: Any) -> Any:
             if isinstance(place, list):

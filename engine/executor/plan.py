@@ -6,6 +6,7 @@ attributes when the plan is made, so the run loop looks nothing up. A register i
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import source
-from ..errors import GradtoolError, KernelError
+from ..errors import GradtoolError, KernelError, describe
 from ..ir.operator import Operator
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
@@ -117,7 +118,7 @@ class Plan:
                     for r in dead:
                         regs[r] = None
             except Exception as error:
-                index = len(self.code) - code.__length_hint__() - 1
+                index = len(self.code) - operator.length_hint(code) - 1
                 raise self._explained(error, index, regs) from (None if isinstance(error, GradtoolError) else error)
 
     def steps(self, regs: list[Any]) -> Iterator[Step]:
@@ -141,10 +142,7 @@ class Plan:
         instruction = self.instructions[index]
         op = instruction.op
         if isinstance(error, GradtoolError):
-            if op is not None:
-                error.op = error.op or op.summary()
-                error.made = error.made or source.describe(op.loc)
-            return error
+            return error if op is None else describe(error, op=op.summary(), made=source.describe(op.loc))
         got = ", ".join(_describe(regs[i]) for i in instruction.ins)
         name = op.type if op is not None else "plan"
         return KernelError(

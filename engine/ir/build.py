@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import names, source, state
-from ..errors import ArgumentTypeError, OperatorError, ProgramError, describing, did_you_mean
+from ..errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramError, describe, did_you_mean
 from ..ops import registry
 from ..ops.opdef import OpDef, Slot
 from ..spec import TensorSpec
@@ -48,10 +48,11 @@ def emit(
     loc = source.here()
     for v in each(inputs):
         _check_member(v, block, op)
-    with describing(op=_call_text(op, inputs), made=source.describe(loc)):
+    try:
         specs = infer(op, inputs, filled)
-    found = [v.stop_gradient for v in each(inputs)]
-    stop = all(found)
+    except GradtoolError as error:
+        raise describe(error, op=_call_text(op, inputs), made=source.describe(loc)) from None
+    stop = all(v.stop_gradient for v in each(inputs))
 
     def output(name: Any, spec: TensorSpec) -> Variable:
         if isinstance(name, Variable):
@@ -120,8 +121,12 @@ def checked_op(
         scope=attrs.get("op_namescope", state.name_scope()),
     )
     made.role_var = tuple(attrs.get("op_role_var", ()))
-    with describing(op=made.summary(), made=source.describe(loc)):
-        specs: Sequence[Any] = infer(op, ins, filled) if op.forward is None else ()
+    specs: Sequence[Any] = ()
+    if op.forward is None:
+        try:
+            specs = infer(op, ins, filled)
+        except GradtoolError as error:
+            raise describe(error, op=made.summary(), made=source.describe(loc)) from None
     for value, spec in zip(outs, specs, strict=False):
         if isinstance(value, tuple):
             for v, s in zip(value, spec, strict=False):

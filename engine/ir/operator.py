@@ -12,6 +12,7 @@ from ..source import Location
 from .variable import Variable
 
 if TYPE_CHECKING:
+    from .desc import OpDesc
     from .program import Block
 
 Operands = tuple[Variable | tuple[Variable | None, ...] | None, ...]

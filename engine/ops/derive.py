@@ -80,8 +80,8 @@ class DerivedRule:
     samples of the forward operator (:func:`_structure`).
     """
 
-    expands = False
-    takes_none = True
+    expands: bool = False
+    takes_none: bool = True
 
     def __init__(self, op: OpDef) -> None:
         self.op = op
@@ -132,7 +132,8 @@ def _pull_through(
 ) -> list[Any]:
     """Gradients for every operand of the gradient operator *op*, in the nesting of *operands*."""
     forward = op.forward
-    assert forward is not None and forward.rule is not None
+    assert forward is not None
+    assert forward.rule is not None
     rule = forward.rule
     tape = Tape()
     traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
@@ -161,7 +162,8 @@ def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
     its shape. A unary operator's output gradient that is read for its shape alone is left out.
     """
     forward = op.forward
-    assert forward is not None and forward.rule is not None
+    assert forward is not None
+    assert forward.rule is not None
     if forward.forward is not None and not forward.has_samples:
         forward.samples(lambda make: grad_samples(forward))
     k = registry.reference_backend().ops
@@ -208,7 +210,8 @@ def grad_samples(op: OpDef) -> Any:
     from .samples import Sample
 
     forward = op.forward
-    assert forward is not None and forward.rule is not None
+    assert forward is not None
+    assert forward.rule is not None
     backend = registry.reference_backend()
     if forward.forward is not None and not forward.has_samples:
         forward.samples(lambda make: grad_samples(forward))

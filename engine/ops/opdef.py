@@ -94,13 +94,20 @@ class Namespace(Protocol):
 class Rule(Protocol):
     """How to get from the gradients of an operator's outputs to those of its inputs."""
 
-    reads: tuple[Read, ...]
-    wrt: tuple[int, ...]
-    """Positions of the input slots that it gives gradients for."""
     expands: bool
     """Whether programs show it as ordinary operators (``scale`` for ``scale``) instead of a gradient operator."""
     takes_none: bool
     """Whether an output's gradient may be absent; otherwise zeros are filled in."""
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """What it takes."""
+        ...
+
+    @property
+    def wrt(self) -> tuple[int, ...]:
+        """Positions of the input slots that it gives gradients for."""
+        ...
 
     def __call__(
         self,

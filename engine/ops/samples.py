@@ -78,8 +78,8 @@ class Maker:
     """Makes the samples of one operator: ``make(x=(2, 3), y=ints((3,), 5), axis=1)``.
 
     Inputs go by the kernel's parameter names: a tuple is the shape of a tensor of random numbers between -1 and 1 that
-    keep away from 0 and from ±1 (where activations have kinks), a :data:`Fill` makes something else, a list of either fills a
-    list slot. Attributes go by their names; ``smooth=False`` excludes the sample from gradient checks.
+    keep away from 0 and from ±1 (where activations have kinks), a :data:`Fill` makes something else, a list of either
+    fills a list slot. Attributes go by their names; ``smooth=False`` excludes the sample from gradient checks.
     """
 
     def __init__(self, op: OpDef) -> None:
