@@ -22,6 +22,11 @@ def part(grad_name: str, block: int, index: int) -> str:
     return f"{grad_name}@RENAME@block{block}@{index}"
 
 
+def is_part(name: str) -> bool:
+    """Whether *name* is such a summand (and not a gradient of one)."""
+    return "@RENAME@" in name and not name.endswith(GRAD)
+
+
 def again(grad_name: str, call: int) -> str:
     """The gradient name that the *call*-th backward call uses when the plain one is taken."""
     return "grad/" * call + grad_name

@@ -95,7 +95,7 @@ def append_backward(
         pairs = []
         for v in asked:
             gradient = builder.gradient(builder.values.initial(v) if v.persistable else builder.values.current(v))
-            if gradient is not None and builder.wanted(v):
+            if gradient is not None:
                 pairs.append((v, gradient))
         ops = builder.call_back(tuple(callbacks or ()), seeds)
         assert loss.op is not None

@@ -184,12 +184,8 @@ class Builder:
 
     def run(self, path: Callable[[Operator], bool] | None = None) -> None:
         """Sweep the block backwards from the seeds, over the operators for which *path* holds."""
-        for value in list(self.parts):
-            if not self.wanted(value):
-                # No gradient passes: nothing below it is differentiated, though the seed stays.
-                self.parts[value] = self.parts.pop(value)
-        blocked = {value for value in self.parts if not self.wanted(value)}
-        held = {value: self.parts.pop(value) for value in blocked}
+        # Where no gradient passes nothing is differentiated, though the seed stays in the program.
+        held = {value: self.parts.pop(value) for value in list(self.parts) if not self.wanted(value)}
         sweep(self._nodes(path), self.parts, self.wanted, self._accumulate, self._differentiate)
         self.parts.update(held)
         for value, found in list(self.parts.items()):
@@ -199,9 +195,18 @@ class Builder:
                 self._settle(found[0], self._base(value))
 
     def gradient(self, value: Value) -> Variable | None:
-        """The gradient of *value* once the sweep is done, or None."""
+        """The gradient of *value* once the sweep is done, or None where none arrives or none is wanted."""
         found = self.parts.get(value)
-        return found[0] if found else None
+        if not found or not self.wanted(value):
+            return None
+        if names.is_part(found[0].name):
+            # An earlier call added it to others; alone it is a different gradient and gets a name of its own.
+            whole = self._gradient_variable(value)
+            self._settle(whole, self._base(value))
+            assign = registry.by_type("assign")
+            self._emit(assign, (found[0],), (whole,), assign.attributes({}), like=value)
+            found[:] = [whole]
+        return found[0]
 
     def _nodes(self, path: Callable[[Operator], bool] | None) -> Iterator[Node]:
         values, parts = self.values, self.parts

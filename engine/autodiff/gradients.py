@@ -61,7 +61,7 @@ def gradients(
         wrt = [_asked(builder.values, v) for v in inputs_]
         reached = _reached(block, builder.values, wrt)
         builder.run(lambda op: op in reached)
-        found = [builder.gradient(value) if builder.wanted(value) else None for value in wrt]
+        found = [builder.gradient(value) for value in wrt]
         builder.commit(builder.ops)
         program._appending_grad_times += 1
     return found

@@ -22,8 +22,13 @@ class DenseTensor:
         self._name = name
 
     def set(self, value: Any, place: Any = None) -> None:
-        """Replace the value by a copy of *value*; the place is ignored (there is one)."""
-        self._scope.values[self._name] = np.array(value)
+        """Replace the value by a copy of *value*; the place is ignored (there is one).
+
+        An array keeps its dtype; a list takes that of the value before.
+        """
+        before = self._scope.values.get(self._name)
+        keep = before is not None and not hasattr(value, "dtype")
+        self._scope.values[self._name] = np.array(value, before.dtype if keep and before is not None else None)
 
     def shape(self) -> list[int]:
         return list(self._value().shape)

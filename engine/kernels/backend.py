@@ -24,17 +24,16 @@ Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
 _overrides: dict[tuple[str, str], Override] = {}
 
 
-def override(op: OpDef | None, backend: str) -> Callable[[Override], Override]:
-    """Offer a better kernel for *op* on *backend*.
+def override(op_type: str, backend: str) -> Callable[[Override], Override]:
+    """Offer a better kernel for the operator of that type (``softmax``, ``softmax_grad``) on *backend*.
 
     The function decorated is called with the attributes and the operands' specs (None when they are not known) and
     returns ``kernel(*operands)`` or None to decline. For a gradient operator, ``attrs["wanted"]`` says which outputs
     are asked for.
     """
-    assert op is not None, "the operator has no gradient operator to override"
 
     def add(fn: Override) -> Override:
-        _overrides[op.type, backend] = fn
+        _overrides[op_type, backend] = fn
         return fn
 
     return add

@@ -135,6 +135,7 @@ def _pull_through(
     assert forward is not None
     assert forward.rule is not None
     rule = forward.rule
+    k = k.tracing
     tape = Tape()
     traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
     wanted = [[e is not None for e in c] if isinstance(c, (list, tuple)) else [c is not None] for c in cotangents]

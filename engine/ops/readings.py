@@ -9,7 +9,7 @@ gives every further order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from ..sweep import sweep
@@ -28,7 +28,7 @@ class Tape:
         self.level = Tape._levels
         self.nodes: list[TapeNode] = []
 
-    def watch(self, operand: Operand, k: Ops) -> Operand:
+    def watch(self, operand: Operand, k: TapeOps) -> Operand:
         """*operand* as seen by a rule that is being recorded."""
         if operand is None:
             return None
@@ -63,7 +63,7 @@ class Traced:
     __slots__ = ("k", "tape", "value")
     __array_ufunc__ = None  # `array * traced` is ours to answer
 
-    def __init__(self, value: Array, tape: Tape, k: Ops) -> None:
+    def __init__(self, value: Array, tape: Tape, k: TapeOps) -> None:
         self.value = value
         self.tape = tape
         self.k = k
@@ -165,15 +165,43 @@ def out_places(op: OpDef) -> list[int]:
 
 
 class Ops:
-    """Every operator as a method, over arrays of one backend or over traced values."""
+    """Every operator as a method, over arrays of one backend."""
 
     def __init__(self, backend: Any) -> None:
         self._backend = backend
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        found = partial(self.call, registry.by_name(name))
+        found = self._method(registry.by_name(name))
         setattr(self, name, found)
         return found
+
+    def _method(self, op: OpDef) -> Callable[..., Any]:
+        kernel, backend, count = op.kernel, self._backend, len(op.inputs)
+        fixed = {n: op.defaults[n] for n in op.kernel_attrs}
+
+        def compute(*operands: Operand, **given: Any) -> Any:
+            attrs = {**fixed, **{n: v for n, v in given.items() if n in fixed}} if given else fixed
+            if len(operands) < count:
+                operands += (None,) * (count - len(operands))
+            return kernel(backend, *operands, **attrs)
+
+        return compute
+
+    @cached_property
+    def tracing(self) -> TapeOps:
+        """The same operators over traced values."""
+        return TapeOps(self._backend)
+
+
+class TapeOps(Ops):
+    """Every operator as a method, over arrays or traced values; what is done with the latter is written down."""
+
+    def _method(self, op: OpDef) -> Callable[..., Any]:
+        return partial(self.call, op)
+
+    @property
+    def tracing(self) -> TapeOps:  # type: ignore[override]
+        return self
 
     def call(self, op: OpDef, /, *operands: Operand, **given: Any) -> Any:
         """Compute *op*, and write it down on the latest tape among its operands."""

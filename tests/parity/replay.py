@@ -101,6 +101,97 @@ class Replay:
             self.main, feed={**given, **(feed or {})}, fetch_list=fetch, scope=self.scope
         )
 
+    # -- comparing ------------------------------------------------------------------------------------------------
+
+    def differences(self) -> list[str]:
+        """What differs from the record: result names, operators, slots, values. Empty when the case passes whole."""
+        found = []
+        if (got := result_names(self.result)) != self.record["result"]:
+            found.append(f"result {got} instead of {self.record['result']}")
+        for part, ours in (("forward", self.forward_ops), ("backward", self.backward_ops)):
+            theirs = recorded_ops(self.record, part)
+            if [o["type"] for o in ours] != [o["type"] for o in theirs]:
+                found.append(f"{part}: types {[o['type'] for o in ours]} instead of {[o['type'] for o in theirs]}")
+                continue
+            found += [
+                f"{part}: op {i} is {a} instead of {b}"
+                for i, (a, b) in enumerate(zip(ours, theirs, strict=True))
+                if a != b
+            ]
+        return found + self.wrong_values()
+
+    def wrong_values(self) -> list[str]:
+        """Recorded values that ours differ from."""
+        uncounted = {v for o in self.backward_ops for s, vs in o["outputs"].items() if s in UNCOUNTED_SLOTS for v in vs}
+        recorded = {n: v for n, v in self.record["values"].items() if n not in uncounted}
+        variables = self.main.global_block().vars
+        found = [f"no variable {n}" for n in recorded if n not in variables]
+        wanted = [n for n in recorded if n in variables]
+        self.reset()
+        for name, value in zip(wanted, self.run(wanted), strict=True):
+            if why := close(value, array(recorded[name])):
+                found.append(f"value of {name}: {why}")
+        return found
+
+    def wrong_slopes(self) -> list[str]:
+        """Gradients that differ from finite differences of our own forward pass, in up to four elements each."""
+        if not self.namespace.get("FD", True):
+            return []
+        targets = [self.outputs[t] for t in self.namespace.get("TARGETS", ["loss"])]
+        weights = self.namespace.get("TARGET_GRADS", [None] * len(targets))
+        feeds = {n: array(v) for n, v in self.record["feeds"].items()}
+        wanted = dict.fromkeys(g for g in self._gradient_names() if g)
+        found = []
+        for gradient in wanted:
+            name = gradient.rsplit("/", 1)[-1].removesuffix("@GRAD")
+            recorded = self.record["params"].get(name)
+            base = array(recorded) if recorded is not None else feeds.get(name)
+            if base is None or base.dtype.kind != "f":
+                continue
+            self.reset()
+            (ours,) = self.run([gradient])
+
+            def objective(flat: np.ndarray, name: str = name, base: np.ndarray = base) -> float:
+                self.reset()
+                changed = flat.reshape(base.shape).astype(base.dtype)
+                feed = {name: changed} if name in feeds else None
+                if feed is None:
+                    self.scope.var(name).get_tensor().set(changed)
+                outs = self.run([t.name for t in targets], feed)
+                return sum(
+                    float((o.astype("float64") * (1.0 if w is None else feeds[self.outputs[w].name])).sum())
+                    for o, w in zip(outs, weights, strict=True)
+                )
+
+            scale = float(np.abs(ours).max()) if ours.size else 0.0
+            for i in np.random.default_rng(0).permutation(base.size)[:4]:
+                slope = _slope(objective, base, int(i))
+                if slope is not None and abs(slope - float(ours.reshape(-1)[i])) > 2e-3 + 0.03 * scale:
+                    found.append(f"{gradient}[{i}] is {ours.reshape(-1)[i]:.5g}, its finite difference {slope:.5g}")
+        return found
+
+    def _gradient_names(self) -> list[str | None]:
+        names_ = result_names(self.result)
+        return [g for _, g in names_.get("pairs", [])] + names_.get("grads", [])
+
+
+def _slope(objective: Any, base: np.ndarray, i: int) -> float | None:
+    """Central difference of fourth order at element *i*; None where a kink lies within the step."""
+    eps = 1e-5 if base.dtype == np.float64 else 4e-3
+
+    def at(step: float) -> float:
+        flat = base.astype("float64").reshape(-1).copy()
+        flat[i] += step
+        return objective(flat)
+
+    middle = at(0.0)
+    up, down, half_up, half_down = at(eps), at(-eps), at(eps / 2), at(-eps / 2)
+    wide, narrow = (up - down) / (2 * eps), (half_up - half_down) / eps
+    bend, half_bend = (up + down - 2 * middle) / eps, (half_up + half_down - 2 * middle) / (eps / 2)
+    if abs(wide - narrow) > 2e-3 + 0.02 * abs(narrow) or (abs(half_bend) > 4e-3 and abs(half_bend) > 0.75 * abs(bend)):
+        return None
+    return (4 * narrow - wide) / 3
+
 
 def close(ours: Any, recorded: np.ndarray) -> str | None:
     """Why the values differ beyond the oracle's tolerance, or None."""
