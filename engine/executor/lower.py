@@ -38,7 +38,7 @@ def lower(program: Program, fed: Iterable[str], fetched: Sequence[str], backend:
         _check_fed(lowering, used, code)
         code, constants = passes.fold(code, keep=set(stores.values()), backend=backend)
         held = {*fetches, *stores.values(), *constants, *lowering.initial.values()}
-        code, size = passes.release_shapes(code, held, lowering.size, backend)
+        code, size = passes.release_shapes(code, held | lowering.small, lowering.size, backend)
         code = passes.free(code, held)
         return Plan(
             code,
@@ -68,6 +68,8 @@ class _Lowering:
         """The register of a value that is there before the first operator: fed or persistable."""
         self.unfed: dict[int, Variable] = {}
         """Registers of variables that are read although nothing has given them a value."""
+        self.small: set[int] = set()
+        """Registers of tensors too small to be worth letting go of early."""
 
     def _new(self) -> int:
         self.size += 1
@@ -84,6 +86,8 @@ class _Lowering:
     def write(self, v: Variable | None) -> int:
         new = self._new()
         if v is not None:
+            if 0 <= v.spec.nbytes <= passes.SMALL:
+                self.small.add(new)
             if v.name in self.fed:
                 self.read(v)
             else:

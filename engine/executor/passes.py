@@ -14,6 +14,9 @@ from .plan import Instruction
 FOLD_LIMIT = 1 << 16
 """Elements beyond which a constant is computed in each run instead of being held by the plan."""
 
+SMALL = 1 << 12
+"""Bytes up to which a tensor that is needed for its shape only is simply kept."""
+
 
 def prune(code: list[Instruction], needed: Iterable[int]) -> list[Instruction]:
     """Drop instructions whose results nobody needs."""
@@ -60,7 +63,7 @@ def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[lis
 def release_shapes(
     code: list[Instruction], held: set[int], size: int, backend: Backend
 ) -> tuple[list[Instruction], int]:
-    """Let go of tensors that are needed for their shape only.
+    """Let go of tensors that are needed for their shape only, but for those in *held*.
 
     A gradient operator may read an operand's shape long after its values were last used. After that last use, the
     tensor is replaced by one of the same shape and dtype that occupies a single element.

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import state
 from ..errors import BackendError
-from ..ops.opdef import OpDef
+from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
 
 Kernel = Callable[..., Any]
@@ -83,6 +83,10 @@ class Backend:
                     return kernel
         taken = {n: attrs[n] for n in op.kernel_attrs}
         if op.forward is not None:
+            rule = op.forward.rule
+            bound = rule.bind(self.ops, wanted, attrs) if isinstance(rule, WrittenRule) else None
+            if bound is not None:
+                return bound
             taken["wanted"] = wanted
         return partial(op.kernel, self, **taken)
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from ..errors import OperatorError
@@ -376,6 +377,30 @@ class WrittenRule:
             items = list(value) if many and value is not None else [value] * len(mask)
             grads.append([(v() if callable(v) else v) if w else None for v, w in zip(items, mask, strict=True)])
         return grads
+
+    def bind(
+        self, k: Namespace, wanted: Sequence[Sequence[bool]] | None, attrs: Mapping[str, Any]
+    ) -> Callable[..., Any] | None:
+        """The rule as a function of its operands alone, for the run loop; None where a slot holds a list."""
+        if any(self.many) or wanted is None:
+            return None
+        fn = partial(self.fn, k, **{n: attrs[n] for n in self.attrs})
+        if len(self.wrt) == 1:
+
+            def one(*args: Operand) -> Any:
+                found = fn(*args)
+                return found() if callable(found) else found
+
+            return one
+        flags = tuple(mask[0] for mask in wanted)
+
+        def several(*args: Operand) -> list[Any]:
+            return [
+                (entry() if callable(entry) else entry) if flag else None
+                for entry, flag in zip(fn(*args), flags, strict=True)
+            ]
+
+        return several
 
 
 def op(
