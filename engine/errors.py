@@ -176,7 +176,9 @@ def near(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     Compares ignoring case as well, and counts a shared last part (``w_0``) as likeness.
     """
     known = list(dict.fromkeys(known))
-    found = difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+    # Comparing costs microseconds a name; a program may hold a million of them.
+    candidates = known if len(known) <= 5000 else [k for k in known if k[:2] == name[:2]][:5000]
+    found = difflib.get_close_matches(name, candidates, n=count, cutoff=0.5)
     if len(found) < count:
         lower = name.lower()
         found += [k for k in known if k not in found and (lower in k.lower() or k.lower() in lower)]
