@@ -1,0 +1,75 @@
+"""Every sample does what its text says: losses fall, frozen parameters stay without a gradient."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+
+Load = Callable[[str], ModuleType]
+
+
+def test_lenet_learns_to_read_digits(sample: Load) -> None:
+    history, accuracy = sample("lenet_digits").train(epochs=3)
+    assert history[0] > 1.0
+    assert history == sorted(history, reverse=True)
+    assert history[-1] < 0.5
+    assert accuracy > 0.8
+
+
+def test_the_shipped_digits_are_the_described_ones(sample: Load) -> None:
+    images, labels = sample("lenet_digits").digits()
+    assert images.shape == (1797, 1, 8, 8)
+    assert images.min() == 0.0
+    assert images.max() == 1.0
+    assert np.bincount(labels[:, 0]).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+
+
+def test_word_vectors_learn_the_text(sample: Load) -> None:
+    history = sample("word_embedding").train()
+    assert history[0] == pytest.approx(np.log(93), abs=0.05)  # no idea yet: all 93 words are equally likely
+    assert history[-1] < 0.2 * history[0]
+
+
+def test_the_shared_table_gets_the_sum_of_two_contributions(sample: Load) -> None:
+    loss, _ = sample("word_embedding").build()
+    [(table, gradient)] = paddle.static.append_backward(loss)
+    assert table.name == "words"
+    assert gradient.op.type == "sum"
+    parts = gradient.op.input("X")
+    makers = {n: op.type for op in loss.block.ops for n in op.output_arg_names}
+    assert [makers[n] for n in parts] == ["matmul_v2_grad", "lookup_table_v2_grad"]
+
+
+def test_the_penalty_pulls_the_critics_steepness_towards_one(sample: Load) -> None:
+    history = sample("gradient_penalty").train()
+    losses, penalties = zip(*history, strict=True)
+    assert np.mean(losses[-20:]) < losses[0] - 0.5
+    assert np.mean(penalties[-20:]) < 0.2 * penalties[0]
+
+
+def test_the_penalty_needs_gradients_of_gradients(sample: Load) -> None:
+    loss, _ = sample("gradient_penalty").build()
+    paddle.static.append_backward(loss)
+    assert {"tanh_grad", "tanh_grad_grad"} <= {op.type for op in loss.block.ops}
+
+
+def test_frozen_branch_as_a_script() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SAMPLES / "frozen_branch.py")], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert [line.split() for line in done.stdout.splitlines()[1:]] == [
+        ["body.w", "body.w@GRAD"],
+        ["body.b", "body.b@GRAD"],
+        ["head.w", "head.w@GRAD"],
+    ]
