@@ -11,6 +11,8 @@ from gradtool.engine.ir.program import check_same
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.spec import UNKNOWN, TensorSpec
 
+from . import _variable_methods  # noqa: F401  (gives Variable its operators)
+
 
 def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Variable:
     """Declare a variable whose value is fed to ``Executor.run``.

@@ -11,6 +11,8 @@ from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 
+from . import _variable_methods  # noqa: F401  (gives Variable its operators)
+
 
 def apply(
     op_type: str,

@@ -1,0 +1,377 @@
+"""Operators and methods of static variables: ``x + 1``, ``x > y``, ``x[0]``, ``x.mean()``, ``x.T``.
+
+They are attached to :class:`gradtool.engine.ir.variable.Variable` when this module is imported, which every module that
+makes variables does. Operators append to the program of their variable, whatever the default program is, and call
+their results ``tmp_0``, ``tmp_1``, … (paddle.md 7.3).
+
+``==`` and ``!=`` make variables too, so variables are told apart with ``is``; as keys of dicts and members of sets
+they count by identity, since Variable keeps the hash of ``object``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, UnsupportedError, UsageError
+from gradtool.engine.ir import build
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ops import registry
+from gradtool.engine.spec import DType, float32, int64
+
+from . import _lazy
+
+Scalar = Callable[[float], tuple[float, float]]
+"""From the number in an expression to the ``scale`` and ``bias`` that compute it."""
+
+OPERATORS: tuple[tuple[str, str, bool, Scalar | None], ...] = (
+    ("__add__", "elementwise_add", False, lambda c: (1.0, c)),
+    ("__radd__", "elementwise_add", False, lambda c: (1.0, c)),
+    ("__sub__", "elementwise_sub", False, lambda c: (1.0, -c)),
+    ("__rsub__", "elementwise_sub", True, lambda c: (-1.0, c)),
+    ("__mul__", "elementwise_mul", False, lambda c: (c, 0.0)),
+    ("__rmul__", "elementwise_mul", False, lambda c: (c, 0.0)),
+    ("__truediv__", "elementwise_div", False, lambda c: (1.0 / c, 0.0)),
+    ("__rtruediv__", "elementwise_div", True, None),
+    ("__pow__", "elementwise_pow", False, None),
+    ("__rpow__", "elementwise_pow", True, None),
+    ("__floordiv__", "elementwise_floordiv", False, None),
+    ("__rfloordiv__", "elementwise_floordiv", True, None),
+    ("__mod__", "elementwise_mod", False, None),
+    ("__rmod__", "elementwise_mod", True, None),
+    ("__matmul__", "matmul_v2", False, None),
+    ("__rmatmul__", "matmul_v2", True, None),
+    ("__eq__", "equal", False, None),
+    ("__ne__", "not_equal", False, None),
+    ("__lt__", "less_than", False, None),
+    ("__le__", "less_equal", False, None),
+    ("__gt__", "greater_than", False, None),
+    ("__ge__", "greater_equal", False, None),
+)
+"""Special method, operator, whether the variable is the right operand, and how ``scale`` does it for a number."""
+
+METHODS = (
+    # elementwise
+    "abs acos acosh add asin asinh atan atan2 atanh ceil clip conj cos cosh digamma divide erf erfinv exp expm1 "
+    "floor floor_divide floor_mod fmax fmin frac increment lerp lgamma log log10 log1p log2 logit maximum minimum "
+    "mod multiply neg pow reciprocal remainder round rsqrt scale sigmoid sign sin sinh sqrt square stanh subtract "
+    "tan tanh trunc bitwise_and bitwise_not bitwise_or bitwise_xor heaviside nan_to_num logaddexp copysign "
+    # comparisons and logic
+    "allclose equal equal_all greater_equal greater_than is_empty isclose isfinite isinf isnan less_equal less_than "
+    "logical_and logical_not logical_or logical_xor not_equal is_tensor is_complex is_integer is_floating_point "
+    # reductions
+    "all amax amin any count_nonzero cumprod cumsum logcumsumexp logsumexp max mean median min nanmean nansum norm "
+    "numel prod quantile rank std sum trace var "
+    # products
+    "addmm bmm cross dist dot inner kron matmul mm mv outer t tensordot "
+    # shapes and places
+    "broadcast_to cast chunk concat diag diagonal expand expand_as flatten flip gather gather_nd index_add "
+    "index_sample index_select masked_fill masked_select moveaxis put_along_axis repeat_interleave reshape roll rot90 "
+    "scatter scatter_nd_add slice split squeeze stack strided_slice swapaxes take_along_axis tensor_split tile "
+    "transpose tril triu unbind unsqueeze unstack view view_as where "
+    # searching and sorting
+    "argmax argmin argsort bincount histogram kthvalue mode multinomial nonzero searchsorted sort topk unique"
+).split()
+"""Functions ``paddle.f(x, …)`` that are methods ``x.f(…)`` as well, as far as gradtool has them."""
+
+IN_PLACE = (
+    "add asin addmm atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor cast ceil clip cos cosh cumprod cumsum "
+    "digamma divide equal erfinv exp flatten floor floor_divide frac greater_equal greater_than index_add lerp "
+    "less_equal less_than lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor logit masked_fill "
+    "mod multiply nan_to_num neg not_equal pow put_along_axis reciprocal remainder reshape round rsqrt scale scatter "
+    "sigmoid sin sinh sqrt square squeeze subtract t tan tanh transpose tril triu trunc unsqueeze where"
+).split()
+"""Functions that have an in-place form ``x.f_(…)`` in dynamic mode; in a static program it makes a new variable."""
+
+
+class SetItemError(UsageError, RuntimeError):
+    """``x[i] = v`` on a static variable (Paddle raises RuntimeError)."""
+
+
+def attach() -> None:
+    """Give Variable its operators and methods."""
+    from . import _names  # noqa: F401  (fills SOURCES)
+
+    known = _lazy.SOURCES["gradtool"]
+    for method, op_type, reverse, scalar in OPERATORS:
+        setattr(Variable, method, _operator(method, op_type, reverse, scalar))
+    for method, member in SPECIAL.items():
+        setattr(Variable, method, member)
+    for method, function in BITWISE.items():
+        setattr(Variable, method, _method(method, function))
+    for name in METHODS:
+        if name in known and name not in vars(Variable):
+            setattr(Variable, name, _method(name, name))
+    for name in IN_PLACE:
+        if name in known:
+            setattr(Variable, name + "_", _in_place(name))
+
+
+# -- operators --------------------------------------------------------------------------------------------------------
+
+
+def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -> Callable[[Variable, Any], Any]:
+    divides = op_type == "elementwise_div"
+
+    def operate(self: Variable, other: Any) -> Any:
+        x: Variable = self
+        if not isinstance(other, Variable):
+            plain = isinstance(other, (int, float))
+            if isinstance(other, float) or (divides and plain):
+                x = _as_float(x)
+            elif plain and x.dtype.name == "bool":
+                x = cast(x, int64)
+            number = _number(other, method)
+            if scalar is not None and (plain or method.startswith("__r")):
+                scale, bias = scalar(number)
+                return _append(x, "scale", (x, None, None), {"scale": scale, "bias": bias})
+            other = constant(x, number, like=reverse)
+        elif x.dtype is not other.dtype:
+            x, other = _promoted(x, other, op_type)
+        if reverse:
+            x, other = other, x
+        if divides:
+            x, other = _as_float(x), _as_float(other)
+        return _append(self, op_type, (x, other), {})
+
+    operate.__name__ = method
+    operate.__doc__ = f"Append ``{op_type}``; returns its result."
+    return operate
+
+
+def _append(home: Variable, op_type: str, operands: tuple[Variable | None, ...], attrs: dict[str, Any]) -> Variable:
+    """Append an operator with one output called ``tmp_N`` to the program of *home*."""
+    program = home.block.program
+    made = build.emit(
+        program.current_block(), registry.by_type(op_type), operands, attrs, [program.names("tmp")]
+    ).outputs[0]
+    assert isinstance(made, Variable)
+    return made
+
+
+def _number(value: Any, method: str) -> float:
+    """The number that *value* is: of Python, or a NumPy scalar."""
+    if isinstance(value, complex):
+        raise UnsupportedError("complex numbers are not part of this version of gradtool.")
+    if isinstance(value, (int, float)) or (getattr(value, "shape", None) == () and hasattr(value, "item")):
+        return float(value)
+    raise ArgumentTypeError(
+        f"Variable.{method} takes a Variable or a number, but received {type(value).__name__}.",
+        hint="compare variables with None by `is`"
+        if value is None
+        else "turn a NumPy array or a list into a variable with paddle.assign",
+    )
+
+
+def constant(x: Variable, value: float, like: bool) -> Variable:
+    """*value* in the dtype of *x*, as a scalar or in its shape."""
+    attrs: dict[str, Any] = {"value": value, "dtype": x.dtype.code, "shape": x.shape if like else ()}
+    if not like or x.spec.known:
+        return _append(x, "fill_constant", (), attrs)
+    batch = x.shape.index(-1)
+    attrs["shape"] = tuple(1 if d == -1 and i != batch else d for i, d in enumerate(x.shape))
+    made = _append(x, "fill_constant_batch_size_like", (x,), {**attrs, "input_dim_idx": batch, "output_dim_idx": batch})
+    made.stop_gradient = True
+    return made
+
+
+def cast(x: Variable, dtype: DType) -> Variable:
+    """*x* in *dtype*, as ``x.astype`` makes it."""
+    return _append(x, "cast", (x,), {"in_dtype": x.dtype.code, "out_dtype": dtype.code})
+
+
+def _as_float(x: Variable) -> Variable:
+    return cast(x, float32) if x.dtype.is_integer or x.dtype.name == "bool" else x
+
+
+def _promoted(x: Variable, y: Variable, op_type: str) -> tuple[Variable, Variable]:
+    """*x* and *y* in one dtype.
+
+    A 0-d operand gives way to the other one's dtype, unless only it is floating-point. Two floating-point types meet
+    in the wider one. Anything else is left to the user, as in Paddle.
+
+    Raises:
+        DtypeError: an integer and a floating-point tensor, or two integer types (a TypeError).
+    """
+    scalar = not x.ndim or not y.ndim
+    kinds = x.dtype.is_floating, y.dtype.is_floating
+    if op_type == "matmul_v2" or not (scalar or all(kinds)):
+        raise DtypeError(
+            f"{op_type}: X '{x.name}' is {x.dtype.name} and Y '{y.name}' is {y.dtype.name}.",
+            hint=f"cast one of them, for example {y.name}.astype({x.dtype.name!r})",
+        )
+    if kinds[0] != kinds[1]:
+        target = x.dtype if kinds[0] else y.dtype
+    elif scalar and x.ndim != y.ndim:
+        target = x.dtype if x.ndim else y.dtype
+    else:
+        target = max(x.dtype, y.dtype, key=lambda d: (d.size, d.name != "bool"))
+        if {x.dtype.name, y.dtype.name} == {"float16", "bfloat16"}:
+            target = float32
+    return (v if v.dtype is target else cast(v, target) for v in (x, y))  # type: ignore[return-value]
+
+
+# -- methods ----------------------------------------------------------------------------------------------------------
+
+
+def _method(method: str, function: str) -> Callable[..., Any]:
+    """``paddle.function`` as a method; from its first call on it is the function itself."""
+
+    def call(self: Variable, *args: Any, **named: Any) -> Any:
+        found = getattr(importlib.import_module("gradtool"), function)
+        setattr(Variable, method, found)
+        return found(self, *args, **named)
+
+    call.__name__ = method
+    call.__doc__ = f"``paddle.{function}`` of this variable."
+    return call
+
+
+def _in_place(function: str) -> Callable[..., Any]:
+    method = function + "_"
+
+    def call(self: Variable, *args: Any, **named: Any) -> Any:
+        warnings.warn(
+            f"In a static program {method}() is the same as {function}(): it makes a new variable.", stacklevel=2
+        )
+        return getattr(importlib.import_module("gradtool"), function)(self, *args, **named)
+
+    call.__name__ = method
+    call.__doc__ = f"``paddle.{function}`` of this variable, into a new one."
+    return call
+
+
+def astype(self: Variable, dtype: Any) -> Variable:
+    """This variable in another dtype."""
+    from gradtool.engine.spec import dtype as dtype_of
+
+    return cast(self, dtype_of(dtype))
+
+
+def detach(self: Variable) -> Variable:
+    """The same values, cut off from the gradient: ``detach_<name>_0``."""
+    made = _copy(self, "share_data", f"detach_{self.name}")
+    made.stop_gradient = True
+    return made
+
+
+def clone(self: Variable) -> Variable:
+    """A copy through which gradients flow: ``<name>_clone_0``."""
+    return _copy(self, "assign", f"{self.name}_clone")
+
+
+def size(self: Variable) -> Variable:
+    """The number of elements, as a 0-d int64 variable; ``paddle.numel(x)``."""
+    return _copy(self, "size", f"{self.name}_size")
+
+
+def _copy(x: Variable, op_type: str, key: str) -> Variable:
+    program = x.block.program
+    made = build.emit(program.current_block(), registry.by_type(op_type), (x,), {}, [program.names(key)]).outputs[0]
+    assert isinstance(made, Variable)
+    return made
+
+
+def transposed(self: Variable) -> Variable:
+    """The dimensions in reverse order; a vector is its own transpose."""
+    if self.ndim == 1:
+        return self
+    program = self.block.program
+    names = [program.names(f"{self.name}.tmp") for _ in range(2)]
+    attrs = {"axis": tuple(reversed(range(self.ndim)))}
+    made = build.emit(program.current_block(), registry.by_type("transpose2"), (self,), attrs, names).outputs[0]
+    assert isinstance(made, Variable)
+    return made
+
+
+def _grad(self: Variable) -> Any:
+    raise AttributeError(
+        f"'{self.name}' is a variable of a static program and has no grad: append_backward returns "
+        f"(parameter, gradient) pairs, and Executor.run fetches the gradient as {self.grad_name!r}"
+    )
+
+
+def _getitem(self: Variable, index: Any) -> Variable:
+    """The part of this variable that *index* selects; see :func:`gradtool._indexing.getitem`."""
+    from . import _indexing
+
+    return _indexing.getitem(self, index)
+
+
+def _setitem(self: Variable, index: Any, value: Any) -> None:
+    raise SetItemError(
+        f"x[...] = value cannot change '{self.name}': a variable of a static program has no value yet.",
+        hint="use x = paddle.static.setitem(x, index, value), which makes a new variable",
+    )
+
+
+def _iterate(self: Variable) -> Iterator[Variable]:
+    """The parts along the first dimension, as when unpacking ``a, b = x``."""
+    if not self.ndim or self.shape[0] < 0:
+        raise TypeError(
+            f"cannot iterate over '{self.name}' of shape {list(self.shape)}: its first dimension is unknown"
+        )
+    return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
+
+
+def _dim(self: Variable) -> int:
+    """The number of dimensions."""
+    return self.ndim
+
+
+def _element_size(self: Variable) -> int:
+    """Bytes per element."""
+    return self.dtype.size
+
+
+def _item(self: Variable) -> Variable:
+    """The variable itself, if it has at most one dimension; its value is there only when the program runs."""
+    if self.ndim > 1:
+        raise TypeError(f"item() of '{self.name}': it must have at most one dimension, but its shape is {self.shape}")
+    return self
+
+
+def _positive(self: Variable) -> Variable:
+    return self
+
+
+def _negative(self: Variable) -> Variable:
+    return _append(self, "scale", (self, None, None), {"scale": -1.0})
+
+
+SPECIAL: dict[str, Any] = {
+    "T": property(transposed),
+    "__getitem__": _getitem,
+    "__iter__": _iterate,
+    "__neg__": _negative,
+    "__pos__": _positive,
+    "__setitem__": _setitem,
+    # NumPy must not take a variable for an object to loop over: `array + variable` is this class's to answer.
+    "__array_ufunc__": None,
+    "astype": astype,
+    "clone": clone,
+    "detach": detach,
+    "dim": _dim,
+    "element_size": _element_size,
+    "grad": property(_grad),
+    "item": _item,
+    "ndimension": _dim,
+    "size": size,
+}
+"""Members that are neither binary operators nor functions of ``paddle``."""
+
+BITWISE = {
+    "__abs__": "abs",
+    "__and__": "bitwise_and",
+    "__rand__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__ror__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__rxor__": "bitwise_xor",
+    "__invert__": "bitwise_not",
+}
+"""Special methods that call a function of ``paddle``."""
+
+attach()
