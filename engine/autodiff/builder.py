@@ -96,7 +96,7 @@ class Builder:
             if all(values.is_current(values.read(op, v)) for v in op.input_variables()) and all(
                 values.is_current(values.written(op, v)) for v in op.output_variables()
             ):
-                known.setdefault((op.op, id(op.attrs), op.inputs), op)
+                known.setdefault(_key(op.op, op.attrs, op.inputs), op)
         return known
 
     # -- names ----------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Builder:
         """The gradient name of a value; the value met first gets the plain one, older ones their version."""
         v = variable_of(value)
         first = self._plain.setdefault(v, value)
-        if first == value or not isinstance(value, tuple):
+        if not isinstance(value, tuple) or first == value:
             return names.grad(v.name)
         return names.grad(names.old_version(v.name, value[1]))
 
@@ -163,7 +163,7 @@ class Builder:
         attrs_shared = intern_attrs(op, attrs)
         if there is not None and there.op is not None:
             made = there.op
-            if made.op is op and made.attrs is attrs_shared and made.inputs == inputs and made.role == role:
+            if _key(made.op, made.attrs, made.inputs) == _key(op, attrs_shared, inputs) and made.role == role:
                 self.parts.setdefault(value, []).append(there)
                 return
         if there is not None and overwrite and _is_seed(there):
@@ -229,7 +229,7 @@ class Builder:
         op = registry.by_type("sum")
         inputs = (tuple(found),)
         attrs = op.attributes({})
-        known = self._known.get((op, id(intern_attrs(op, attrs)), inputs))
+        known = self._known.get(_key(op, intern_attrs(op, attrs), inputs))
         if known is not None:
             return next(known.output_variables())
         base = self._base(value)
@@ -286,7 +286,7 @@ class Builder:
     def _gradient_op(self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
         op = node.op
         attrs = op.attrs
-        known = self._known.get((grad_op, id(attrs), inputs))
+        known = self._known.get(_key(grad_op, attrs, inputs))
         results: list[Variable | None] = [None] * len(mask)
         if known is not None:
             places = range(len(known.outputs))
@@ -318,7 +318,7 @@ class Builder:
                 results.append(None)
                 continue
             attrs = intern_attrs(call.op, call.attrs)
-            known = self._known.get((call.op, id(attrs), call.operands))
+            known = self._known.get(_key(call.op, attrs, call.operands))
             if known is not None:
                 results.append(next(known.output_variables()))
                 continue
@@ -333,7 +333,7 @@ class Builder:
         op = registry.by_type("fill_any_like")
         v = variable_of(value)
         attrs = op.attributes({"value": 0.0, "dtype": -1})
-        known = self._known.get((op, id(intern_attrs(op, attrs)), (v,)))
+        known = self._known.get(_key(op, intern_attrs(op, attrs), (v,)))
         if known is not None:
             return next(known.output_variables())
         variable = self._gradient_variable(value)
@@ -450,6 +450,11 @@ class Builder:
             for v in op.output_variables():
                 v.op = op
         block.program.version += 1
+
+
+def _key(op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> tuple[Any, ...]:
+    """What an operator computes, as a dictionary key: by identity, for ``==`` on variables appends an operator."""
+    return op, id(attrs), tuple(tuple(map(id, v)) if isinstance(v, tuple) else id(v) for v in inputs)
 
 
 def _is_seed(variable: Variable) -> bool:
