@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import source
+from .. import names, source
 from ..errors import SlotNotFound, did_you_mean
 from ..ops.opdef import OpDef, Slot
 from ..source import Location
@@ -231,7 +231,7 @@ def _names(value: Any) -> list[str]:
     if value is None:
         return []
     if isinstance(value, tuple):
-        return [v.name for v in value if v is not None]
+        return [names.EMPTY if v is None else v.name for v in value]  # places in a list keep their meaning
     return [value.name]
 
 

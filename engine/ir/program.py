@@ -101,7 +101,7 @@ class Program:
     @staticmethod
     def parse_from_string(text: str) -> Program:
         """The program that prints as *text*; raises :class:`gradtool.engine.errors.ProgramError`."""
-        from .text import parse_program
+        from .parse import parse_program
 
         return parse_program(text)
 

@@ -11,6 +11,7 @@ RPC: Final = 4
 DIST: Final = 8
 LR_SCHED: Final = 16
 LOSS: Final = 256
+ALL: Final = FORWARD | BACKWARD | OPTIMIZE | RPC | DIST | LR_SCHED | LOSS
 
 
 def is_forward(role: int) -> bool:

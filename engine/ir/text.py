@@ -1,14 +1,25 @@
-"""The text of a program, printed as Paddle prints it (paddle.md 1.4), and read back."""
+"""The text of a program, printed as Paddle prints it (paddle.md 1.4), and read back (``parse.py``).
+
+Paddle prints names and string attributes bare. So does this module, as long as that can be read back in one way only;
+a string with blanks, quotes, brackets or unprintable characters is printed as a Python literal instead.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import ProgramError
 from .operator import Operator
 from .program import Block, Program
-from .variable import DENSE, Parameter, Variable
+from .variable import DENSE, SELECTED_ROWS, Parameter, Variable
+
+TENSORS = (DENSE, SELECTED_ROWS)
+"""Kinds of variables that have a shape and a data type."""
+
+BARE_NAME = re.compile(r"""[^\s'"\\]+""")
+BARE_TEXT = re.compile(r"""(?:[^\s,()'"\\]|,(?! ))*""")
+BARE_WORD = re.compile(r"\w+")
 
 
 def program_text(program: Program) -> str:
@@ -18,10 +29,11 @@ def program_text(program: Program) -> str:
 
 def block_text(block: Block) -> str:
     """A block's variables in order of creation, then its operators."""
-    lines = [
+    head = (
         f"{{ // block_idx:{block.idx}  parent_idx:{block.parent_idx}  forward_idx:{block.forward_block_idx}  "
         f"backward_idx:{block.backward_block_idx}"
-    ]
+    )
+    lines = [head]
     lines += [f"    {variable_text(v)}" for v in block.vars.values()]
     lines.append("")
     lines += [f"    {operator_text(o)}" for o in block.ops]
@@ -35,13 +47,19 @@ def variable_text(v: Variable) -> str:
         prefix += "trainable param " if v.trainable else "param "
     else:
         prefix += "var "
-    if v.kind != DENSE:
-        return f"{prefix}{v.name} : {v.kind})"
-    return f"{prefix}{v.name} : {v.kind}.shape{_tuple(v.shape)}.dtype({v.dtype.name}).stop_gradient({v.stop_gradient})"
+    name, kind = _bare(v.name, BARE_NAME), _bare(v.kind, BARE_WORD)
+    if v.kind not in TENSORS:
+        return f"{prefix}{name} : {kind})"
+    return f"{prefix}{name} : {kind}.shape{_tuple(v.shape)}.dtype({v.dtype.name}).stop_gradient({v.stop_gradient})"
 
 
 def _tuple(shape: tuple[int, ...]) -> str:
     return str(tuple(int(d) for d in shape))
+
+
+def _bare(text: str, pattern: re.Pattern[str]) -> str:
+    """*text* itself if *pattern* takes all of it and it can be printed, else a Python literal."""
+    return text if pattern.fullmatch(text) and text.isprintable() else repr(text)
 
 
 def operator_text(op: Operator) -> str:
@@ -49,7 +67,7 @@ def operator_text(op: Operator) -> str:
     outputs = {s: op.output(s) for s in op.output_names}
     inputs = {s: op.input(s) for s in op.input_names}
     shown = [n for n in op.attr_names if n != "op_callstack"]
-    attributes = "".join(f", {n} = {_attr(op.attr(n))}" for n in shown)
+    attributes = "".join(f", {n} = {_attribute(op, n)}" for n in shown)
     left = f"{{{_slots(outputs)}}} = " if outputs else ""
     return f"{left}{op.type}(inputs={{{_slots(inputs)}}}{attributes})"
 
@@ -58,10 +76,22 @@ def _slots(slots: Mapping[str, list[str]]) -> str:
     return ", ".join(f"{name}={arguments}" for name, arguments in slots.items())
 
 
-def _attr(value: Any) -> str:
-    return str(value)
+def _attribute(op: Operator, name: str) -> str:
+    value = op.attr(name)
+    if isinstance(value, str) and is_text(op.op.defaults.get(name, "")):
+        return _bare(value, BARE_TEXT)
+    return _literal(value)
 
 
-def parse_program(text: str) -> Program:
-    """The program that prints as *text*."""
-    raise ProgramError("reading a program from text is not written yet")
+def is_text(default: object) -> bool:
+    """Whether an attribute with that default holds a string, which is printed without quotes."""
+    return isinstance(default, str)
+
+
+def _literal(value: Any) -> str:
+    """*value* as Paddle prints attributes: Python's way, NumPy's numbers like Python's own."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    return repr(value)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .program import Block
 
 DENSE = "DENSE_TENSOR"
+SELECTED_ROWS = "SELECTED_ROWS"
 
 
 class Variable:

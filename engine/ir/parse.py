@@ -1,0 +1,380 @@
+"""Reading a program back from its text (``text.py`` says how it is printed).
+
+The text says neither which variables are fed nor how optimizers treat a parameter. A dense variable of block 0 that
+no operator writes and that does not live in the scope is taken as fed; parameters get the default settings.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from .. import names
+from ..collector import paused_gc
+from ..errors import DtypeError, GradtoolError, OperatorError, ProgramError, did_you_mean
+from ..ops import registry
+from ..ops.opdef import OpDef, Slot
+from ..source import NOWHERE
+from ..spec import TensorSpec
+from . import roles
+from .operator import COMMON, Operands, Operator
+from .program import Block, Program
+from .text import BARE_NAME, BARE_TEXT, BARE_WORD, TENSORS, is_text
+from .variable import DENSE, Parameter, ParameterShapeError, Variable
+
+
+class ProgramTextError(ProgramError, ValueError):
+    """A text that is no program; the message begins with the line."""
+
+
+def parse_program(text: str) -> Program:
+    """The program that prints as *text*.
+
+    Raises:
+        ProgramTextError: the text is malformed, or names an operator, slot, attribute or variable that does not exist;
+            says in which line.
+    """
+    if not isinstance(text, str):
+        raise ProgramTextError(f"a program is read from its text, but received {type(text).__name__}.")
+    with paused_gc():
+        program = Program()
+        program.blocks = []
+        block: Block | None = None
+        for number, line in enumerate(text.split("\n"), start=1):
+            stripped = line.strip()
+            if not stripped:
+                continue
+            reader = _Line(stripped, number)
+            if block is None:
+                block = _header(reader, program)
+            elif stripped == "}":
+                block = None
+            elif (found := _VARIABLE.match(stripped)) is not None:
+                _variable(reader, block, found)
+            else:
+                block._append(_Statement(reader, block).operator())
+        if block is not None:
+            raise ProgramTextError(f"the text ends inside block {block.idx}: '}}' is missing.")
+        for b in program.blocks:
+            if not -1 <= b.backward_block_idx < len(program.blocks):
+                raise ProgramTextError(f"block {b.idx} names block {b.backward_block_idx}, which does not exist.")
+        if not program.blocks:
+            raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
+        _complete(program)
+        return program
+
+
+# -- lines --------------------------------------------------------------------------------------------------------
+
+_HEADER = re.compile(r"\{ // block_idx:(\d+) +parent_idx:(-?\d+) +forward_idx:(-?\d+) +backward_idx:(-?\d+)")
+_VARIABLE = re.compile(r"(persist )?(trainable param|param|var) ")
+_TENSOR = re.compile(r"\.shape\(((?:-?\d+(?:, -?\d+)*,?)?)\)\.dtype\((\w+)\)\.stop_gradient\((True|False)\)")
+_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_NUMBER = re.compile(r"-?(?:\d+(\.\d*)?(e[-+]?\d+)?|inf)|nan|True|False|None")
+_FORMER_NAMES = {"LOD_TENSOR": DENSE}
+"""Kinds of variables that Paddle printed under another name before 3.0."""
+
+
+class _Line:
+    """One line, read from left to right."""
+
+    __slots__ = ("at", "number", "text")
+
+    def __init__(self, text: str, number: int) -> None:
+        self.text = text
+        self.number = number
+        self.at = 0
+
+    def fail(self, problem: str, hint: str | None = None) -> NoReturn:
+        raise ProgramTextError(f"line {self.number}: {problem}.", hint=hint)
+
+    def wanted(self, what: str) -> NoReturn:
+        rest = self.text[self.at : self.at + 20]
+        self.fail(f"{what} is expected at column {self.at + 1}, but the line goes on with {rest!r}")
+
+    def take(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            self.wanted(what)
+        self.at = found.end()
+        return found
+
+    def skip(self, literal: str) -> None:
+        if not self.at_hand(literal):
+            self.wanted(repr(literal))
+
+    def at_hand(self, literal: str) -> bool:
+        """Whether *literal* comes next; passes over it."""
+        there = self.text.startswith(literal, self.at)
+        if there:
+            self.at += len(literal)
+        return there
+
+    def end(self) -> None:
+        if self.at != len(self.text):
+            self.wanted("the end of the line")
+
+    def string(self, bare: re.Pattern[str] | None, what: str) -> str:
+        """A quoted string, or one that *bare* takes."""
+        found = _LITERAL.match(self.text, self.at)
+        if found is None:
+            if bare is None:
+                self.wanted(f"{what} in quotes")
+            return self.take(bare, what).group()
+        self.at = found.end()
+        literal = found.group()
+        if "\\" not in literal:
+            return literal[1:-1]
+        try:
+            value = ast.literal_eval(literal)
+        except (SyntaxError, ValueError) as error:
+            self.fail(f"{literal} is no string: {error}")
+        return str(value)
+
+    def whole(self, digits: str) -> int:
+        try:
+            return int(digits)
+        except ValueError as error:
+            self.fail(str(error))
+
+
+def _header(line: _Line, program: Program) -> Block:
+    found = line.take(_HEADER, "'{ // block_idx:… parent_idx:… forward_idx:… backward_idx:…'")
+    line.end()
+    idx, parent, forward, backward = (line.whole(digits) for digits in found.groups())
+    if idx != len(program.blocks):
+        line.fail(f"block {idx} stands where block {len(program.blocks)} belongs")
+    if not -1 <= parent < idx or (parent == -1 and idx):
+        line.fail(f"block {idx} cannot have block {parent} as its parent")
+    if forward != -1 and not 0 <= forward < idx:
+        line.fail(f"block {idx} cannot belong to the gradient of block {forward}, which comes later")
+    block = Block(program, idx, parent)
+    block.forward_block_idx = forward
+    block.backward_block_idx = backward
+    program.blocks.append(block)
+    return block
+
+
+def _variable(line: _Line, block: Block, prefix: re.Match[str]) -> None:
+    line.at = prefix.end()
+    persistable, sort = prefix.groups()
+    name = line.string(BARE_NAME, "the variable's name")
+    line.skip(" : ")
+    kind = line.string(BARE_WORD, "the variable's kind")
+    kind = _FORMER_NAMES.get(kind, kind)
+    if name in block.vars:
+        line.fail(f"variable {name!r} is declared twice")
+    if kind in TENSORS:
+        dims, dtype, stop = line.take(_TENSOR, "'.shape(…).dtype(…).stop_gradient(…)'").groups()
+        shape = [line.whole(d) for d in dims.split(",") if d.strip()]
+    else:
+        line.skip(")")
+        shape, dtype, stop = [], "float32", "False"
+    line.end()
+    try:
+        spec = TensorSpec(shape, dtype)
+        made: Variable
+        if sort == "var":
+            made = Variable(block, name, spec, kind=kind)
+        else:
+            made = Parameter(block, name, spec, trainable=sort == "trainable param")
+            made.kind = kind
+    except (DtypeError, ParameterShapeError) as error:
+        line.fail(error.message.removesuffix("."), error.hint)
+    made.persistable = persistable is not None
+    made.stop_gradient = stop == "True"
+    block.vars[name] = made
+
+
+# -- operators ----------------------------------------------------------------------------------------------------
+
+
+class _Statement:
+    """An operator's line."""
+
+    __slots__ = ("block", "line")
+
+    def __init__(self, line: _Line, block: Block) -> None:
+        self.line = line
+        self.block = block
+
+    def operator(self) -> Operator:
+        line = self.line
+        outputs: dict[str, list[str]] = {}
+        if line.at_hand("{"):
+            outputs = self._slots()
+            line.skip(" = ")
+        type_ = line.take(BARE_WORD, "a variable or an operator").group()
+        line.skip("(inputs={")
+        try:
+            op = registry.by_type(type_)
+        except OperatorError as error:
+            line.fail(error.message.removesuffix("."), error.hint)
+        inputs = self._slots()
+        attrs, common = self._attributes(op)
+        made = Operator(
+            self.block,
+            op,
+            self._operands(op, op.inputs, inputs, "input"),
+            self._operands(op, op.outputs, outputs, "output"),
+            attrs,
+            loc=NOWHERE,
+            role=common.get("op_role", 0),
+            scope=common.get("op_namescope", "/"),
+        )
+        made.role_var = common.get("op_role_var", ())
+        return made
+
+    def _slots(self) -> dict[str, list[str]]:
+        """``X=['a', 'b'], Y=[]}``: the names by slot."""
+        line = self.line
+        found: dict[str, list[str]] = {}
+        while not line.at_hand("}"):
+            if found:
+                line.skip(", ")
+            slot = line.take(_SLOT, "a slot").group(1)
+            if slot in found:
+                line.fail(f"slot {slot} is given twice")
+            arguments = found[slot] = []
+            while not line.at_hand("]"):
+                if arguments:
+                    line.skip(", ")
+                arguments.append(line.string(None, "a variable's name"))
+        return found
+
+    def _operands(self, op: OpDef, slots: Sequence[Slot], given: Mapping[str, list[str]], what: str) -> Operands:
+        line = self.line
+        known = {s.name for s in slots}
+        for name in given:
+            if name not in known:
+                line.fail(f"{op.type} has no {what} slot {name}", did_you_mean(name, known))
+        operands: list[Any] = []
+        for slot in slots:
+            arguments = given.get(slot.name)
+            values = [self._find(n) for n in arguments or ()]
+            if slot.many:
+                operands.append(tuple(values) if arguments is not None or what == "input" else None)
+            elif len(values) > 1:
+                line.fail(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given")
+            elif not values and not slot.optional and op.forward is None:
+                line.fail(f"{what} {slot.name} of {op.type} is missing")
+            else:
+                operands.append(values[0] if values else None)
+        if what == "input":
+            # Optional slots at the end that are not listed are left out, as they were when the text was printed.
+            while operands and slots[len(operands) - 1].name not in given and not operands[-1]:
+                operands.pop()
+        return tuple(operands)
+
+    def _find(self, name: str) -> Variable | None:
+        if name == names.EMPTY:
+            return None
+        found = self.block._find_var_recursive(name)
+        if found is None:
+            self.line.fail(f"variable {name!r} is not declared", did_you_mean(name, self.block.vars))
+        return found
+
+    def _attributes(self, op: OpDef) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The operator's own attributes, completed by defaults, and those that every operator has."""
+        line = self.line
+        given: dict[str, Any] = {}
+        while not line.at_hand(")"):
+            name = line.take(_ATTRIBUTE, "', attribute = value' or ')'").group(1)
+            if name in given:
+                line.fail(f"attribute {name} is given twice")
+            if name not in op.defaults and name not in COMMON:
+                line.fail(f"{op.type} has no attribute {name}", did_you_mean(name, op.defaults))
+            text = is_text(op.defaults[name]) if name in op.defaults else name in _TEXTS
+            given[name] = line.string(BARE_TEXT, "a string") if text else self._value()
+        line.end()
+        common = {n: self._common(n, given.pop(n)) for n in COMMON if n in given}
+        try:
+            return op.attributes(given), common
+        except GradtoolError as error:
+            line.fail(error.message.removesuffix("."), error.hint)
+
+    def _common(self, name: str, value: Any) -> Any:
+        check, wanted = _COMMON[name]
+        if not check(value):
+            self.line.fail(f"{name} must be {wanted}, but is {value!r}")
+        return value
+
+    def _value(self) -> Any:
+        """A number, a truth value, None, a quoted string, or a list of values."""
+        line = self.line
+        open_lists: list[list[Any]] = []
+        while True:
+            if line.at_hand("["):
+                open_lists.append([])
+                if not line.at_hand("]"):
+                    continue
+                value: Any = tuple(open_lists.pop())
+            else:
+                value = self._scalar()
+            while open_lists:
+                open_lists[-1].append(value)
+                if line.at_hand(", "):
+                    break
+                line.skip("]")
+                value = tuple(open_lists.pop())
+            else:
+                return value
+
+    def _scalar(self) -> Any:
+        line = self.line
+        if line.text[line.at : line.at + 1] in ("'", '"'):
+            return line.string(None, "a string")
+        found = line.take(_NUMBER, "a value")
+        word = found.group()
+        if word in _WORDS:
+            return _WORDS[word]
+        if found.group(1) is not None or found.group(2) is not None or word.endswith(("inf", "nan")):
+            return float(word)
+        return line.whole(word)
+
+
+_SLOT = re.compile(r"([\w@]+)=\[")
+_ATTRIBUTE = re.compile(r", (\w+) = ")
+_TEXTS = ("op_device", "op_namescope")
+_WORDS = {"True": True, "False": False, "None": None}
+
+
+def _is_role(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_role_var(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) % 2 == 0 and all(isinstance(n, str) for n in value)
+
+
+_COMMON: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "op_role": (_is_role, "a role's number"),
+    "op_role_var": (_is_role_var, "a list of parameters and gradients, two by two"),
+    "op_namescope": (lambda value: True, "a path"),
+    "op_device": (lambda value: value == "", "empty (gradtool places no operators)"),
+    "with_quant_attr": (lambda value: value is False, "False (gradtool has no quantisation)"),
+    "op_callstack": (lambda value: False, "left out"),
+}
+"""What the attributes that every operator has may be; gradtool would lose other values silently."""
+
+
+# -- what the text does not say -----------------------------------------------------------------------------------
+
+_NUMBERED = re.compile(r"(.+)_(\d{1,18})")
+
+
+def _complete(program: Program) -> None:
+    """Fed variables, the counters of unique names, and how often a backward part was appended."""
+    for v in program.blocks[0].vars.values():
+        v.is_data = v.op is None and not v.persistable and not v.is_parameter and v.kind == DENSE
+    counts = program.names.counts
+    for v in program.list_vars():
+        for name in (v.name, v.name.rpartition(".")[0]):  # fc_0.tmp_1 was counted under fc_0.tmp and fc
+            found = _NUMBERED.fullmatch(name)
+            if found is not None:
+                counts[found[1]] = max(counts[found[1]], int(found[2]) + 1)
+    written = [o.role for block in program.blocks for o in block.ops]
+    if any(map(roles.is_backward, written)):
+        program._appending_grad_times = max(1, written.count(roles.BACKWARD | roles.LOSS))

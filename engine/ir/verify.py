@@ -1,0 +1,292 @@
+"""Invariants of programs: what every pass may rely on and must keep.
+
+Each invariant is a small named function that yields what is wrong. :func:`verify` runs them all; with
+``GRADTOOL_VERIFY=1`` in the environment it runs after every function that changes a whole program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import source
+from ..errors import GradtoolError, ProgramError
+from ..ops.opdef import Slot
+from ..spec import UNKNOWN, TensorSpec
+from . import build, roles
+from .operator import Operands, Operator
+from .program import Program
+from .variable import Variable
+
+Problem = tuple[str, Operator | Variable | None]
+"""What is wrong, and where, if one operator or variable is to blame."""
+
+Invariant = Callable[[Program], Iterator[Problem]]
+
+INVARIANTS: dict[str, Invariant] = {}
+
+
+class BrokenProgram(ProgramError):
+    """A program that breaks an invariant: a mistake of gradtool, or of code that changed the program by hand.
+
+    Attributes:
+        broken: the names of the invariants that do not hold.
+    """
+
+    def __init__(self, message: str, broken: list[str], **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.broken = broken
+
+
+def invariant(name: str) -> Callable[[Invariant], Invariant]:
+    def add(check: Invariant) -> Invariant:
+        INVARIANTS[name] = check
+        return check
+
+    return add
+
+
+def problems(program: Program) -> Iterator[tuple[str, str, Operator | Variable | None]]:
+    """Everything that is wrong: the invariant's name, what it says, and the operator or variable."""
+    for name, check in INVARIANTS.items():
+        for text, where in check(program):
+            yield name, text, where
+
+
+def verify(program: Program, after: str = "") -> None:
+    """Check every invariant.
+
+    Args:
+        after: what was done to the program last, for the message.
+
+    Raises:
+        BrokenProgram: one does not hold; the message lists what is wrong.
+    """
+    found = list(problems(program))
+    if not found:
+        return
+    lines = [f"{name}: {text}" for name, text, _ in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        lines.append(f"and {len(found) - _SHOWN} more")
+    where = found[0][2]
+    raise BrokenProgram(
+        f"the program is not sound{f' after {after}' if after else ''}: {'; '.join(lines)}",
+        list(dict.fromkeys(name for name, _, _ in found)),
+        op=where.summary() if isinstance(where, Operator) else None,
+        variable=where.name if isinstance(where, Variable) else None,
+        made=source.describe(where.made_at if isinstance(where, Variable) else where.loc) if where else None,
+    )
+
+
+_SHOWN = 5
+
+
+def checked(program: Program, after: str) -> Program:
+    """*program*, verified if ``GRADTOOL_VERIFY`` is set to 1."""
+    if os.environ.get("GRADTOOL_VERIFY") == "1":
+        verify(program, after)
+    return program
+
+
+# -- blocks -------------------------------------------------------------------------------------------------------
+
+
+@invariant("blocks are numbered")
+def _(program: Program) -> Iterator[Problem]:
+    for i, block in enumerate(program.blocks):
+        if block.idx != i or block.program is not program:
+            yield f"block {block.idx} stands at {i}", None
+        if block.parent_idx >= i or (block.parent_idx < 0) != (i == 0):
+            yield f"block {i} has block {block.parent_idx} as its parent", None
+        for what in (block.forward_block_idx, block.backward_block_idx):
+            if not -1 <= what < len(program.blocks):
+                yield f"block {i} names block {what}, which does not exist", None
+
+
+@invariant("nothing is half built")
+def _(program: Program) -> Iterator[Problem]:
+    for block in program.blocks:
+        if block.pending:
+            yield f"block {block.idx} holds {len(block.pending)} operators that were not committed", None
+
+
+# -- variables ----------------------------------------------------------------------------------------------------
+
+
+@invariant("a block holds its variables under their names")
+def _(program: Program) -> Iterator[Problem]:
+    for block in program.blocks:
+        for name, v in block.vars.items():
+            if v.name != name:
+                yield f"'{v.name}' is kept under the name '{name}'", v
+            if v.block is not block:
+                yield f"'{name}' belongs to another block than the one that holds it", v
+
+
+@invariant("parameters are known")
+def _(program: Program) -> Iterator[Problem]:
+    for block in program.blocks:
+        for p in block.all_parameters():
+            if block.idx != 0:
+                yield f"parameter '{p.name}' is in block {block.idx}, not in block 0", p
+            if any(d < 0 for d in p.shape):
+                yield f"the shape {list(p.shape)} of parameter '{p.name}' is not known", p
+
+
+@invariant("a variable knows its last writer")
+def _(program: Program) -> Iterator[Problem]:
+    last: dict[Variable, Operator] = {}
+    for op in _ops(program):
+        for v in op.output_variables():
+            last[v] = op
+    for v in program.list_vars():
+        if v.op is not last.get(v):
+            wrong = "no operator" if v.op is None else v.op.summary()
+            right = last.get(v)
+            yield f"'{v.name}' is written last by {right.summary() if right else 'no operator'}, not by {wrong}", v
+
+
+# -- operators ----------------------------------------------------------------------------------------------------
+
+
+def _ops(program: Program) -> Iterator[Operator]:
+    for block in program.blocks:
+        yield from block.ops
+
+
+@invariant("an operator stands in its block, once")
+def _(program: Program) -> Iterator[Problem]:
+    seen: set[Operator] = set()
+    for block in program.blocks:
+        for op in block.ops:
+            if op.block is not block:
+                yield f"{op.type} stands in block {block.idx}, but belongs to another", op
+            if op in seen:
+                yield f"{op.type} stands in the program twice", op
+            seen.add(op)
+
+
+@invariant("slots fit the definition")
+def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
+        if len(op.outputs) != len(op.op.outputs):
+            yield f"{op.type} has {len(op.outputs)} output slots, its definition {len(op.op.outputs)}", op
+        if len(op.inputs) > len(op.op.inputs):
+            yield f"{op.type} has {len(op.inputs)} input slots, its definition {len(op.op.inputs)}", op
+        for slot in op.op.inputs[len(op.inputs) :]:
+            if not (slot.optional or slot.many) and op.op.forward is None:
+                yield f"input {slot.name} of {op.type} is left out", op
+        for what, slots, operands in (("input", op.op.inputs, op.inputs), ("output", op.op.outputs, op.outputs)):
+            for slot, value in zip(slots, operands, strict=False):
+                if (why := _misfit(slot, value, gradient=op.op.forward is not None)) is not None:
+                    yield f"{what} {slot.name} of {op.type} {why}", op
+        written = list(op.output_variables())
+        if len(set(written)) != len(written):
+            yield f"{op.type} writes a variable twice", op
+
+
+def _misfit(slot: Slot, value: Any, gradient: bool) -> str | None:
+    entries = value if isinstance(value, tuple) else (value,)
+    if not all(e is None or isinstance(e, Variable) for e in entries):
+        return "holds something that is no variable"
+    if isinstance(value, tuple) and not slot.many:
+        return "holds a list, but takes one variable"
+    if isinstance(value, Variable) and slot.many:
+        return "holds one variable, but takes a list"
+    if value is None and not (slot.optional or slot.many or gradient):
+        return "is empty"
+    return None
+
+
+@invariant("operands belong to the program")
+def _(program: Program) -> Iterator[Problem]:
+    for block in program.blocks:
+        for op in block.ops:
+            for v in (*op.input_variables(), *op.output_variables()):
+                if block.vars.get(v.name) is not v and block._find_var_recursive(v.name) is not v:
+                    yield f"'{v.name}' of {op.type} is not the variable that block {block.idx} finds by that name", op
+
+
+@invariant("attributes fit the definition")
+def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
+        if op.attrs.keys() != op.op.defaults.keys():
+            names = ", ".join(sorted(op.attrs.keys() ^ op.op.defaults.keys()))
+            yield f"{op.type} lacks or does not have the attributes {names}", op
+            continue
+        try:
+            filled = op.op.attributes(op.attrs)
+        except GradtoolError as error:
+            yield error.message, op
+            continue
+        for name, value in op.attrs.items():
+            if type(filled[name]) is not type(value):
+                yield f"attribute {name} of {op.type} is {value!r}, not {filled[name]!r}", op
+
+
+@invariant("roles are known")
+def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
+        if op.role & ~roles.ALL:
+            yield f"{op.type} has the unknown role {op.role}", op
+        if len(op.role_var) % 2:
+            yield f"op_role_var of {op.type} does not go two by two: {list(op.role_var)}", op
+        for name in op.role_var:
+            if op.block._find_var_recursive(name) is None:
+                yield f"op_role_var of {op.type} names '{name}', which does not exist", op
+
+
+@invariant("specs match inference")
+def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
+        if op.op.forward is not None:
+            yield from _gradient_specs(op)
+            continue
+        try:
+            specs = build.infer(op.op, op.inputs, op.attrs)
+        except GradtoolError as error:
+            yield f"{op.type} does not accept its inputs: {error.message}", op
+            continue
+        for v, spec in _pairs(op.outputs, specs):
+            if v.op is op and not _compatible(v.spec, spec):
+                yield f"'{v.name}' is {v.spec}, but {op.type} computes {spec}", op
+
+
+def _gradient_specs(op: Operator) -> Iterator[Problem]:
+    """A gradient has the spec of what it is the gradient of."""
+    origin, rule = op.origin, op.op.forward.rule if op.op.forward is not None else None
+    if origin is None or rule is None or origin.op is not op.op.forward:
+        return
+    for i, value in zip(rule.wrt, op.outputs, strict=True):
+        for v, spec in _pairs((value,), (_specs(origin.inputs[i]),)):
+            if not _compatible(v.spec, spec):
+                yield f"'{v.name}' is {v.spec}, but it is a gradient of {spec}", op
+
+
+def _specs(value: Any) -> Any:
+    return tuple(v.spec for v in value) if isinstance(value, tuple) else value.spec if value is not None else None
+
+
+def _pairs(operands: Operands, specs: Any) -> Iterator[tuple[Variable, TensorSpec]]:
+    for value, spec in zip(operands, specs, strict=False):
+        if isinstance(value, tuple):
+            yield from ((v, s) for v, s in zip(value, spec, strict=False) if v is not None)
+        elif value is not None:
+            yield value, spec
+
+
+def _compatible(a: TensorSpec, b: TensorSpec) -> bool:
+    return (
+        a.dtype is b.dtype
+        and a.ndim == b.ndim
+        and all(m == n or UNKNOWN in (m, n) for m, n in zip(a.shape, b.shape, strict=True))
+    )
+
+
+@invariant("gradient operators know their forward operator")
+def _(program: Program) -> Iterator[Problem]:
+    there = set(_ops(program))
+    for op in there:
+        if op.origin is not None and op.origin not in there:
+            yield f"{op.type} differentiates {op.origin.summary()}, which is not in the program", op
