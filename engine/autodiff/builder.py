@@ -262,26 +262,41 @@ class Builder:
         for value, w in zip(node.wrt, mask, strict=True):
             if w and value is not None:
                 self._note(variable_of(value))
-        if not rule.takes_none:
-            arriving = [
-                self._zeros(value) if found is None and value is not None else found
-                for value, found in zip(node.outs, arriving, strict=True)
-            ]
-        groups = iter(regroup(arriving, op.outputs, out_places(op.op)))
+        grouped = iter(
+            zip(
+                regroup(node.outs, op.outputs, out_places(op.op)),
+                regroup(arriving, op.outputs, out_places(op.op)),
+                strict=True,
+            )
+        )
         args: list[Any] = []
         for read in rule.reads:
             if read.kind == "dout":
-                group = next(groups)
+                group = self._filled(*next(grouped), absent=rule.takes_none or read.late)
                 args.append(tuple(group) if isinstance(op.outputs[read.place], tuple) else group[0])
             elif read.kind == "in":
-                args.append(self._operand(op.inputs[read.place], op, read.like, self.values.read))
+                operand = op.inputs[read.place] if read.place < len(op.inputs) else None
+                args.append(self._operand(operand, op, read.like, self.values.read))
             else:
                 args.append(self._operand(op.outputs[read.place], op, read.like, self.values.written))
+        while args and args[-1] is None and rule.reads[len(args) - 1].late:
+            args.pop()
         if rule.expands:
             return self._expand(node, args, mask)
         grad_op = op.op.grad_op
         assert grad_op is not None
         return self._gradient_op(node, grad_op, tuple(args), mask)
+
+    def _filled(
+        self, values: Sequence[Value | None], arriving: list[Variable | None], *, absent: bool
+    ) -> list[Variable | None]:
+        """The gradients that arrive, with zeros for missing ones unless they may be absent."""
+        if absent:
+            return arriving
+        return [
+            self._zeros(value) if found is None and value is not None else found
+            for value, found in zip(values, arriving, strict=True)
+        ]
 
     def _gradient_op(self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
         op = node.op

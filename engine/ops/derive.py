@@ -24,14 +24,13 @@ def derive(op: OpDef) -> OpDef:
     assert rule is not None
     renamed = compat.slots(op.type)
 
-    def slot(base: Slot, suffix: str) -> Slot:
-        plain = base.name + suffix
-        return Slot(renamed.get(plain, plain), base.many, base.optional or (bool(suffix) and rule.takes_none))
+    def slot(read: Read) -> Slot:
+        base = (op.inputs if read.kind == "in" else op.outputs)[read.place]
+        plain = base.name + (names.GRAD if read.kind == "dout" else "")
+        absent = read.late or (read.kind == "dout" and rule.takes_none)
+        return Slot(renamed.get(plain, plain), base.many, base.optional or absent)
 
-    inputs = tuple(
-        slot(op.inputs[r.place], "") if r.kind == "in" else slot(op.outputs[r.place], _SUFFIX[r.kind])
-        for r in rule.reads
-    )
+    inputs = tuple(map(slot, rule.reads))
     outputs = tuple(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
 
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
@@ -56,9 +55,6 @@ def derive(op: OpDef) -> OpDef:
     )
     new.rule = DerivedRule(new)
     return new
-
-
-_SUFFIX = {"out": "", "dout": names.GRAD}
 
 
 def _grad_outputs(op: OpDef) -> list[tuple[Slot, str]]:

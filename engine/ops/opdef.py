@@ -41,12 +41,21 @@ Operand = Any
 
 if TYPE_CHECKING:
     Like = Any
+    Late = Any
 else:
 
     class Like:
         """Annotation of a rule's parameter whose shape and dtype are read but whose values are not.
 
         The executor need not keep the tensor's buffer alive for it.
+        """
+
+    class Late:
+        """Annotation of an output's gradient that may be absent, for the last parameters of a rule.
+
+        An output that exists for the sake of the gradient operator (the Softmax of a loss, the Mean of a
+        normalisation) gets a gradient of its own in second order, when that operator is differentiated. The rule gets
+        None where none arrives, and the gradient operator then does not list the slot.
         """
 
 
@@ -84,6 +93,7 @@ class Read(NamedTuple):
     place: int
     """The slot's position among the inputs or outputs."""
     like: bool = False
+    late: bool = False
 
 
 class Namespace(Protocol):
@@ -341,14 +351,18 @@ class WrittenRule:
             places[slot.name.lower()] = ("out", j)
         for i, name in enumerate(positional(op.kernel)[1:]):
             places[name] = ("in", i)
-        reads = []
+        reads: list[Read] = []
         for name in positional(fn)[1:]:
             if name not in places:
                 raise OperatorError(
                     f"{op.type}: the gradient rule takes '{name}', which is neither an input, an output nor an "
                     "output's gradient"
                 )
-            reads.append(Read(*places[name], like=fn.__annotations__.get(name) in (Like, "Like")))
+            note = fn.__annotations__.get(name)
+            read = Read(*places[name], like=note in (Like, "Like"), late=note in (Late, "Late"))
+            if reads and reads[-1].late and not read.late:
+                raise OperatorError(f"{op.type}: the gradient rule takes '{name}' after one that may be absent")
+            reads.append(read)
         self.fn = fn
         self.reads = tuple(reads)
         self.wrt = wrt

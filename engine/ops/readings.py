@@ -135,10 +135,13 @@ def _inner(value: Any) -> Any:
 
 
 def flatten(operands: Sequence[Operand], places: Sequence[int]) -> list[Any]:
-    """The tensors in the slots *places*, list slots laid out one after another."""
+    """The tensors in the slots *places*, list slots laid out one after another.
+
+    Slots at the end that *operands* leaves out count as empty.
+    """
     flat: list[Any] = []
     for i in places:
-        value = operands[i]
+        value = operands[i] if i < len(operands) else None
         if isinstance(value, (list, tuple)):
             flat.extend(value)
         else:
@@ -151,7 +154,7 @@ def regroup(flat: Sequence[Any], operands: Sequence[Operand], places: Sequence[i
     groups = []
     at = 0
     for i in places:
-        value = operands[i]
+        value = operands[i] if i < len(operands) else None
         size = len(value) if isinstance(value, (list, tuple)) else 1
         groups.append(list(flat[at : at + size]))
         at += size
@@ -260,7 +263,7 @@ class TapeOps(Ops):
             group, place = next(douts)
             out = outputs[place]
             many = isinstance(out, (list, tuple))
-            if not rule.takes_none:
+            if not (rule.takes_none or read.late):
                 like = out if many else [out]
                 group = [self.zeros_like(o) if g is None else g for g, o in zip(group, like, strict=True)]
             filled.append(group if many else group[0])
