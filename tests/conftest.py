@@ -1,0 +1,24 @@
+"""What every test starts from: static mode, empty programs, an empty scope, and random numbers from the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gradtool.engine import state
+from gradtool.engine.executor.scope import Scope, scope_guard
+from gradtool.engine.ir import default
+
+
+@pytest.fixture(autouse=True)
+def isolated() -> Iterator[None]:
+    """Keep what a test does to the process's mode, default programs, scope and seed away from the other tests."""
+    static, dtype = state.in_static_mode(), state.default_dtype()
+    state.enable_static()
+    state.random.reset(0)
+    with default.fresh_programs(), scope_guard(Scope()):
+        yield
+    state.set_default_dtype(dtype)
+    if not static:
+        state.disable_static()

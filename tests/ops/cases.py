@@ -1,0 +1,104 @@
+"""The cases of the generated tests: every operator, each of its samples, in each floating-point type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import OpDef, Operand
+from gradtool.engine.spec import dtype as dtype_of
+
+DTYPES = ("float32", "float64")
+
+
+class Case:
+    """One call of an operator.
+
+    Attributes:
+        op: the operator.
+        operands: arrays, lists of them, or None, one per input slot; not to be changed.
+        attrs: every attribute.
+        dtype: the type of the floating-point operands.
+        smooth: whether differences around the sample approximate the gradient.
+    """
+
+    def __init__(self, op: OpDef, operands: list[Operand], attrs: dict[str, Any], dtype: str, smooth: bool) -> None:
+        self.op = op
+        self.operands = operands
+        self.attrs = attrs
+        self.dtype = dtype
+        self.smooth = smooth
+
+
+def nested(function: Callable[[Any], Any], operand: Operand) -> Operand:
+    """*function* of an array, or of each array in a list; None stays None."""
+    if isinstance(operand, (list, tuple)):
+        return [nested(function, v) for v in operand]
+    return None if operand is None else function(operand)
+
+
+def arrays(operands: Any) -> Iterator[np.ndarray]:
+    """The arrays in operands or results, in order."""
+    for v in operands:
+        if isinstance(v, (list, tuple)):
+            yield from arrays(v)
+        elif v is not None:
+            yield np.asarray(v)
+
+
+def is_float(array: Any) -> bool:
+    return bool(np.asarray(array).dtype.kind == "f")
+
+
+def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
+    for sample in op.make_samples():
+        floats = any(is_float(a) for a in arrays(sample.operands))
+        for dtype in dtypes if floats else dtypes[-1:]:
+
+            def as_dtype(a: Any, to: str = dtype) -> np.ndarray:
+                array = np.array(a, dtype=to) if is_float(a) else np.array(a)
+                array.flags.writeable = False
+                return array
+
+            operands = [nested(as_dtype, v) for v in sample.operands]
+            attrs = dict(sample.attrs)
+            if "in_dtype" in attrs and attrs["in_dtype"] != -1 and operands[0] is not None:
+                attrs["in_dtype"] = dtype_of(operands[0].dtype).code  # it states the operand's type
+            label = f"{op.type}-{sample.label or 'plain'}-{dtype}"
+            yield label, Case(op, operands, attrs, dtype, sample.smooth)
+
+
+def _has_gradient(case: Case) -> bool:
+    """Whether an input that the rule gives a gradient for holds real numbers."""
+    assert case.op.rule is not None
+    return any(is_float(a) for a in arrays([case.operands[i] for i in case.op.rule.wrt]))
+
+
+def each_case(
+    *dtypes: str, gradient: bool = False, smooth: bool = False, where: Callable[[OpDef], bool] = lambda op: True
+) -> pytest.MarkDecorator:
+    """Parametrise a test by ``case``.
+
+    Args:
+        dtypes: the floating-point types; both when none is named.
+        gradient: only operators with a gradient rule, and samples in which an input can have a gradient.
+        smooth: only samples around which the operator is differentiable.
+        where: a condition on the operator.
+    """
+    found = [
+        pytest.param(case, id=label)
+        for op in registry.all_ops()
+        if (op.rule is not None or not gradient) and where(op)
+        for label, case in _cases(op, dtypes or DTYPES)
+        if (case.smooth or not smooth) and (not gradient or _has_gradient(case))
+    ]
+    return pytest.mark.parametrize("case", found)
+
+
+def each_op() -> pytest.MarkDecorator:
+    """Parametrise a test by ``op``."""
+    return pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in registry.all_ops()])

@@ -1,0 +1,76 @@
+"""Kernels: shapes and types as inferred, inputs left alone, the same on any memory layout and in a plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.ops.opdef import specs_of
+from gradtool.engine.spec import TensorSpec
+from tests.ops.calls import NUMPY, call, separated
+from tests.ops.cases import Case, arrays, each_case, nested
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal arrays of one dtype and shape, in the same nesting."""
+    left, right = list(arrays(a)), list(arrays(b))
+    return len(left) == len(right) and all(
+        x.dtype == y.dtype and x.shape == y.shape and np.array_equal(x, y, equal_nan=x.dtype.kind == "f")
+        for x, y in zip(left, right, strict=True)
+    )
+
+
+def spec_of(result: Any) -> Any:
+    if result is None:
+        return None
+    if isinstance(result, (list, tuple)):
+        return tuple(map(spec_of, result))
+    return TensorSpec(np.shape(result), np.asarray(result).dtype)
+
+
+@each_case()
+def test_results_are_as_inferred(case: Case) -> None:
+    results = call(case.op, case.operands, case.attrs)
+    specs = case.op.infer_specs(specs_of(case.operands), case.attrs)
+    assert len(results) == len(specs) == len(case.op.outputs)
+    for slot, result, spec in zip(case.op.outputs, results, specs, strict=True):
+        if result is not None or not slot.optional:
+            assert spec_of(result) == spec, slot.name
+
+
+@each_case()
+def test_inputs_are_left_alone(case: Case) -> None:
+    # The operands are read-only, so a kernel that writes to one fails; a copy shows changes made some other way.
+    before = [nested(np.array, v) for v in case.operands]
+    call(case.op, case.operands, case.attrs)
+    assert same(before, case.operands)
+
+
+def scattered(a: np.ndarray) -> np.ndarray:
+    """The same values, in reversed memory order and with gaps."""
+    wide = np.empty(tuple(2 * d for d in a.shape), a.dtype)
+    view = wide[(..., *(slice(None, None, -2) for _ in a.shape))]
+    view[...] = a
+    return view
+
+
+@each_case("float64")
+def test_any_memory_layout(case: Case) -> None:
+    expected = call(case.op, case.operands, case.attrs)
+    found = call(case.op, [nested(scattered, v) for v in case.operands], case.attrs)
+    for a, b in zip(arrays(found), arrays(expected), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
+
+
+@each_case()
+def test_the_bound_kernel_computes_what_the_definition_says(case: Case) -> None:
+    state.random.reset(0)
+    with np.errstate(all="ignore"):
+        expected = separated(case.op, case.op.run(NUMPY, case.operands, case.attrs))
+    rtol = 1e-5 if case.dtype == "float32" else 1e-12
+    for a, b in zip(arrays(call(case.op, case.operands, case.attrs)), arrays(expected), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol / 10)

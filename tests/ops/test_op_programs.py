@@ -1,0 +1,164 @@
+"""Operators in static programs: built, differentiated, lowered and run, against their kernels called directly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradtool.engine import state
+from gradtool.engine.autodiff.gradients import gradients
+from gradtool.engine.executor.executor import Executor
+from gradtool.engine.ir import build
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ops.opdef import Operand
+from gradtool.engine.spec import UNKNOWN, Shape
+from tests.ops.calls import call, pull, second_pull, seeds, wanted_for
+from tests.ops.cases import Case, arrays, each_case, is_float
+
+both_declarations = pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+"""Whether the program knows the dimensions of what it is fed, or sees -1 everywhere."""
+
+
+class OneOp:
+    """A program with one operator, and what it is fed."""
+
+    def __init__(self, case: Case, known: bool = True) -> None:
+        self.case = case
+        self.known = known
+        self.program = Program()
+        self.block = self.program.global_block()
+        self.feed: dict[str, np.ndarray] = {}
+        self.inputs = [self._operand(f"in{i}", v) for i, v in enumerate(case.operands)]
+        inputs = tuple(
+            () if s.many and v is None else tuple(v) if isinstance(v, list) else v
+            for s, v in zip(case.op.inputs, self.inputs, strict=True)
+        )
+        self.results = call(case.op, case.operands, case.attrs)
+        names = [self._names(f"out{j}", r) for j, r in enumerate(self.results)]
+        self.operator = build.emit(self.block, case.op, inputs, case.attrs, names)
+        self.outputs = [list(v) if isinstance(v, tuple) else v for v in self.operator.outputs]
+
+    def fed(self, name: str, value: Any, shape: Shape | None = None) -> Variable:
+        """A variable that is fed *value*, declared with *shape*."""
+        array = np.asarray(value)
+        self.feed[name] = array
+        if shape is None:
+            shape = array.shape if self.known else (UNKNOWN,) * array.ndim
+        return self.block.create_var(name, shape, array.dtype, stop_gradient=not is_float(array), is_data=True)
+
+    def _operand(self, name: str, value: Operand) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [self._operand(f"{name}_{i}", v) for i, v in enumerate(value)]
+        return None if value is None else self.fed(name, value)
+
+    def _names(self, name: str, result: Any) -> Any:
+        if isinstance(result, (list, tuple)):
+            return [f"{name}_{i}" for i in range(len(result))]
+        return None if result is None else name
+
+    def seeded(self, rng: np.random.Generator) -> tuple[list[Any], list[Variable], list[Variable]]:
+        """Output gradients, the outputs that have one, and the fed variables that hold them."""
+        douts = seeds(self.case.op, self.results, rng)
+        targets, given = [], []
+        for out, dout in zip(flat(self.outputs), flat(like(douts, self.outputs)), strict=True):
+            if out is not None and dout is not None:
+                targets.append(out)
+                given.append(self.fed(f"{out.name}_seed", dout, out.shape))
+        return douts, targets, given
+
+    def wrt(self) -> list[Variable]:
+        """The fed variables that can have a gradient."""
+        rule = self.case.op.rule
+        assert rule is not None
+        return [v for v in flat([self.inputs[i] for i in rule.wrt]) if v is not None and v.dtype.is_floating]
+
+    def expected(self, grads: list[Any]) -> list[Any]:
+        """Of *grads*, one entry per input slot, those of :meth:`wrt`."""
+        rule = self.case.op.rule
+        assert rule is not None
+        chosen = []
+        for i, mask in zip(rule.wrt, wanted_for(self.case.op, self.case.operands), strict=True):
+            entries = grads[i] if isinstance(grads[i], (list, tuple)) else [grads[i]] * len(mask)
+            chosen += [g for g, wanted in zip(entries, mask, strict=True) if wanted]
+        return chosen
+
+    def run(self, fetch: list[Variable]) -> list[np.ndarray]:
+        state.random.reset(0)
+        return Executor().run(self.program, feed=self.feed, fetch_list=fetch)
+
+
+def flat(values: Any) -> list[Any]:
+    found: list[Any] = []
+    for v in values:
+        if isinstance(v, (list, tuple)):
+            found += v
+        else:
+            found.append(v)
+    return found
+
+
+def like(values: list[Any], nesting: list[Any]) -> list[Any]:
+    """*values* with None spread over the list slots that it stands for."""
+    return [[None] * len(n) if v is None and isinstance(n, list) else v for v, n in zip(values, nesting, strict=True)]
+
+
+def check(found: list[Any], expected: list[Any], dtype: str) -> None:
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    for a, b in zip(found, expected, strict=True):
+        b = np.asarray(b)
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1.0, float(np.abs(b).max(initial=0))))
+
+
+@each_case()
+def test_forward(case: Case) -> None:
+    one = OneOp(case)
+    made = [v for v in flat(one.outputs) if v is not None]
+    check(one.run(made), list(arrays(one.results)), case.dtype)
+
+
+@both_declarations
+@each_case(gradient=True)
+def test_gradients(case: Case, known: bool) -> None:
+    one = OneOp(case, known)
+    douts, targets, given = one.seeded(np.random.default_rng(7))
+    found = gradients(targets, one.wrt(), given)
+    expected = one.expected(pull(case.op, case.operands, one.results, douts, case.attrs))
+    compare(one, found, expected)
+
+
+def compare(one: OneOp, found: list[Any], expected: list[Any]) -> None:
+    """Gradient variables against arrays; a gradient that is zero by structure may be None in both."""
+    assert [g is None for g in found] == [e is None for e in expected]
+    check(
+        one.run([g for g in found if g is not None]),
+        [e for e in expected if e is not None],
+        one.case.dtype,
+    )
+
+
+@both_declarations
+@each_case("float64", gradient=True)
+def test_second_gradients(case: Case, known: bool) -> None:
+    one = OneOp(case, known)
+    rng = np.random.default_rng(8)
+    douts, targets, given = one.seeded(rng)
+    wrt = one.wrt()
+    first = [g for g in gradients(targets, wrt, given) if g is not None]
+    grads = pull(case.op, case.operands, one.results, douts, case.attrs)
+    weights = [[one_weight(e, rng) for e in g] if isinstance(g, (list, tuple)) else one_weight(g, rng) for g in grads]
+    fed = [one.fed(f"weight{i}", w) for i, w in enumerate(w for w in one.expected(weights) if w is not None)]
+    by_input, by_dout = second_pull(case.op, case.operands, one.results, douts, weights, case.attrs)
+    by_dout = [
+        d
+        for d, s in zip(flat(like(by_dout, one.outputs)), flat(like(douts, one.outputs)), strict=True)
+        if s is not None
+    ]
+    compare(one, gradients(first, [*wrt, *given], fed), [*one.expected(by_input), *by_dout])
+
+
+def one_weight(gradient: Any, rng: np.random.Generator) -> Any:
+    return None if gradient is None else rng.uniform(0.5, 1.5, np.shape(gradient))
