@@ -21,7 +21,8 @@ def sample() -> Callable[[str], ModuleType]:
     def load(name: str) -> ModuleType:
         path = SAMPLES / f"{name}.py"
         spec = importlib.util.spec_from_file_location(f"sample_{path.stem}", path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         with _alias.active():
             spec.loader.exec_module(module)
