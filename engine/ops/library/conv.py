@@ -1,22 +1,12 @@
-"""Convolution over two spatial dimensions, and its transpose.
-
-The sum of ``y · conv(x, w)`` is linear in each of the image x, the filter w and the result y. Its derivatives by y, x and
-w are three operators (``convolve``, ``convolve_image``, ``convolve_filter``), and the gradients of each are the other two,
-to any order. Each is a product of matrices over the unrolled windows of x (im2col).
-"""
+"""Convolution over two spatial dimensions, and its transpose."""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
 from ...errors import DtypeError, OperatorError, ShapeError
 from ...spec import UNKNOWN
-from ..opdef import Like, Trait, op
-from .window import check_numbers, padding_of
-
-UNROLLED = 1 << 21
-"""How many elements of unrolled windows are made at a time."""
+from ..opdef import Like, op
+from .convolve import Geometry, back, first, product, spatial, spread
+from .window import check_numbers
 
 ATTRS = {
     "strides": (1, 1),
@@ -26,225 +16,6 @@ ATTRS = {
     "padding_algorithm": "EXPLICIT",
     "data_format": "NCHW",
 }
-
-
-class Geometry(NamedTuple):
-    """How windows lie on an image."""
-
-    strides: tuple[int, int]
-    paddings: tuple[int, ...]
-    dilations: tuple[int, int]
-    groups: int
-    padding_algorithm: str
-    data_format: str
-    transposed: bool = False
-    """Whether ``SAME`` is reckoned from the size of y, as the transposed convolution does."""
-
-    def settled(self, name, window, image, result):
-        """Padding and dilations for these sizes; ``SAME`` does not dilate."""
-        same = self.padding_algorithm == "SAME"
-        pads = padding_of(
-            name,
-            self.padding_algorithm,
-            self.paddings,
-            result if self.transposed else image,
-            window,
-            self.strides,
-        )
-        return pads, (1, 1) if same else self.dilations
-
-
-# -- the three products, over arrays ----------------------------------------------------------------------------------
-
-
-class _Windows:
-    """The windows of images of one size, unrolled in blocks of the batch."""
-
-    def __init__(self, xp, window, image, result, geometry):
-        self.xp = xp
-        self.kernel = window
-        self.image = image
-        self.result = result
-        self.strides = geometry.strides
-        self.pads, self.dilations = geometry.settled("convolution", window, image, result)
-        (self.top, bottom), (self.left, right) = self.pads
-        self.padded = (image[0] + self.top + bottom, image[1] + self.left + right)
-        for n, k, s, d, size in zip(result, window, self.strides, self.dilations, self.padded, strict=True):
-            if (n - 1) * s + (k - 1) * d >= size:
-                raise ShapeError(f"a convolution of an image of {list(image)} cannot have the size {list(result)}")
-        self.plain = self.padded == tuple(image) == tuple(result) and window == (1, 1) and tuple(self.strides) == (1, 1)
-
-    def pad(self, x):
-        """*x* within its padding."""
-        if self.padded == tuple(self.image):
-            return x
-        out = self.xp.zeros((*x.shape[:2], *self.padded), x.dtype)
-        self.crop(out)[...] = x
-        return out
-
-    def crop(self, padded):
-        """The image within its padding, as a view."""
-        return padded[:, :, self.top : self.top + self.image[0], self.left : self.left + self.image[1]]
-
-    def view(self, x):
-        """The windows of *x* (padded) as a view ``(batch, channel, window row, window column, row, column)``."""
-        batch, channel, row, column = x.strides
-        shape = (*x.shape[:2], *self.kernel, *self.result)
-        strides = (
-            batch,
-            channel,
-            row * self.dilations[0],
-            column * self.dilations[1],
-            row * self.strides[0],
-            column * self.strides[1],
-        )
-        return self.xp.lib.stride_tricks.as_strided(x, shape, strides)
-
-    def places(self):
-        """For each element of the window, its place and the slices of the padded image that it meets."""
-        for i in range(self.kernel[0]):
-            for j in range(self.kernel[1]):
-                starts = i * self.dilations[0], j * self.dilations[1]
-                yield (
-                    i,
-                    j,
-                    tuple(
-                        slice(start, start + (count - 1) * step + 1 if count else start, step)
-                        for start, count, step in zip(starts, self.result, self.strides, strict=True)
-                    ),
-                )
-
-    def blocks(self, batch, channels):
-        """Slices of the batch whose unrolled windows are of bounded size."""
-        size = channels * math.prod(self.kernel) * math.prod(self.result)
-        step = max(1, UNROLLED // max(size, 1))
-        return [slice(i, min(i + step, batch)) for i in range(0, batch, step)]
-
-
-def _apply(xp, x, w, result, geometry):
-    """The convolution of *x* with *w*, of the spatial size *result*."""
-    batch, channels = x.shape[:2]
-    windows = _Windows(xp, w.shape[2:], x.shape[2:], result, geometry)
-    view = windows.view(windows.pad(x))
-    if w.shape[1] == 1 and channels > 1:
-        weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
-        out = xp.zeros((batch, channels, weight.shape[2], *result), x.dtype)
-        for i, j, _ in windows.places():
-            out += view[:, :, None, i, j] * weight[..., i, j]
-        return out.reshape((batch, w.shape[0], *result))
-    groups, width, points = geometry.groups, math.prod(w.shape[1:]), math.prod(result)
-    weight = w.reshape((groups, w.shape[0] // groups, width))
-    out = xp.empty((batch, groups, w.shape[0] // groups, points), x.dtype)
-    for block in windows.blocks(batch, channels):
-        xp.matmul(weight, view[block].reshape((-1, groups, width, points)), out=out[block])
-    return out.reshape((batch, w.shape[0], *result))
-
-
-def _image(xp, w, y, image, geometry):
-    """The derivative by the image, of the spatial size *image*: every y spread through the filter."""
-    batch, result = y.shape[0], y.shape[2:]
-    groups = geometry.groups
-    channels = w.shape[1] * groups
-    windows = _Windows(xp, w.shape[2:], image, result, geometry)
-    if w.shape[1] == 1 and channels > 1:
-        out = xp.zeros((batch, channels, *windows.padded), y.dtype)
-        weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
-        parts = y.reshape((batch, channels, -1, *result))
-        for i, j, (rows, columns) in windows.places():
-            out[:, :, rows, columns] += (parts * weight[..., i, j]).sum(2)
-        return windows.crop(out)
-    width, points = math.prod(w.shape[1:]), math.prod(result)
-    weight = w.reshape((groups, w.shape[0] // groups, width)).swapaxes(1, 2)
-    parts = y.reshape((batch, groups, w.shape[0] // groups, points))
-    if windows.plain:
-        return xp.matmul(weight, parts).reshape((batch, channels, *image))
-    out = xp.zeros((batch, channels, *windows.padded), y.dtype)
-    for block in windows.blocks(batch, channels):
-        unrolled = xp.matmul(weight, parts[block]).reshape((-1, channels, *w.shape[2:], *result))
-        for i, j, (rows, columns) in windows.places():
-            out[block, :, rows, columns] += unrolled[:, :, i, j]
-    return windows.crop(out)
-
-
-def _filter(xp, x, y, shape, geometry):
-    """The derivative by the filter, of that *shape*: every window of x weighted with its y."""
-    batch, channels = x.shape[:2]
-    result = y.shape[2:]
-    groups = geometry.groups
-    windows = _Windows(xp, shape[2:], x.shape[2:], result, geometry)
-    view = windows.view(windows.pad(x))
-    if shape[1] == 1 and channels > 1:
-        out = xp.empty((channels, shape[0] // channels, *shape[2:]), x.dtype)
-        parts = y.reshape((batch, channels, -1, *result))
-        for i, j, _ in windows.places():
-            out[:, :, i, j] = (view[:, :, None, i, j] * parts).sum((0, 3, 4))
-        return out.reshape(shape)
-    width, points = math.prod(shape[1:]), math.prod(result)
-    total = xp.zeros((groups, shape[0] // groups, width), x.dtype)
-    for block in windows.blocks(batch, channels):
-        part = view[block].transpose((1, 2, 3, 0, 4, 5)).reshape((groups, width, -1))
-        weights = y[block].reshape((-1, shape[0], points)).swapaxes(0, 1).reshape((*total.shape[:2], -1))
-        total += xp.matmul(weights, part.swapaxes(1, 2))
-    return total.reshape(shape)
-
-
-def _first(k, x, geometry):
-    """*x* with its channels first."""
-    return k.xp.moveaxis(x, -1, 1) if geometry.data_format == "NHWC" else x
-
-
-def _back(k, x, geometry):
-    """*x* with its channels where the data format has them."""
-    return k.xp.moveaxis(x, 1, -1) if geometry.data_format == "NHWC" else x
-
-
-def _spatial(shape, geometry):
-    return tuple(shape[1:3] if geometry.data_format == "NHWC" else shape[2:4])
-
-
-@op("convolve", "X W Y -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)
-def convolve(k, x, w, y, *, geometry):
-    """The convolution of *x* with *w*, in the shape of *y*."""
-    return _back(k, _apply(k.xp, _first(k, x, geometry), w, _spatial(y.shape, geometry), geometry), geometry)
-
-
-@op("convolve_image", "W Y X -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)
-def convolve_image(k, w, y, x, *, geometry):
-    """Every *y* spread through *w* over an image in the shape of *x*."""
-    return _back(k, _image(k.xp, w, _first(k, y, geometry), _spatial(x.shape, geometry), geometry), geometry)
-
-
-@op("convolve_filter", "X Y W -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)
-def convolve_filter(k, x, y, w, *, geometry):
-    """The windows of *x* weighted with *y* and added, in the shape of the filter *w*."""
-    return _filter(k.xp, _first(k, x, geometry), _first(k, y, geometry), w.shape, geometry)
-
-
-@convolve.gradient(wrt="X W")
-def _(k, x, w, dout, *, geometry):
-    return (
-        lambda: k.convolve_image(w, dout, x, geometry=geometry),
-        lambda: k.convolve_filter(x, dout, w, geometry=geometry),
-    )
-
-
-@convolve_image.gradient(wrt="W Y")
-def _(k, w, y, dout, *, geometry):
-    return (
-        lambda: k.convolve_filter(dout, y, w, geometry=geometry),
-        lambda: k.convolve(dout, w, y, geometry=geometry),
-    )
-
-
-@convolve_filter.gradient(wrt="X Y")
-def _(k, x, y, dout, *, geometry):
-    return (
-        lambda: k.convolve_image(dout, y, x, geometry=geometry),
-        lambda: k.convolve(x, dout, y, geometry=geometry),
-    )
-
-
-# -- what programs hold -----------------------------------------------------------------------------------------------
 
 
 def _checked(name, x, w, geometry):
@@ -276,7 +47,7 @@ def _checked(name, x, w, geometry):
         )
     if w.shape[0] != UNKNOWN and w.shape[0] % geometry.groups:
         raise ShapeError(f"{name}: the {w.shape[0]} filters cannot be divided into {geometry.groups} groups")
-    return x.shape[0], _spatial(x.shape, geometry)
+    return x.shape[0], spatial(x.shape, geometry)
 
 
 def _placed(spec, batch, channels, sizes, geometry):
@@ -337,8 +108,8 @@ def _define(name, type_):
 
     def kernel(k, input, filter, *, strides, paddings, dilations, groups, padding_algorithm, data_format):
         g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format)
-        x = _first(k, input, g)
-        return _back(k, _apply(k.xp, x, filter, _sizes(type_, x.shape[2:], filter.shape[2:], g), g), g)
+        x = first(k, input, g)
+        return back(k, product(k.xp, x, filter, _sizes(type_, x.shape[2:], filter.shape[2:], g), g), g)
 
     kernel.__doc__ = (
         "Convolution of images [batch, channels, height, width] with filters "
@@ -386,9 +157,9 @@ def _define_transposed(name):
         output_size,
     ):
         g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format, True)
-        y = _first(k, input, g)
+        y = first(k, input, g)
         image = _transposed_sizes(name, y.shape[2:], filter.shape[2:], g, output_padding, output_size)
-        return _back(k, _image(k.xp, filter, y, image, g), g)
+        return back(k, spread(k.xp, filter, y, image, g), g)
 
     kernel.__doc__ = (
         "Transposed convolution: every element of the input spreads a filter [channels, filters / groups, height, "
