@@ -45,10 +45,20 @@ def gradient_operands(
     return [by_kind[r.kind][r.place] for r in op.rule.reads]
 
 
-def seeds(op: OpDef, results: Sequence[Any], rng: np.random.Generator) -> list[Any]:
-    """Random gradients for the outputs whose gradients the rule reads; None for the other outputs."""
+def has_late(op: OpDef) -> tuple[bool, ...]:
+    """The values of ``late`` that :func:`seeds` is worth calling with."""
     assert op.rule is not None
-    read = {r.place for r in op.rule.reads if r.kind == "dout"}
+    return (False, True) if any(r.late for r in op.rule.reads) else (False,)
+
+
+def seeds(op: OpDef, results: Sequence[Any], rng: np.random.Generator, late: bool = False) -> list[Any]:
+    """Random gradients for the outputs whose gradients the rule reads; None for the other outputs.
+
+    Args:
+        late: also for those outputs that only have one where the gradient operator itself is differentiated.
+    """
+    assert op.rule is not None
+    read = {r.place for r in op.rule.reads if r.kind == "dout" and (late or not r.late)}
 
     def draw(a: Any) -> np.ndarray:
         array = np.asarray(a)
@@ -102,7 +112,8 @@ def completed(op: OpDef, results: Sequence[Any], douts: Sequence[Any]) -> list[A
     assert op.rule is not None
     if op.rule.takes_none:
         return list(douts)
-    return [zeros(r) if d is None else d for d, r in zip(douts, results, strict=True)]
+    late = {r.place for r in op.rule.reads if r.late}
+    return [zeros(r) if d is None and j not in late else d for j, (d, r) in enumerate(zip(douts, results, strict=True))]
 
 
 def second_pull(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from tests.ops.calls import (
     direction,
     dot,
     gradient_operands,
+    has_late,
     moved,
     pull,
     second_pull,
@@ -37,14 +38,12 @@ def close(found: float, expected: float) -> bool:
 def test_first_order(case: Case) -> None:
     op, rng = case.op, np.random.default_rng(1)
     results = call(op, case.operands, case.attrs)
-    weights = seeds(op, results, rng)
     along = direction(op, case.operands, rng)
-    gradients = pull(op, case.operands, results, weights, case.attrs)
-
-    def weighted(step: float) -> float:
-        return dot(call(op, moved(case.operands, along, step), case.attrs), weights)
-
-    assert close(dot(gradients, along), difference(weighted))
+    for late in has_late(op):
+        weights = seeds(op, results, rng, late)
+        gradients = pull(op, case.operands, results, weights, case.attrs)
+        expected = difference(lambda step, w=weights: dot(call(op, moved(case.operands, along, step), case.attrs), w))
+        assert close(dot(gradients, along), expected)
 
 
 @each_case("float64", gradient=True, smooth=True)
@@ -55,20 +54,26 @@ def test_second_order(case: Case) -> None:
     """
     op, rng = case.op, np.random.default_rng(2)
     results = call(op, case.operands, case.attrs)
-    douts = seeds(op, results, rng)
     along = direction(op, case.operands, rng)
-    along_douts = [nested(lambda a: rng.normal(size=np.shape(a)), d) for d in douts]
-    weights = [
-        nested(lambda a: rng.uniform(0.5, 1.5, np.shape(a)), g)
-        for g in pull(op, case.operands, results, douts, case.attrs)
-    ]
+    for late in has_late(op):
+        douts = seeds(op, results, rng, late)
+        along_douts = [nested(lambda a: rng.normal(size=np.shape(a)), d) for d in douts]
+        gradients = pull(op, case.operands, results, douts, case.attrs)
+        weights = [nested(lambda a: rng.uniform(0.5, 1.5, np.shape(a)), g) for g in gradients]
+        expected = difference(_weighted_gradients(case, along, douts, along_douts, weights))
+        by_input, by_dout = second_pull(op, case.operands, results, douts, weights, case.attrs)
+        assert close(dot(by_input, along) + dot(by_dout, along_douts), expected)
 
-    def weighted(step: float) -> float:
+
+def _weighted_gradients(
+    case: Case, along: list[Any], douts: list[Any], along_douts: list[Any], weights: list[Any]
+) -> Callable[[float], float]:
+    def at(step: float) -> float:
         there = moved(case.operands, along, step)
-        return dot(pull(op, there, call(op, there, case.attrs), moved(douts, along_douts, step), case.attrs), weights)
+        results = call(case.op, there, case.attrs)
+        return dot(pull(case.op, there, results, moved(douts, along_douts, step), case.attrs), weights)
 
-    by_input, by_dout = second_pull(op, case.operands, results, douts, weights, case.attrs)
-    assert close(dot(by_input, along) + dot(by_dout, along_douts), difference(weighted))
+    return at
 
 
 @each_case(gradient=True)
