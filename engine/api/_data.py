@@ -7,8 +7,7 @@ from typing import Any
 from gradtool.engine import source, state
 from gradtool.engine.errors import expect_type
 from gradtool.engine.ir import default
-from gradtool.engine.ir.program import check_same
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ir.variable import Variable, declare_again
 from gradtool.engine.spec import UNKNOWN, TensorSpec
 
 from . import _variable_methods  # noqa: F401  (gives Variable its operators)
@@ -35,5 +34,5 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Variab
     block = default.default_main_program().global_block()
     before = block.vars.get(name)
     if before is not None:
-        check_same(before, spec)
+        return declare_again(before, spec, stop_gradient=True, persistable=False, is_data=True)
     return block.add_var(Variable(block, name, spec, stop_gradient=True, is_data=True, loc=source.here()))

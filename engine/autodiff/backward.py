@@ -21,6 +21,7 @@ from ..errors import (
 from ..ir import roles
 from ..ir.program import Block
 from ..ir.variable import Variable
+from ..ir.verify import checked
 from .builder import Builder
 
 _HERE = "paddle.static.append_backward"
@@ -103,6 +104,7 @@ def append_backward(
         builder.commit(ops)
         program._appending_grad_times += 1
         _note_pairs(pairs)
+    checked(program, "append_backward")
     return pairs
 
 

@@ -11,6 +11,7 @@ from ..errors import ElementTypeError, EmptyArgumentError, ShapeError, UsageErro
 from ..ir.operator import Operator, each
 from ..ir.program import Block
 from ..ir.variable import Variable
+from ..ir.verify import checked
 from .backward import no_grad_names
 from .builder import Builder
 from .values import Value, Values
@@ -64,6 +65,7 @@ def gradients(
         found = [builder.gradient(value) for value in wrt]
         builder.commit(builder.ops)
         program._appending_grad_times += 1
+    checked(program, "gradients")
     return found
 
 

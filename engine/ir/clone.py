@@ -9,14 +9,15 @@ from ..collector import paused_gc
 from . import roles
 from .operator import Operands, Operator
 from .program import Block, Program
-from .variable import Variable
+from .variable import Parameter, Variable
+from .verify import checked
 
 
 def clone(program: Program, for_test: bool = False) -> Program:
     """A copy of *program* that shares nothing that can be edited with it.
 
-    As in Paddle the variables of the copy come in alphabetical order. With *for_test* it holds the forward operators
-    and the variables that they use; dropout and batch_norm are switched to test form.
+    As in Paddle the variables of the copy come in alphabetical order. With *for_test* it holds the forward operators,
+    dropout and batch_norm in test form, and, if that leaves operators out, only the variables that the others use.
     """
     with paused_gc():
         new = Program()
@@ -35,7 +36,7 @@ def clone(program: Program, for_test: bool = False) -> Program:
             new.blocks.append(twin)
             ops = [o for o in block.ops if not for_test or roles.is_forward(o.role)]
             kept.append(ops)
-            used = _used(ops) if for_test else None
+            used = _used(ops) if len(ops) < len(block.ops) else None
             for name in sorted(block.vars):
                 variable = block.vars[name]
                 if used is not None and variable not in used and not (variable.is_data or variable.is_parameter):
@@ -43,15 +44,15 @@ def clone(program: Program, for_test: bool = False) -> Program:
                 v = twins[variable] = copy.copy(variable)
                 v.block = twin
                 v.op = None
+                if isinstance(v, Parameter):
+                    v.optimize_attr = dict(v.optimize_attr)
                 twin.vars[name] = v
         copies: dict[Operator, Operator] = {}
         for twin, ops in zip(new.blocks, kept, strict=True):
             for op in ops:
                 copies[op] = _copy_op(op, twin, twins, copies, for_test)
                 twin._append(copies[op])
-        if for_test:
-            _drop_unused(new)
-        return new
+        return checked(new, "clone")
 
 
 def _used(ops: list[Operator]) -> set[Variable]:
@@ -89,10 +90,3 @@ def _copy_op(
         new.attrs = {**op.attrs, **changes}
         new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))
     return new
-
-
-def _drop_unused(program: Program) -> None:
-    """Remove variables that lost their operator when test form dropped an output (ReserveSpace)."""
-    for block in program.blocks:
-        used = _used(block.ops)
-        block.vars = {n: v for n, v in block.vars.items() if v in used or v.is_data or v.is_parameter or v.persistable}

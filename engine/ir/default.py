@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from .. import state
-from ..errors import expect_type
+from ..errors import UsageError, expect_type
 from .program import Block, Program
 
 _main: ContextVar[Program | None] = ContextVar("gradtool_main_program", default=None)
@@ -63,9 +63,21 @@ def fresh_programs() -> Iterator[tuple[Program, Program]]:
         yield main, startup
 
 
+class EmptyScopeName(UsageError, AssertionError):
+    """A name scope without a name (Paddle raises AssertionError)."""
+
+
 @contextmanager
 def name_scope(prefix: str | None = None) -> Iterator[None]:
-    """Mark operators made inside with ``op_namescope``; a repeated name becomes ``/a_1/``."""
+    """Mark operators made inside with ``op_namescope``; a name repeated within a program becomes ``/a_1/``.
+
+    Raises:
+        ArgumentTypeError: *prefix* is no string (a TypeError).
+        EmptyScopeName: it is empty, or None in static mode (an AssertionError).
+    """
+    expect_type(prefix, (str, type(None)), "prefix", "paddle.static.name_scope")
+    if not prefix and state.in_static_mode():
+        raise EmptyScopeName("name_scope: the prefix must not be empty.", hint="name the part of the model")
     program = default_main_program()
     outer = state.name_scope()
     key = (outer, prefix or "")

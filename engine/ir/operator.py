@@ -199,6 +199,18 @@ class Operator:
             self.attr(name)  # raises
         self.block.program.version += 1
 
+    def _rename_input(self, old_name: str, new_name: str) -> None:
+        """Read *new_name* wherever *old_name* is read; raises :class:`VariableNotFound`."""
+        from .edit import replaced
+
+        self.inputs = replaced(self, self.inputs, old_name, new_name)
+
+    def _rename_output(self, old_name: str, new_name: str) -> None:
+        """Write *new_name* wherever *old_name* is written; raises :class:`VariableNotFound`."""
+        from .edit import rewrite
+
+        rewrite(self, old_name, new_name)
+
     # -- text -----------------------------------------------------------------------------------------------------
 
     def summary(self) -> str:

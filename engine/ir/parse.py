@@ -23,6 +23,7 @@ from .operator import COMMON, Operands, Operator
 from .program import Block, Program
 from .text import BARE_NAME, BARE_TEXT, BARE_WORD, TENSORS, is_text
 from .variable import DENSE, Parameter, ParameterShapeError, Variable
+from .verify import checked
 
 
 class ProgramTextError(ProgramError, ValueError):
@@ -63,7 +64,7 @@ def parse_program(text: str) -> Program:
         if not program.blocks:
             raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
         _complete(program)
-        return program
+        return checked(program, "parsing")
 
 
 # -- lines --------------------------------------------------------------------------------------------------------

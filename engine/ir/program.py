@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import source
 from ..errors import (
     ArgumentTypeError,
-    NameClash,
     UsageError,
     VariableNotFound,
     did_you_mean,
@@ -16,10 +16,11 @@ from ..errors import (
 from ..names import UniqueNames
 from ..spec import Shape, TensorSpec
 from .operator import Operator
-from .variable import DENSE, Parameter, Variable
+from .variable import DENSE, Parameter, Variable, check_same, declare_again, values_module
 
 if TYPE_CHECKING:
     from .desc import BlockDesc
+    from .variable import DenseTensor, Scope
 
 
 class Program:
@@ -97,6 +98,37 @@ class Program:
 
     def __repr__(self) -> str:
         return self.to_string()
+
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, DenseTensor]:
+        """The values of persistable variables, by name.
+
+        Args:
+            mode: ``"param"`` for parameters, ``"opt"`` for the others, ``"all"``.
+            scope: where they live; the global scope when None.
+
+        Raises:
+            UsageError: another mode (a ValueError).
+            VariableNotFound: one of them has no value yet (a ValueError).
+        """
+        return values_module().state_dict(self, mode, scope)  # type: ignore[no-any-return]
+
+    def set_state_dict(self, state_dict: Mapping[str, Any], scope: Scope | None = None) -> None:
+        """Set persistable variables from a dict of values; entries that do not fit are skipped with a warning.
+
+        Raises:
+            ArgumentTypeError: no dict (a TypeError).
+        """
+        values_module().set_state_dict(self, state_dict, scope)
+
+    @contextmanager
+    def switch_name_generator_guard(self, new_generator: UniqueNames | str | None = None) -> Iterator[None]:
+        """Count unique names from the beginning inside (or with *new_generator*; a string is a prefix)."""
+        before = self.names
+        self.names = new_generator if isinstance(new_generator, UniqueNames) else UniqueNames(new_generator or "")
+        try:
+            yield
+        finally:
+            self.names = before
 
     @staticmethod
     def parse_from_string(text: str) -> Program:
@@ -204,9 +236,21 @@ class Block:
         type: str = DENSE,
         **unused: Any,
     ) -> Variable:
-        """Make a variable; without a name it is called ``_generated_var_0``, …"""
+        """Make a variable; without a name it is called ``_generated_var_0``, …
+
+        A name that the block has already stands for the variable that is there, with the flags given now.
+
+        Raises:
+            NameClash: that variable has another shape, dtype or persistability (also a ValueError).
+        """
         from .. import state
 
+        before = self.vars.get(name) if name is not None else None
+        if before is not None:
+            spec = TensorSpec(
+                shape if shape is not None else before.shape, dtype if dtype is not None else before.dtype
+            )
+            return declare_again(before, spec, stop_gradient, persistable, is_data)
         spec = TensorSpec(shape if shape is not None else (), dtype if dtype is not None else state.default_dtype())
         return self.add_var(
             Variable(
@@ -222,7 +266,13 @@ class Block:
         )
 
     def create_parameter(
-        self, name: str, shape: Shape | list[int], dtype: object, *, initializer: Any = None, **settings: Any
+        self,
+        name: str | None = None,
+        shape: Shape | list[int] = (),
+        dtype: object = "float32",
+        *,
+        initializer: Any = None,
+        **settings: Any,
     ) -> Parameter:
         """Make a parameter in block 0, or return the one of that name and shape.
 
@@ -231,6 +281,8 @@ class Block:
         """
         home = self.program.blocks[0]
         spec = TensorSpec(shape, dtype)
+        if name is None:
+            name = self.program.names("_generated_var")
         before = home.vars.get(name)
         if before is not None:
             check_same(before, spec)
@@ -284,6 +336,36 @@ class Block:
         self.ops = ops
         self.program.version += 1
 
+    # -- changes to what is there (``edit.py``) -------------------------------------------------------------------
+
+    def _insert_op(self, index: int, type: str, **arguments: Any) -> Operator:
+        """Insert an operator before the one at *index*; arguments as for :meth:`append_op`."""
+        from .edit import insert_op
+
+        return insert_op(self, index, type, **arguments)
+
+    def _prepend_op(self, type: str, **arguments: Any) -> Operator:
+        """Insert an operator before all others; arguments as for :meth:`append_op`."""
+        return self._insert_op(0, type, **arguments)
+
+    def _remove_op(self, index: int, sync: bool = True) -> None:
+        """Remove the operator at *index*; raises IndexError when there is none."""
+        from .edit import remove_op
+
+        remove_op(self, index)
+
+    def _remove_var(self, name: str, sync: bool = True) -> None:
+        """Remove a variable that no operator uses; raises :class:`VariableNotFound` or :class:`NameClash`."""
+        from .edit import remove_var
+
+        remove_var(self, name)
+
+    def _rename_var(self, name: str, new_name: str) -> Variable:
+        """Give a variable another name, everywhere; raises :class:`VariableNotFound` or :class:`NameClash`."""
+        from .edit import rename_var
+
+        return rename_var(self, name, new_name)
+
     def to_string(self, throw_on_error: bool = False, with_details: bool = False) -> str:
         return repr(self)
 
@@ -291,19 +373,3 @@ class Block:
         from .text import block_text
 
         return block_text(self)
-
-
-def check_same(before: Variable, spec: TensorSpec) -> None:
-    """Raise :class:`NameClash` unless *before* has this spec."""
-    if before.shape != spec.shape:
-        raise NameClash(
-            f"Variable '{before.name}' has been created before. The previous shape is {before.shape}, "
-            f"the new shape is {spec.shape}. They are not matched.",
-            made=source.describe(before.made_at),
-        )
-    if before.dtype is not spec.dtype:
-        raise NameClash(
-            f"Variable '{before.name}' has been created before. The previous data type is {before.dtype!r}, "
-            f"the new data type is {spec.dtype!r}. They are not matched.",
-            made=source.describe(before.made_at),
-        )

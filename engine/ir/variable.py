@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from .. import names
-from ..errors import ModeError, ProgramError
+from .. import names, source
+from ..errors import ModeError, NameClash, ProgramError
 from ..source import NOWHERE, Location
 from ..spec import UNKNOWN, DType, Shape, TensorSpec
 
 if TYPE_CHECKING:
     from .operator import Operator
     from .program import Block
+
+Scope = Any
+"""A ``gradtool.engine.executor.scope.Scope``, which this layer does not know."""
+
+DenseTensor = Any
+"""A ``gradtool.engine.executor.scope.DenseTensor``."""
+
+
+def values_module() -> Any:
+    """The functions behind ``get_value`` and ``state_dict``: they belong to the executor's layer, above this one."""
+    return importlib.import_module("..executor.values", __package__)
+
 
 DENSE = "DENSE_TENSOR"
 SELECTED_ROWS = "SELECTED_ROWS"
@@ -97,6 +110,28 @@ class Variable:
         details = f" stop_gradient={self.stop_gradient} persistable={self.persistable}" if with_details else ""
         return repr(self) + details
 
+    # Values of persistable variables live in a scope; any other variable has a value only while the program runs.
+
+    def get_value(self, scope: Scope | None = None) -> DenseTensor:
+        """The value in *scope* (the global scope when None); converts with ``np.array``.
+
+        Raises:
+            VariableNotFound: it has no value there (a ValueError).
+            ArgumentTypeError: *scope* is no Scope (a TypeError).
+        """
+        return values_module().get_value(self, scope)  # type: ignore[no-any-return]
+
+    def set_value(self, value: Any, scope: Scope | None = None) -> None:
+        """Replace the value in *scope* by a copy of an array.
+
+        Raises:
+            ArgumentTypeError: *value* is no array or tensor (a TypeError).
+            ShapeError: it has another shape (a ValueError).
+            DtypeError: it cannot be converted to the variable's dtype without changing its kind (a TypeError).
+            VariableNotFound: the variable has no value there yet (a ValueError).
+        """
+        values_module().set_value(self, value, scope)
+
     # A static variable has no value while the program is being built.
 
     def __bool__(self) -> bool:
@@ -181,3 +216,36 @@ class Parameter(Variable):
 
 class ParameterShapeError(ProgramError, AssertionError):
     """A parameter whose shape is not fully known (Paddle raises AssertionError)."""
+
+
+def declare_again(
+    before: Variable, spec: TensorSpec, stop_gradient: bool, persistable: bool, is_data: bool
+) -> Variable:
+    """*before* itself, declared a second time; raises :class:`NameClash` unless it is the same kind of variable."""
+    check_same(before, spec)
+    if before.persistable != persistable:
+        raise NameClash(
+            f"Variable '{before.name}' has been created before. The previous persistable is {before.persistable}, "
+            f"the new persistable is {persistable}. They are not matched.",
+            made=source.describe(before.made_at),
+        )
+    before.stop_gradient = stop_gradient
+    before.is_data = is_data
+    before.block.program.version += 1
+    return before
+
+
+def check_same(before: Variable, spec: TensorSpec) -> None:
+    """Raise :class:`NameClash` unless *before* has this spec."""
+    if before.shape != spec.shape:
+        raise NameClash(
+            f"Variable '{before.name}' has been created before. The previous shape is {before.shape}, "
+            f"the new shape is {spec.shape}. They are not matched.",
+            made=source.describe(before.made_at),
+        )
+    if before.dtype is not spec.dtype:
+        raise NameClash(
+            f"Variable '{before.name}' has been created before. The previous data type is {before.dtype!r}, "
+            f"the new data type is {spec.dtype!r}. They are not matched.",
+            made=source.describe(before.made_at),
+        )
