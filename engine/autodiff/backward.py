@@ -19,9 +19,9 @@ from ..errors import (
     near,
 )
 from ..ir import roles
+from ..ir.checking import checked
 from ..ir.program import Block
 from ..ir.variable import Variable
-from ..ir.verify import checked
 from .builder import Builder
 
 _HERE = "paddle.static.append_backward"

@@ -8,10 +8,10 @@ from typing import Any
 from .. import source, state
 from ..collector import paused_gc
 from ..errors import ElementTypeError, EmptyArgumentError, ShapeError, UsageError, expect_type
+from ..ir.checking import checked
 from ..ir.operator import Operator, each
 from ..ir.program import Block
 from ..ir.variable import Variable
-from ..ir.verify import checked
 from .backward import no_grad_names
 from .builder import Builder
 from .values import Value, Values

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..collector import paused_gc
 from . import roles
+from .checking import checked
 from .operator import Operands, Operator
 from .program import Block, Program
 from .variable import Parameter, Variable
-from .verify import checked
 
 
 def clone(program: Program, for_test: bool = False) -> Program:

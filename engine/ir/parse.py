@@ -19,11 +19,11 @@ from ..ops.opdef import OpDef, Slot
 from ..source import NOWHERE
 from ..spec import TensorSpec
 from . import roles
+from .checking import checked
 from .operator import COMMON, Operands, Operator
 from .program import Block, Program
 from .text import BARE_NAME, BARE_TEXT, BARE_WORD, TENSORS, is_text
 from .variable import DENSE, Parameter, ParameterShapeError, Variable
-from .verify import checked
 
 
 class ProgramTextError(ProgramError, ValueError):

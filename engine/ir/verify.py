@@ -1,12 +1,11 @@
 """Invariants of programs: what every pass may rely on and must keep.
 
 Each invariant is a small named function that yields what is wrong. :func:`verify` runs them all; with
-``GRADTOOL_VERIFY=1`` in the environment it runs after every function that changes a whole program.
+``GRADTOOL_VERIFY=1`` in the environment it runs after every function that changes a whole program (``checking.py``).
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -80,13 +79,6 @@ def verify(program: Program, after: str = "") -> None:
 
 
 _SHOWN = 5
-
-
-def checked(program: Program, after: str) -> Program:
-    """*program*, verified if ``GRADTOOL_VERIFY`` is set to 1."""
-    if os.environ.get("GRADTOOL_VERIFY") == "1":
-        verify(program, after)
-    return program
 
 
 # -- blocks -------------------------------------------------------------------------------------------------------
