@@ -73,7 +73,7 @@ METHODS = (
     "transpose tril triu unbind unsqueeze unstack view view_as where "
     # searching and sorting
     "argmax argmin argsort bincount histogram kthvalue mode multinomial nonzero searchsorted sort topk unique"
-).split()
+)
 """Functions ``paddle.f(x, …)`` that are methods ``x.f(…)`` as well, as far as gradtool has them."""
 
 IN_PLACE = (
@@ -82,7 +82,7 @@ IN_PLACE = (
     "less_equal less_than lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor logit masked_fill "
     "mod multiply nan_to_num neg not_equal pow put_along_axis reciprocal remainder reshape round rsqrt scale scatter "
     "sigmoid sin sinh sqrt square squeeze subtract t tan tanh transpose tril triu trunc unsqueeze where"
-).split()
+)
 """Functions that have an in-place form ``x.f_(…)`` in dynamic mode; in a static program it makes a new variable."""
 
 
@@ -101,10 +101,10 @@ def attach() -> None:
         setattr(Variable, method, member)
     for method, function in BITWISE.items():
         setattr(Variable, method, _method(method, function))
-    for name in METHODS:
+    for name in METHODS.split():
         if name in known and name not in vars(Variable):
             setattr(Variable, name, _method(name, name))
-    for name in IN_PLACE:
+    for name in IN_PLACE.split():
         if name in known:
             setattr(Variable, name + "_", _in_place(name))
 

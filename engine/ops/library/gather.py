@@ -1,0 +1,423 @@
+"""Looking up elements and rows by index, and writing them."""
+
+from __future__ import annotations
+
+import math
+
+from ...errors import LabelError, ShapeError
+from ...spec import UNKNOWN, TensorSpec
+from ...spec import dtype as dtype_of
+from ..infer import axis_in, broadcast
+from ..opdef import Like, Trait, op
+from ..samples import bools, exactly, ints
+
+
+def _checked(index, size, name):
+    """*index*, if all its numbers are places in a dimension of that size (negative ones count from the end)."""
+    if index.size and (index.min() < -size or index.max() >= size):
+        bad = index.min() if index.min() < -size else index.max()
+        raise LabelError(f"{name}: index {bad} is out of range for a dimension of {size}")
+    return index
+
+
+def _number(axis, axis_tensor):
+    return axis if axis_tensor is None else int(axis_tensor.reshape(()))
+
+
+# -- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _rows(index):
+    """A column of indices counts as a vector of them."""
+    return index.reshape(-1) if index.ndim == 2 else index
+
+
+def _taken_spec(x, index, axis, name):
+    if not x.ndim:
+        raise ShapeError(f"{name}: X must have at least one dimension")
+    if index.ndim > 2 or (index.ndim == 2 and index.shape[1] not in (1, UNKNOWN)):
+        raise ShapeError(f"{name}: Index {list(index.shape)} must be a vector, a column or a 0-d tensor")
+    at = axis_in(axis, x.ndim, name)
+    return x.with_shape((*x.shape[:at], *index.shape[:1], *x.shape[at + 1 :]))
+
+
+@op("gather", "X Index Axis? -> Out", attrs={"axis": 0})
+def gather(k, x, index, axis_tensor, *, axis):
+    """The slices of *x* at *index* along *axis*."""
+    axis = _number(axis, axis_tensor)
+    return k.xp.take(x, _checked(_rows(index), x.shape[axis], "gather"), axis=axis)
+
+
+@gather.infer
+def _(x, index, axis_tensor, *, axis):
+    if axis_tensor is not None:
+        return x.with_shape((UNKNOWN,) * (x.ndim - 1 + min(index.ndim, 1)))
+    return _taken_spec(x, index, axis, "gather")
+
+
+@gather.gradient(wrt="X")
+def _(k, x: Like, index, axis_tensor, dout, *, axis):
+    return k.add_at(dout, index, x, axis_tensor, axis=axis)
+
+
+@op("add_at", "X Index Y Axis? -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
+def add_at(k, x, index, like, axis_tensor, *, axis):
+    """Zeros in the shape of *like* with *x* added at *index* along *axis*: the transpose of ``gather``."""
+    xp = k.xp
+    axis = _number(axis, axis_tensor)
+    out = xp.zeros(like.shape, x.dtype)
+    moved = xp.moveaxis(x, axis, 0) if index.ndim else x
+    xp.add.at(xp.moveaxis(out, axis, 0), _rows(index), moved)
+    return out
+
+
+@add_at.gradient(wrt="X")
+def _(k, index, axis_tensor, dout, *, axis):
+    return k.gather(dout, index, axis_tensor, axis=axis)
+
+
+@op("index_select", "X Index -> Out", attrs={"dim": 0})
+def index_select(k, x, index, *, dim):
+    """The slices of *x* at *index* along *dim*."""
+    return k.xp.take(x, _checked(_rows(index), x.shape[dim], "index_select"), axis=dim)
+
+
+@index_select.infer
+def _(x, index, *, dim):
+    return _taken_spec(x, index, dim, "index_select")
+
+
+@index_select.gradient(wrt="X")
+def _(k, x: Like, index, dout, *, dim):
+    return k.add_at(dout, index, x, axis=dim)
+
+
+@op("scatter", "X Ids Updates -> Out", attrs={"overwrite": True})
+def scatter(k, x, ids, updates, *, overwrite):
+    """*x* with the rows at *ids* replaced by *updates*; without overwrite, by the sum of the updates of each row."""
+    out = x.copy()
+    ids = _checked(_rows(ids), x.shape[0], "scatter")
+    if overwrite:
+        out[ids] = updates
+    else:
+        out[ids] = 0
+        k.xp.add.at(out, ids, updates)
+    return out
+
+
+@scatter.infer
+def _(x, ids, updates):
+    if not x.ndim or updates.ndim + (ids.ndim == 0) != x.ndim:
+        raise ShapeError(
+            f"scatter: Updates {list(updates.shape)} at Ids {list(ids.shape)} must be rows of X {list(x.shape)}"
+        )
+    return x
+
+
+@scatter.gradient(wrt="X Updates")
+def _(k, ids, updates: Like, dout, *, overwrite):
+    return (lambda: k.clear_rows(dout, ids)), (lambda: k.written_rows(dout, ids, updates, overwrite=overwrite))
+
+
+@op("clear_rows", "X Ids -> Out", trait=Trait.INTERNAL)
+def clear_rows(k, x, ids):
+    """*x* with zeros in the rows *ids*."""
+    out = x.copy()
+    out[_rows(ids)] = 0
+    return out
+
+
+@clear_rows.gradient(wrt="X")
+def _(k, ids, dout):
+    return k.clear_rows(dout, ids)
+
+
+def _last(k, ids, rows):
+    """For each entry of *ids* whether no later entry names the same row: the one that an overwrite keeps."""
+    order = k.xp.arange(ids.size)
+    written = k.xp.zeros(rows, order.dtype)
+    written[ids] = order
+    return written[ids] == order
+
+
+def _kept(k, values, ids, rows, overwrite):
+    if not overwrite or not ids.ndim:
+        return values
+    mask = _last(k, ids, rows).reshape((-1,) + (1,) * (values.ndim - 1))
+    return k.xp.where(mask, values, k.xp.zeros((), values.dtype))
+
+
+@op("written_rows", "X Ids Y -> Out", attrs={"overwrite": True}, trait=Trait.INTERNAL)
+def written_rows(k, x, ids, like, *, overwrite):
+    """The rows of *x* at *ids*, zeros for updates that a later one overwrites."""
+    ids = _rows(ids)
+    return _kept(k, x[ids], ids, x.shape[0], overwrite)
+
+
+@op("write_rows", "X Ids Y -> Out", attrs={"overwrite": True}, trait=Trait.INTERNAL)
+def write_rows(k, x, ids, like, *, overwrite):
+    """Zeros in the shape of *like* with *x* at the rows *ids*: the transpose of ``written_rows``."""
+    ids = _rows(ids)
+    out = k.xp.zeros(like.shape, x.dtype)
+    k.xp.add.at(out, ids, _kept(k, x, ids, like.shape[0], overwrite))
+    return out
+
+
+@written_rows.gradient(wrt="X")
+def _(k, x: Like, ids, dout, *, overwrite):
+    return k.write_rows(dout, ids, x, overwrite=overwrite)
+
+
+@write_rows.gradient(wrt="X")
+def _(k, x: Like, ids, dout, *, overwrite):
+    return k.written_rows(dout, ids, x, overwrite=overwrite)
+
+
+# -- points -----------------------------------------------------------------------------------------------------------
+
+
+def _point_index(index, shape, name):
+    """The index arrays, one per coordinate."""
+    parts = [index[..., i] for i in range(index.shape[-1])]
+    return tuple(_checked(p, d, name) for p, d in zip(parts, shape, strict=False))
+
+
+@op("gather_nd", "X Index -> Out")
+def gather_nd(k, x, index):
+    """The elements (or slices) of *x* at the coordinates in the last dimension of *index*."""
+    return x[_point_index(index, x.shape, "gather_nd")].reshape(index.shape[:-1] + x.shape[index.shape[-1] :])
+
+
+@gather_nd.infer
+def _(x, index):
+    if not index.ndim or index.shape[-1] > x.ndim:
+        raise ShapeError(
+            f"gather_nd: the last dimension of Index {list(index.shape)} must hold at most the {x.ndim} coordinates of "
+            f"X {list(x.shape)}"
+        )
+    if index.shape[-1] == UNKNOWN:
+        raise ShapeError(f"gather_nd: the last dimension of Index {list(index.shape)} must be known")
+    return x.with_shape((*index.shape[:-1], *x.shape[index.shape[-1] :]))
+
+
+@gather_nd.gradient(wrt="X")
+def _(k, x: Like, index, dout):
+    return k.add_points(dout, index, x)
+
+
+@op("add_points", "X Index Y -> Out", trait=Trait.INTERNAL)
+def add_points(k, x, index, like):
+    """Zeros in the shape of *like* with *x* added at coordinates: the transpose of ``gather_nd``."""
+    out = k.xp.zeros(like.shape, x.dtype)
+    places = _point_index(index, like.shape, "gather_nd")
+    if places:
+        k.xp.add.at(out, places, x)
+        return out
+    return x.reshape((math.prod(index.shape[:-1]), *like.shape)).sum(axis=0)
+
+
+@add_points.gradient(wrt="X")
+def _(k, index, dout):
+    return k.gather_nd(dout, index)
+
+
+@op("take_along_axis", "Input Index -> Result", attrs={"Axis": 0})
+def take_along_axis(k, x, index, *, Axis):
+    """For each place of *index* the element of *x* whose coordinate along Axis is the index there."""
+    axis = Axis % x.ndim
+    return x[_along(k, _checked(index, x.shape[axis], "take_along_axis"), axis)]
+
+
+def _along(k, index, axis):
+    """The coordinates that ``take_along_axis`` reads: those of the index itself, and the index along *axis*."""
+    grid = [k.xp.arange(n).reshape([-1 if i == j else 1 for j in range(index.ndim)]) for i, n in enumerate(index.shape)]
+    grid[axis] = index
+    return tuple(grid)
+
+
+@take_along_axis.infer
+def _(x, index, *, Axis):
+    at = axis_in(Axis, x.ndim, "take_along_axis")
+    fits = index.ndim == x.ndim and all(
+        i == at or UNKNOWN in (m, n) or n <= m for i, (m, n) in enumerate(zip(x.shape, index.shape, strict=True))
+    )
+    if not fits:
+        raise ShapeError(
+            f"take_along_axis: Index {list(index.shape)} must have the dimensions of Input {list(x.shape)}, none "
+            f"larger but along axis {at}"
+        )
+    return x.with_shape(index.shape)
+
+
+@take_along_axis.gradient(wrt="Input")
+def _(k, x: Like, index, dresult, *, Axis):
+    return k.put_along(dresult, index, x, axis=Axis)
+
+
+@op("put_along", "X Index Y -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
+def put_along(k, x, index, like, *, axis):
+    """Zeros in the shape of *like* with *x* added where ``take_along_axis`` reads: its transpose."""
+    out = k.xp.zeros(like.shape, x.dtype)
+    if not like.ndim:
+        return x.reshape(())
+    k.xp.add.at(out, _along(k, index, axis % like.ndim), x)
+    return out
+
+
+@put_along.gradient(wrt="X")
+def _(k, x: Like, index, dout, *, axis):
+    return k.pick_along(dout, index, axis=axis)
+
+
+@op("pick_along", "X Index -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
+def pick_along(k, x, index, *, axis):
+    """``take_along_axis``, for scalars too."""
+    return x[_along(k, index, axis % x.ndim)] if x.ndim else x
+
+
+@pick_along.gradient(wrt="X")
+def _(k, x: Like, index, dout, *, axis):
+    return k.put_along(dout, index, x, axis=axis)
+
+
+# -- conditions -------------------------------------------------------------------------------------------------------
+
+
+@op("where", "Condition X Y -> Out")
+def where(k, condition, x, y):
+    """*x* where the condition holds, else *y*."""
+    return k.xp.where(condition, x, y)
+
+
+@where.infer
+def _(condition, x, y):
+    both = broadcast(x.shape, y.shape, op="where")
+    return x.with_shape(broadcast(condition.shape, both, op="where"))
+
+
+@where.gradient(wrt="X Y")
+def _(k, condition, x: Like, y: Like, dout):
+    zero = k.zeros_like(dout)
+    return (
+        lambda: k.sum_to(k.select(condition, dout, zero), x),
+        lambda: k.sum_to(k.select(condition, zero, dout), y),
+    )
+
+
+@op("masked_select", "X Mask -> Y")
+def masked_select(k, x, mask):
+    """The elements of *x* where *mask* holds, as a vector."""
+    return x[k.xp.broadcast_to(mask, x.shape)]
+
+
+@masked_select.infer
+def _(x, mask):
+    broadcast(x.shape, mask.shape, op="masked_select")
+    return x.with_shape((UNKNOWN,))
+
+
+@masked_select.gradient(wrt="X")
+def _(k, x: Like, mask, dy):
+    return k.unmask(dy, mask, x)
+
+
+@op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL)
+def unmask(k, x, mask, like):
+    """Zeros in the shape of *like* with *x* where *mask* holds: the transpose of ``masked_select``."""
+    out = k.xp.zeros(like.shape, x.dtype)
+    out[k.xp.broadcast_to(mask, like.shape)] = x
+    return out
+
+
+@unmask.gradient(wrt="X")
+def _(k, mask, dout):
+    return k.masked_select(dout, mask)
+
+
+@op(
+    "one_hot",
+    "X depth_tensor? -> Out",
+    type="one_hot_v2",
+    attrs={"depth": -1, "dtype": 5, "allow_out_of_range": False},
+    differentiable=False,
+)
+def one_hot(k, x, depth_tensor, *, depth, dtype, allow_out_of_range):
+    """For each number a vector of *depth* zeros with a one at that place."""
+    if depth_tensor is not None:
+        depth = int(depth_tensor.reshape(()))
+    if not allow_out_of_range and x.size and (x.min() < 0 or x.max() >= depth):
+        bad = x.min() if x.min() < 0 else x.max()
+        raise LabelError(f"one_hot_v2: {bad} has no place among {depth} classes")
+    return (x[..., None] == k.xp.arange(depth)).astype(dtype_of(dtype).numpy)
+
+
+@one_hot.infer
+def _(x, depth_tensor, *, depth, dtype):
+    return TensorSpec((*x.shape, UNKNOWN if depth_tensor is not None else depth), dtype)
+
+
+# -- samples ----------------------------------------------------------------------------------------------------------
+
+
+@gather.samples
+def _(make):
+    yield make(x=(4, 3), index=exactly([2, 0, 2], "int64"))
+    yield make(x=(2, 4, 3), index=exactly([[3], [1]], "int32"), axis=1)
+    yield make(x=(2, 4), index=exactly(3, "int64"), axis=-1)
+    yield make(x=(2, 4), index=exactly([1, -1], "int64"), axis_tensor=exactly([1], "int32"))
+    yield make(x=(4, 3), index=exactly([], "int64"))
+
+
+@index_select.samples
+def _(make):
+    yield make(x=(4, 3), index=exactly([2, 0, 2], "int64"))
+    yield make(x=(2, 4, 3), index=exactly([3, 1], "int32"), dim=-2)
+
+
+@scatter.samples
+def _(make):
+    yield make(x=(4, 3), ids=exactly([2, 0], "int64"), updates=(2, 3))
+    yield make(x=(4, 3), ids=exactly([2, 0, 2], "int64"), updates=(3, 3))
+    yield make(x=(4, 3), ids=exactly([[2], [0], [2]], "int32"), updates=(3, 3), overwrite=False)
+    yield make(x=(4,), ids=exactly([], "int64"), updates=(0,))
+
+
+@gather_nd.samples
+def _(make):
+    yield make(x=(4, 3, 2), index=exactly([[0, 1], [3, -1], [0, 1]], "int64"))
+    yield make(x=(4, 3), index=exactly([[[2]], [[0]]], "int32"))
+    yield make(x=(4, 3), index=exactly([1, 2], "int64"))
+    yield make(x=(4, 3), index=ints((2, 0), 1))
+    yield make(x=(4, 3), index=ints((0, 2), 1))
+
+
+@take_along_axis.samples
+def _(make):
+    yield make(x=(3, 4), index=ints((3, 2), 4), Axis=1)
+    yield make(x=(3, 4, 2), index=ints((5, 4, 2), 3), Axis=-3)
+    yield make(x=(3, 4), index=ints((2, 4), 3), Axis=0)
+    yield make(x=(3, 4), index=ints((3, 0), 1), Axis=1)
+
+
+@where.samples
+def _(make):
+    yield make(condition=bools((2, 3)), x=(2, 3), y=(2, 3))
+    yield make(condition=bools((3,)), x=(2, 3), y=(2, 1))
+    yield make(condition=bools(()), x=(), y=())
+    yield make(condition=bools((0, 3)), x=(0, 3), y=(0, 3))
+
+
+@masked_select.samples
+def _(make):
+    yield make(x=(3, 4), mask=bools((3, 4)))
+    yield make(x=(3, 4), mask=bools((4,)))
+    yield make(x=(0, 4), mask=bools((0, 4)))
+
+
+@one_hot.samples
+def _(make):
+    yield make(x=ints((2, 3), 4), depth=4)
+    yield make(x=ints((2, 1), 4), depth_tensor=exactly([4], "int32"), dtype=6)
+    yield make(x=exactly([-1, 2, 5]), depth=4, allow_out_of_range=True)
+    yield make(x=ints((), 4), depth=4)
+    yield make(x=ints((0,), 4), depth=4)
