@@ -1,1 +1,353 @@
-"""Operators: pool."""
+"""Pooling over two spatial dimensions.
+
+Both kinds of pooling work on one dimension after the other, which takes as many steps as the window has rows and
+columns, not as many as it has elements. The maximum goes with the place where it stands; its gradient is added there.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...errors import DtypeError, OperatorError, ShapeError
+from ...spec import UNKNOWN, int32
+from ..opdef import Like, Trait, op
+from ..samples import distinct, ints
+from .window import Line, Window, check_numbers
+
+ATTRS = {
+    "pooling_type": "max",
+    "ksize": (1, 1),
+    "strides": (1, 1),
+    "paddings": (0, 0),
+    "global_pooling": False,
+    "adaptive": False,
+    "ceil_mode": False,
+    "exclusive": True,
+    "padding_algorithm": "EXPLICIT",
+    "data_format": "NCHW",
+}
+
+
+def _lines(name, image, window):
+    return [Line(name, n, i, window, image) for i, n in enumerate(image)]
+
+
+def _at(axis, part):
+    """An index that takes *part* of dimension *axis*."""
+    return (slice(None),) * axis + (part,)
+
+
+def _along(shape, axis, line):
+    return (*shape[:axis], len(line.starts), *shape[axis + 1 :])
+
+
+def _total(xp, x, axis, line):
+    """Sum of each window along one dimension."""
+    out = xp.zeros(_along(x.shape, axis, line), x.dtype)
+    for elements, results in line.taps():
+        part = x[_at(axis, elements)]
+        out[_at(axis, results)] += part.sum(axis, keepdims=True) if line.is_whole(elements) else part
+    return out
+
+
+def _spread(xp, x, axis, line):
+    """The transpose of :func:`_total`: each result added to every element of its window."""
+    out = xp.zeros((*x.shape[:axis], line.size, *x.shape[axis + 1 :]), x.dtype)
+    for elements, results in line.taps():
+        out[_at(axis, elements)] += x[_at(axis, results)]
+    return out
+
+
+def _largest(xp, x, axis, line):
+    """Maximum of each window along one dimension."""
+    out = xp.full(_along(x.shape, axis, line), -xp.inf, x.dtype)
+    for elements, results in line.taps():
+        part = x[_at(axis, elements)]
+        if line.is_whole(elements):
+            part = part.max(axis, keepdims=True)
+        target = out[_at(axis, results)]
+        xp.maximum(target, part, out=target)
+    return out
+
+
+def _largest_at(xp, x, places, axis, line):
+    """Maximum of each window along one dimension, and the smallest of the *places* where it stands."""
+    nowhere = xp.iinfo(places.dtype).max
+    best = xp.full(_along(x.shape, axis, line), -xp.inf, x.dtype)
+    found = xp.full(best.shape, nowhere, places.dtype)
+    for elements, results in line.taps():
+        part, place = x[_at(axis, elements)], places[_at(axis, elements)]
+        if line.is_whole(elements):
+            top = part.max(axis, keepdims=True)
+            place = xp.where(part == top, place, nowhere).min(axis, keepdims=True)
+            part = top
+        before, where = best[_at(axis, results)], found[_at(axis, results)]
+        better = (part > before) | ((part == before) & (place < where))
+        best[_at(axis, results)] = xp.where(better, part, before)
+        found[_at(axis, results)] = xp.where(better, place, where)
+    return best, found
+
+
+def _counts(xp, lines, dtype):
+    """What every window's sum is divided by."""
+    rows, columns = (xp.asarray(line.counts, dtype) for line in lines)
+    return rows[:, None] * columns
+
+
+def _first(k, x, window):
+    return k.xp.moveaxis(x, -1, 1) if window.data_format == "NHWC" else x
+
+
+def _back(k, x, window):
+    return k.xp.moveaxis(x, 1, -1) if window.data_format == "NHWC" else x
+
+
+def _average(k, x, window):
+    x = _first(k, x, window)
+    lines = _lines("pool2d", x.shape[2:], window)
+    total = _total(k.xp, _total(k.xp, x, 2, lines[0]), 3, lines[1])
+    return _back(k, total / _counts(k.xp, lines, x.dtype), window)
+
+
+def _maximum(k, x, window):
+    x = _first(k, x, window)
+    lines = _lines("pool2d", x.shape[2:], window)
+    return _back(k, _largest(k.xp, _largest(k.xp, x, 2, lines[0]), 3, lines[1]), window)
+
+
+def _places(k, x, window):
+    """Where in its plane each maximum stands: row · width + column, the first one if there are several."""
+    xp = k.xp
+    x = _first(k, x, window)
+    lines = _lines("pool2d", x.shape[2:], window)
+    grid = xp.arange(math.prod(x.shape[2:]), dtype=xp.int64).reshape(x.shape[2:])
+    best, found = _largest_at(xp, x, xp.broadcast_to(grid, x.shape), 2, lines[0])
+    _, found = _largest_at(xp, best, found, 3, lines[1])
+    found[found > grid.size] = 0  # a window of nothing but NaN
+    return found
+
+
+# -- operators of gradient rules --------------------------------------------------------------------------------------
+
+
+@op("pool_average", "X -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
+def pool_average(k, x, *, window):
+    """Mean of every window."""
+    return _average(k, x, window)
+
+
+@op("pool_spread", "X Y -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
+def pool_spread(k, x, like, *, window):
+    """Every element of *x* shared among its window of an image in the shape of *like*: the transpose of a mean."""
+    xp = k.xp
+    x, image = _first(k, x, window), _first(k, like, window).shape[2:]
+    lines = _lines("pool2d", image, window)
+    shared = x / _counts(xp, lines, x.dtype)
+    return _back(k, _spread(xp, _spread(xp, shared, 3, lines[1]), 2, lines[0]), window)
+
+
+@pool_average.gradient
+def _(k, x: Like, dout, *, window):
+    return k.pool_spread(dout, x, window=window)
+
+
+@pool_spread.gradient(wrt="X")
+def _(k, dout, *, window):
+    return k.pool_average(dout, window=window)
+
+
+@op("pool_places", "X -> Out", attrs={"window": None}, trait=Trait.INTERNAL, differentiable=False)
+def pool_places(k, x, *, window):
+    """Where the maximum of every window stands, channels first."""
+    return _places(k, x, window)
+
+
+@op("take_places", "X Places -> Out", attrs={"data_format": "NCHW"}, trait=Trait.INTERNAL)
+def take_places(k, x, places, *, data_format):
+    """The elements of every plane of *x* at *places*."""
+    xp = k.xp
+    x = xp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
+    flat = x.reshape((*x.shape[:2], math.prod(x.shape[2:])))
+    wanted = places.reshape((*places.shape[:2], math.prod(places.shape[2:]))).astype(xp.int64)
+    out = xp.take_along_axis(flat, wanted, 2).reshape(places.shape)
+    return xp.moveaxis(out, 1, -1) if data_format == "NHWC" else out
+
+
+@op("put_places", "X Places Y -> Out", attrs={"data_format": "NCHW"}, trait=Trait.INTERNAL)
+def put_places(k, x, places, like, *, data_format):
+    """Zeros in the shape of *like* with *x* added at *places* of every plane: the transpose of ``take_places``."""
+    xp = k.xp
+    last = data_format == "NHWC"
+    x = xp.moveaxis(x, -1, 1) if last else x
+    shape = (like.shape[0], like.shape[3], *like.shape[1:3]) if last else like.shape
+    plane = math.prod(shape[2:])
+    out = xp.zeros(math.prod(shape), x.dtype)
+    starts = xp.arange(math.prod(shape[:2]), dtype=xp.int64) * plane
+    at = places.reshape((math.prod(shape[:2]), math.prod(places.shape[2:]))) + starts[:, None]
+    xp.add.at(out, at.reshape(-1), x.reshape(-1))
+    out = out.reshape(shape)
+    return xp.moveaxis(out, 1, -1) if last else out
+
+
+@take_places.gradient(wrt="X")
+def _(k, x: Like, places, dout, *, data_format):
+    return k.put_places(dout, places, x, data_format=data_format)
+
+
+@put_places.gradient(wrt="X")
+def _(k, places, dout, *, data_format):
+    return k.take_places(dout, places, data_format=data_format)
+
+
+# -- what programs hold -----------------------------------------------------------------------------------------------
+
+
+def _pooled(name, x, window):
+    """The spec of the result."""
+    if x.ndim != 4:
+        raise ShapeError(
+            f"{name}: X {list(x.shape)} must have 4 dimensions",
+            hint="an image is [batch, channels, height, width]; reshape or unsqueeze what is not",
+        )
+    if not x.dtype.is_floating:
+        raise DtypeError(f"{name}: X must be of a floating-point type, but is {x.dtype.name}")
+    if window.data_format not in ("NCHW", "NHWC"):
+        raise OperatorError(f"{name}: data_format must be NCHW or NHWC, not {window.data_format!r}")
+    check_numbers(name, "ksize", window.ksize, 1)
+    check_numbers(name, "strides", window.strides, 1)
+    check_numbers(name, "paddings", window.paddings, 0)
+    last = window.data_format == "NHWC"
+    image = x.shape[1:3] if last else x.shape[2:]
+    if window.global_pooling:
+        sizes = (1, 1)
+    elif window.adaptive:
+        sizes = window.ksize
+    else:
+        sizes = tuple(_size(name, image, i, window) for i in range(2))
+    return x.with_shape((x.shape[0], *sizes, x.shape[3]) if last else (*x.shape[:2], *sizes))
+
+
+def _size(name, image, index, window):
+    if image[index] == UNKNOWN:
+        return UNKNOWN
+    return len(Line(name, image[index], index, window, [max(n, 0) for n in image]).starts)
+
+
+@op("pool2d", attrs=ATTRS)
+def pool2d(
+    k,
+    x,
+    *,
+    pooling_type,
+    ksize,
+    strides,
+    paddings,
+    global_pooling,
+    adaptive,
+    ceil_mode,
+    exclusive,
+    padding_algorithm,
+    data_format,
+):
+    """Maximum or mean of every window of an image.
+
+    ``adaptive`` makes a result of the size ``ksize``; ``global_pooling`` takes the whole image as the window;
+    ``exclusive`` leaves padding out of the mean.
+    """
+    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
+    return _maximum(k, x, w) if pooling_type == "max" else _average(k, x, w)
+
+
+@pool2d.infer
+def _(
+    x,
+    *,
+    pooling_type,
+    ksize,
+    strides,
+    paddings,
+    global_pooling,
+    adaptive,
+    ceil_mode,
+    exclusive,
+    padding_algorithm,
+    data_format,
+):
+    if pooling_type not in ("max", "avg"):
+        raise OperatorError(f"pool2d: pooling_type must be 'max' or 'avg', not {pooling_type!r}")
+    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
+    return _pooled("pool2d", x, w)
+
+
+@pool2d.gradient
+def _(
+    k,
+    x,
+    out: Like,
+    dout,
+    *,
+    pooling_type,
+    ksize,
+    strides,
+    paddings,
+    global_pooling,
+    adaptive,
+    ceil_mode,
+    exclusive,
+    padding_algorithm,
+    data_format,
+):
+    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
+    if pooling_type == "avg":
+        return k.pool_spread(dout, x, window=w)
+    return k.put_places(dout, k.pool_places(x, window=w), x, data_format=data_format)
+
+
+INDEXED = {n: ATTRS[n] for n in ("ksize", "strides", "paddings", "global_pooling", "adaptive", "ceil_mode")}
+
+
+@op("max_pool2d_with_index", "X -> Out Mask", attrs=INDEXED)
+def max_pool2d_with_index(k, x, *, ksize, strides, paddings, global_pooling, adaptive, ceil_mode):
+    """Maximum of every window of an image, and its place ``row · width + column``."""
+    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode)
+    return _maximum(k, x, w), _places(k, x, w).astype(k.xp.int32)
+
+
+@max_pool2d_with_index.infer
+def _(x, *, ksize, strides, paddings, global_pooling, adaptive, ceil_mode):
+    out = _pooled("max_pool2d_with_index", x, Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode))
+    return out, out.with_dtype(int32)
+
+
+@max_pool2d_with_index.gradient
+def _(k, x: Like, mask, dout):
+    return k.put_places(dout, mask, x)
+
+
+@pool2d.samples
+def _(make):
+    for kind in ("max", "avg"):
+        image = distinct((2, 3, 7, 6))
+        yield make(x=image, pooling_type=kind, ksize=(2, 3), strides=(2, 3))
+        yield make(x=image, pooling_type=kind, ksize=(3, 2), strides=(2, 1), paddings=(1, 1))
+        yield make(x=image, pooling_type=kind, ksize=(3, 2), strides=(2, 2), paddings=(1, 0, 0, 1), exclusive=False)
+        yield make(x=image, pooling_type=kind, ksize=(2, 4), strides=(2, 3), ceil_mode=True, exclusive=False)
+        yield make(x=image, pooling_type=kind, ksize=(3, 4), adaptive=True)
+        yield make(x=image, pooling_type=kind, ksize=(1, 1), adaptive=True)
+        yield make(x=image, pooling_type=kind, global_pooling=True)
+        yield make(x=image, pooling_type=kind, ksize=(3, 2), strides=(2, 3), padding_algorithm="SAME")
+        yield make(x=image, pooling_type=kind, ksize=(3, 2), paddings=(1, 1), padding_algorithm="VALID")
+        yield make(x=distinct((2, 5, 4, 3)), pooling_type=kind, ksize=(3, 2), strides=(2, 1), data_format="NHWC")
+        yield make(x=(0, 3, 5, 4), pooling_type=kind, ksize=(2, 2), strides=(2, 2))
+    yield make(x=ints((2, 3, 5, 4), 3, dtype="float64"), ksize=(3, 2), strides=(2, 1), smooth=False)
+
+
+@max_pool2d_with_index.samples
+def _(make):
+    image = distinct((2, 3, 7, 6))
+    yield make(x=image, ksize=(2, 3), strides=(2, 3))
+    yield make(x=image, ksize=(3, 2), strides=(2, 1), paddings=(1, 1))
+    yield make(x=image, ksize=(2, 4), strides=(2, 3), ceil_mode=True)
+    yield make(x=image, ksize=(3, 4), adaptive=True)
+    yield make(x=image, global_pooling=True)
+    yield make(x=ints((2, 3, 5, 4), 3, dtype="float64"), ksize=(3, 2), strides=(2, 1), smooth=False)

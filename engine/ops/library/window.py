@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from ...errors import OperatorError
+from ...errors import OperatorError, ShapeError
 
 Pads = tuple[tuple[int, int], tuple[int, int]]
 """Rows added above and below, columns added left and right."""
@@ -48,3 +49,88 @@ def check_numbers(op: str, name: str, values: Sequence[int], least: int) -> None
         raise OperatorError(
             f"{op}: {name} must be numbers of at least {least}, one for each spatial dimension, not {list(values)}"
         )
+
+
+class Window(NamedTuple):
+    """How the windows of a pooling lie on an image; the fields are Paddle's attributes."""
+
+    ksize: tuple[int, ...]
+    strides: tuple[int, ...]
+    paddings: tuple[int, ...]
+    global_pooling: bool
+    adaptive: bool
+    ceil_mode: bool
+    exclusive: bool = True
+    padding_algorithm: str = "EXPLICIT"
+    data_format: str = "NCHW"
+
+
+class Line:
+    """The windows along one dimension.
+
+    Attributes:
+        starts, ends: the part of each window that lies within the image.
+        counts: what each window's sum is divided by.
+        step: the distance of their starts where it is the same everywhere, else 0.
+    """
+
+    def __init__(self, name: str, size: int, index: int, window: Window, image: Sequence[int]) -> None:
+        self.size = size
+        divided = None
+        if window.global_pooling:
+            spans = [(0, size)]
+        elif window.adaptive:
+            out = window.ksize[index]
+            spans = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
+        else:
+            k, step = window.ksize[index], window.strides[index]
+            pads = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)[
+                index
+            ]
+            span = size + sum(pads) - k
+            count = (span + step - 1 if window.ceil_mode else span) // step + 1
+            if count < 1:
+                raise ShapeError(
+                    f"{name}: a window of {k} does not fit into {size} rows or columns padded by "
+                    f"{pads[0]} and {pads[1]}",
+                    hint="use a smaller kernel_size or more padding",
+                )
+            spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(count)]
+            if not window.exclusive:
+                divided = [min(b, size + pads[0]) - a for a, b in spans]
+        self.starts = [max(a, 0) for a, _ in spans]
+        self.ends = [min(b, size) for _, b in spans]
+        if any(a >= b for a, b in zip(self.starts, self.ends, strict=True)):
+            raise ShapeError(
+                f"{name}: a window lies outside an image of {size} rows or columns",
+                hint="use less padding, or ceil_mode=False",
+            )
+        self.counts = divided or [b - a for a, b in zip(self.starts, self.ends, strict=True)]
+        self.first, self.reach = spans[0][0], spans[0][1] - spans[0][0]
+        step = spans[1][0] - self.first if len(spans) > 1 else 0
+        regular = all(span == (self.first + i * step, spans[0][1] + i * step) for i, span in enumerate(spans))
+        self.step = step if regular else 0
+
+    def taps(self) -> Iterator[tuple[slice, slice]]:
+        """Pairs of slices: one element of some windows, and the results of those windows.
+
+        Together the pairs hold every element of every window once. There are as many as a window has elements, or as
+        there are windows, whichever are fewer; in the second case the first slice is a whole window.
+        """
+        if not self.step or len(self.starts) <= self.reach:
+            for i, (a, b) in enumerate(zip(self.starts, self.ends, strict=True)):
+                yield slice(a, b), slice(i, i + 1)
+            return
+        for r in range(self.reach):
+            at = self.first + r
+            low = max(0, -(at // self.step))
+            high = min(len(self.starts), -((at - self.size) // self.step))
+            if high > low:
+                yield (
+                    slice(at + low * self.step, at + (high - 1) * self.step + 1, self.step),
+                    slice(low, high),
+                )
+
+    def is_whole(self, elements: slice) -> bool:
+        """Whether a slice from :meth:`taps` is a whole window."""
+        return elements.step is None
