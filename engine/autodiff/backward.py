@@ -175,7 +175,7 @@ def _warn_unknown(name: str, block: Block, argument: str, known: list[str]) -> N
     warnings.warn(
         f"{argument} names {name!r}, which no variable of block {block.idx} has{hint}",
         UnknownNameWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 

@@ -213,12 +213,12 @@ class Builder:
         for op in reversed(self.block.ops):
             if not any(values.written(op, v) in parts for v in each(op.outputs)):
                 continue
+            if path is not None and not path(op):
+                continue
             rule = op.op.rule
             if rule is None:
                 if op.op.differentiable and any(self.wanted(values.read(op, v)) for v in each(op.inputs)):
                     raise no_rule(op)
-                continue
-            if path is not None and not path(op):
                 continue
             wrt = [None if v is None else values.read(op, v) for v in flatten(op.inputs, rule.wrt)]
             outs = [None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))]
@@ -270,8 +270,10 @@ class Builder:
             )
         )
         args: list[Any] = []
-        for read in rule.reads:
-            if read.kind == "dout":
+        for i, read in enumerate(rule.reads):
+            if i in rule.needs and not rule.needs[i](op.attrs):
+                args.append(None)
+            elif read.kind == "dout":
                 group = self._filled(*next(grouped), absent=rule.takes_none or read.late)
                 args.append(tuple(group) if isinstance(op.outputs[read.place], tuple) else group[0])
             elif read.kind == "in":

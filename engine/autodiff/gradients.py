@@ -90,7 +90,7 @@ def _reached(block: Block, values: Values, inputs: list[Value]) -> set[Operator]
     reached = set(inputs)
     found = set()
     for op in block.ops:
-        if op.op.rule is not None and any(values.read(op, v) in reached for v in each(op.inputs)):
+        if op.op.differentiable and any(values.read(op, v) in reached for v in each(op.inputs)):
             found.add(op)
             reached.update(values.written(op, v) for v in each(op.outputs))
     return found
