@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from .errors import ModeError
+from .errors import DtypeError, ModeError
 from .spec import DType, dtype, float32
 
 _static: ContextVar[bool] = ContextVar("gradtool_static", default=False)
@@ -51,8 +51,15 @@ def default_dtype() -> DType:
 
 
 def set_default_dtype(value: object) -> None:
-    """Set the type that floating-point constants and parameters get when none is named."""
-    _default_dtype.set(dtype(value))
+    """Set the type that floating-point constants and parameters get when none is named.
+
+    Raises:
+        DtypeError: no floating-point type (a TypeError).
+    """
+    wanted = dtype(value)
+    if not wanted.is_floating:
+        raise DtypeError(f"set_default_dtype takes float16, float32, float64 or bfloat16, but received {wanted.name}.")
+    _default_dtype.set(wanted)
 
 
 def name_scope() -> str:

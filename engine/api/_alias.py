@@ -48,22 +48,43 @@ class Finder(MetaPathFinder):
         return spec
 
 
+class LastResort(MetaPathFinder):
+    """Says that gradtool lacks a name when ``from paddle.x import name`` asks for it and nobody else knows it.
+
+    Python looks for a module of that name when the package has no such attribute. Only an error about a *different*
+    module gets through to the user, so this one is about ``paddle.x.name`` instead of ``gradtool.x.name``.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, last = fullname.rpartition(".")
+        if package not in _lazy.packages():
+            return None
+        known = dir(sys.modules[package]) if package in sys.modules else []
+        public = fullname.replace("gradtool", "paddle", 1)
+        raise ModuleNotFoundError(str(_lazy.missing(package, last, known)), name=public)
+
+
 _finder = Finder()
+_last_resort = LastResort()
 
 
 def install() -> None:
-    """Put the finder first; raises ImportError when the real paddle is loaded."""
+    """Put the finders in place; raises ImportError when the real paddle is loaded."""
     real = sys.modules.get("paddle")
     if real is not None and real.__name__ != "gradtool":
         raise ImportError("the real paddle is already imported in this process")
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+        sys.meta_path.append(_last_resort)
 
 
 def uninstall() -> None:
-    """Take the finder out and forget the aliases."""
+    """Take the finders out and forget the aliases."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+        sys.meta_path.remove(_last_resort)
     for name in [n for n in sys.modules if n == "paddle" or n.startswith("paddle.")]:
         del sys.modules[name]
 

@@ -15,10 +15,23 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     "gradtool": ("static", "nn", "fluid", "base", "framework", "utils", "tensor", "device"),
     "gradtool.static": ("nn",),
     "gradtool.nn": ("functional", "initializer"),
-    "gradtool.fluid": ("layers", "backward", "framework", "initializer", "param_attr", "unique_name", "core"),
+    "gradtool.base": ("backward", "core", "executor", "framework", "initializer", "param_attr", "unique_name"),
+    "gradtool.fluid": (
+        "backward",
+        "core",
+        "executor",
+        "framework",
+        "initializer",
+        "layers",
+        "param_attr",
+        "unique_name",
+    ),
     "gradtool.utils": ("unique_name",),
 }
 """Modules that may be reached as attributes of their package."""
+
+REASONS: dict[tuple[str, str], str] = {}
+"""Why a known name of Paddle's is not there, by package and name; filled by :func:`announce`."""
 
 SOURCES: dict[str, dict[str, str]] = {}
 """Package -> public name -> the module that defines it; filled by :func:`provide`."""
@@ -27,6 +40,18 @@ SOURCES: dict[str, dict[str, str]] = {}
 def provide(package: str, module: str, names: str) -> None:
     """Say that *names* (separated by blanks) of *package* are defined in *module*."""
     SOURCES.setdefault(package, {}).update(dict.fromkeys(names.split(), module))
+
+
+def announce(package: str, names: str, why: str) -> None:
+    """Say why *names* (separated by blanks) of *package* are not there."""
+    REASONS.update(dict.fromkeys([(package, name) for name in names.split()], why))
+
+
+def packages() -> set[str]:
+    """The packages and modules whose public names are in the tables."""
+    from . import _names  # noqa: F401
+
+    return {*SUBMODULES, *SOURCES}
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -61,4 +86,7 @@ def missing(package: str, name: str, known: list[str]) -> AttributeError:
     from gradtool.engine.errors import NotImplementedHere, did_you_mean
 
     public = package.replace("gradtool", "paddle", 1)
-    return NotImplementedHere(f"{public}.{name} is not implemented in gradtool", hint=did_you_mean(name, known))
+    why = REASONS.get((package, name))
+    return NotImplementedHere(
+        f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=did_you_mean(name, known)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import _names_legacy  # noqa: F401  (fills the table for paddle.base and paddle.fluid)
 from ._lazy import provide
 
 provide("gradtool", "gradtool.engine.state", "enable_static disable_static in_static_mode set_default_dtype")
@@ -12,7 +13,7 @@ provide(
 )
 provide("gradtool", "gradtool._math", "mean square add_n add scale")
 provide("gradtool", "gradtool._parameters", "ParamAttr create_parameter")
-provide("gradtool", "gradtool.framework", "seed CPUPlace in_dynamic_mode get_default_dtype set_flags get_flags")
+provide("gradtool", "gradtool.framework", "seed in_dynamic_mode get_default_dtype set_flags get_flags")
 
 provide(
     "gradtool.static",

@@ -1,15 +1,38 @@
-"""Seeds, places and flags."""
+"""``paddle.framework``: seeds, modes and flags."""
 
 from __future__ import annotations
 
-from gradtool.engine import state
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from gradtool.engine import names, state
+from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
+from gradtool.engine.spec import dtype as convert_np_dtype_to_dtype_
 
-class CPUPlace:
-    """The CPU."""
+from . import _lazy
 
-    def __repr__(self) -> str:
-        return "Place(cpu)"
+__getattr__, __dir__ = _lazy.attach(__name__)
+
+EMPTY_VAR_NAME = names.EMPTY
+GRAD_VAR_SUFFIX = names.GRAD
+grad_var_name = names.grad
+
+__all__ = [
+    "EMPTY_VAR_NAME",
+    "GRAD_VAR_SUFFIX",
+    "convert_np_dtype_to_dtype_",
+    "disable_dygraph",
+    "enable_dygraph",
+    "get_default_dtype",
+    "get_flags",
+    "grad_var_name",
+    "in_dygraph_mode",
+    "in_dynamic_mode",
+    "in_dynamic_or_pir_mode",
+    "in_pir_mode",
+    "seed",
+    "set_flags",
+]
 
 
 def seed(value: int) -> None:
@@ -18,8 +41,117 @@ def seed(value: int) -> None:
 
 
 def in_dynamic_mode() -> bool:
+    """Whether functions compute at once instead of building a program."""
     return not state.in_static_mode()
 
 
+in_dygraph_mode = in_dynamic_or_pir_mode = in_dynamic_mode
+
+
+def in_pir_mode() -> bool:
+    """False: programs have Paddle's classic form, not the newer one that is called PIR."""
+    return False
+
+
+def enable_dygraph(place: Any = None) -> None:
+    """Compute at once from now on; the place is ignored (there is one)."""
+    state.disable_static()
+
+
+def disable_dygraph() -> None:
+    """Build programs from now on."""
+    state.enable_static()
+
+
 def get_default_dtype() -> str:
+    """The name of the type that floating-point constants and parameters get when none is named."""
     return state.default_dtype().name
+
+
+class Flag(NamedTuple):
+    """A flag of Paddle's.
+
+    Attributes:
+        default: its value in a fresh process.
+        fixed: whether another value would ask for something that gradtool does not do. Other flags are about speed,
+            memory or devices: they are kept and change no result.
+    """
+
+    default: bool | int | float | str
+    fixed: bool = False
+
+
+FLAGS: dict[str, Flag] = {
+    "FLAGS_allocator_strategy": Flag("auto_growth"),
+    "FLAGS_benchmark": Flag(False),
+    "FLAGS_call_stack_level": Flag(1),
+    "FLAGS_check_nan_inf": Flag(False, fixed=True),
+    "FLAGS_check_nan_inf_level": Flag(0),
+    "FLAGS_conv_workspace_size_limit": Flag(512),
+    "FLAGS_cpu_deterministic": Flag(True),
+    "FLAGS_cudnn_deterministic": Flag(True),
+    "FLAGS_cudnn_exhaustive_search": Flag(False),
+    "FLAGS_eager_delete_tensor_gb": Flag(0.0),
+    "FLAGS_embedding_deterministic": Flag(1),
+    "FLAGS_enable_pir_api": Flag(False, fixed=True),
+    "FLAGS_fraction_of_gpu_memory_to_use": Flag(0.92),
+    "FLAGS_max_inplace_grad_add": Flag(0, fixed=True),
+    "FLAGS_paddle_num_threads": Flag(1),
+    "FLAGS_prim_all": Flag(False, fixed=True),
+    "FLAGS_set_to_1d": Flag(False, fixed=True),
+    "FLAGS_sort_sum_gradient": Flag(False),
+    "FLAGS_use_mkldnn": Flag(False),
+    "FLAGS_use_stride_kernel": Flag(True, fixed=True),
+}
+
+_values: dict[str, bool | int | float | str] = {}
+
+
+def set_flags(flags: Mapping[str, Any]) -> None:
+    """Set flags by name.
+
+    Raises:
+        ArgumentTypeError: no dict, or a value of another type than the flag's (a TypeError).
+        UnsupportedError: a value that asks for something that gradtool does not do (a ValueError).
+        UsageError: an unknown flag (a ValueError).
+    """
+    if not isinstance(flags, Mapping):
+        raise ArgumentTypeError(f"flags in set_flags should be a dict, but received {type(flags).__name__}.")
+    new = {name: _fitting(name, value) for name, value in flags.items()}
+    _values.update(new)
+
+
+def _fitting(name: str, value: Any) -> bool | int | float | str:
+    flag = _flag(name, "set")
+    kind = type(flag.default)
+    if isinstance(value, (bool, int, float)) and kind is not str:
+        value = kind(value)
+    if not isinstance(value, kind):
+        raise ArgumentTypeError(f"Flag {name} is of type {kind.__name__}, but received {value!r}.")
+    if flag.fixed and value != flag.default:
+        raise UnsupportedError(f"Flag {name} can only be {flag.default!r} in this version of gradtool.")
+    return value
+
+
+def get_flags(flags: str | Iterable[str]) -> dict[str, bool | int | float | str]:
+    """The values of one flag or several, by name.
+
+    Raises:
+        ArgumentTypeError: neither a string nor a list or tuple (a TypeError).
+        UsageError: an unknown flag (a ValueError).
+    """
+    if not isinstance(flags, (str, list, tuple)):
+        raise ArgumentTypeError(
+            f"Flags in get_flags should be a list, tuple or string, but received {type(flags).__name__}."
+        )
+    asked = [flags] if isinstance(flags, str) else flags
+    return {name: _values.get(name, _flag(name, "get").default) for name in asked}
+
+
+def _flag(name: str, verb: str) -> Flag:
+    found = FLAGS.get(name)
+    if found is None:
+        raise UsageError(
+            f"Flag {name} cannot {verb} its value through this function.", hint=did_you_mean(str(name), FLAGS)
+        )
+    return found

@@ -36,6 +36,20 @@ def current_block() -> Block:
     return default_main_program().current_block()
 
 
+def switch_main_program(program: Program) -> Program:
+    """Append operators to *program* from now on; returns the program used before."""
+    before = default_main_program()
+    _main.set(program)
+    return before
+
+
+def switch_startup_program(program: Program) -> Program:
+    """Append initialisers to *program* from now on; returns the program used before."""
+    before = default_startup_program()
+    _startup.set(program)
+    return before
+
+
 @contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
     """Append operators made inside to *main_program*, initialisers to *startup_program* (or the current one).

@@ -1,0 +1,90 @@
+"""The initializers of ``paddle.fluid.initializer``: today's, with a seed of their own and the old argument names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.engine.spec import TensorSpec
+
+from .nn import initializer
+from .nn.initializer import Initializer
+
+
+class SeededInitializer(Initializer):
+    """One of today's initializers with a seed.
+
+    Args:
+        inner: what draws the numbers.
+        seed: 0 for the stream of the program or the process.
+    """
+
+    def __init__(self, inner: Initializer, seed: int = 0) -> None:
+        self.inner = inner
+        self.seed = seed
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        type_, attrs = self.inner.operator(spec)
+        return type_, {**attrs, "seed": self.seed}
+
+
+class ConstantInitializer(initializer.Constant):
+    """One value everywhere."""
+
+    def __init__(self, value: float = 0.0, force_cpu: bool = False) -> None:
+        super().__init__(value)
+        self.force_cpu = force_cpu
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        type_, attrs = super().operator(spec)
+        return type_, {**attrs, "force_cpu": self.force_cpu}
+
+
+class UniformInitializer(SeededInitializer):
+    """Drawn evenly between *low* and *high*."""
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0) -> None:
+        super().__init__(initializer.Uniform(low, high), seed)
+
+
+class NormalInitializer(SeededInitializer):
+    """Drawn from the normal distribution of mean *loc* and standard deviation *scale*."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
+        super().__init__(initializer.Normal(loc, scale), seed)
+
+
+class TruncatedNormalInitializer(SeededInitializer):
+    """As :class:`NormalInitializer`, drawn again when more than two standard deviations away."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
+        super().__init__(initializer.TruncatedNormal(loc, scale), seed)
+
+
+class XavierInitializer(SeededInitializer):
+    """Scaled by inputs and outputs of one unit (Glorot and Bengio 2010); even or normal."""
+
+    def __init__(
+        self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None, seed: int = 0
+    ) -> None:
+        kind = initializer.XavierUniform if uniform else initializer.XavierNormal
+        super().__init__(kind(fan_in, fan_out), seed)
+
+
+class MSRAInitializer(SeededInitializer):
+    """Scaled by the inputs of one unit (He et al. 2015); even or normal."""
+
+    def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0) -> None:
+        kind = initializer.KaimingUniform if uniform else initializer.KaimingNormal
+        super().__init__(kind(fan_in), seed)
+
+
+class NumpyArrayInitializer(initializer.Assign):
+    """A copy of an array."""
+
+
+Constant = ConstantInitializer
+Uniform = UniformInitializer
+Normal = NormalInitializer
+TruncatedNormal = TruncatedNormalInitializer
+Xavier = XavierInitializer
+MSRA = MSRAInitializer

@@ -1,0 +1,67 @@
+"""The public names of ``paddle.base`` and ``paddle.fluid``: one table for both."""
+
+from __future__ import annotations
+
+from ._lazy import announce, provide
+
+OLD_PACKAGES = ("gradtool.base", "gradtool.fluid")
+
+PLACES = "CPUPlace CUDAPlace CUDAPinnedPlace XPUPlace cpu_places cuda_places"
+BUILD = "is_compiled_with_cuda is_compiled_with_rocm is_compiled_with_xpu is_compiled_with_cinn"
+MODES = "in_dygraph_mode in_pir_mode in_dynamic_or_pir_mode enable_dygraph disable_dygraph"
+FLAGS = "set_flags get_flags"
+GUARDS = "default_main_program default_startup_program program_guard name_scope"
+SCOPES = "Scope global_scope scope_guard"
+CONSTANTS = "EMPTY_VAR_NAME GRAD_VAR_SUFFIX grad_var_name convert_np_dtype_to_dtype_"
+INITIALIZERS = (
+    "Constant ConstantInitializer Uniform UniformInitializer Normal NormalInitializer TruncatedNormal "
+    "TruncatedNormalInitializer Xavier XavierInitializer MSRA MSRAInitializer NumpyArrayInitializer"
+)
+
+for _package in OLD_PACKAGES:
+    # the package itself
+    provide(_package, "gradtool.engine.ir.program", "Program")
+    provide(_package, "gradtool.engine.ir.variable", "Variable")
+    provide(_package, "gradtool.engine.ir.default", GUARDS)
+    provide(_package, "gradtool.engine.autodiff.backward", "append_backward")
+    provide(_package, "gradtool.engine.autodiff.gradients", "gradients")
+    provide(_package, "gradtool.engine.executor.executor", "Executor")
+    provide(_package, "gradtool.engine.executor.scope", SCOPES)
+    provide(_package, "gradtool._parameters", "ParamAttr")
+    provide(_package, "gradtool.framework", f"{FLAGS} {MODES}")
+    provide(_package, "gradtool.device", f"{PLACES} {BUILD}")
+    # its modules
+    provide(f"{_package}.framework", "gradtool.engine.ir.program", "Program Block")
+    provide(f"{_package}.framework", "gradtool.engine.ir.operator", "Operator")
+    provide(f"{_package}.framework", "gradtool.engine.ir.variable", "Variable Parameter")
+    provide(
+        f"{_package}.framework", "gradtool.engine.ir.default", f"{GUARDS} switch_main_program switch_startup_program"
+    )
+    provide(f"{_package}.framework", "gradtool.framework", f"{FLAGS} {MODES} {CONSTANTS}")
+    provide(f"{_package}.framework", "gradtool.device", f"cpu_places cuda_places {BUILD}")
+    provide(f"{_package}.backward", "gradtool.engine.autodiff.backward", "append_backward")
+    provide(f"{_package}.backward", "gradtool.engine.autodiff.gradients", "gradients calc_gradient")
+    provide(f"{_package}.core", "gradtool.device", f"CPUPlace CUDAPlace CUDAPinnedPlace XPUPlace {BUILD}")
+    provide(f"{_package}.core", "gradtool.engine.executor.scope", "Scope DenseTensor")
+    provide(f"{_package}.core", "gradtool._legacy", "VarDesc LoDTensor")
+    provide(f"{_package}.executor", "gradtool.engine.executor.executor", "Executor")
+    provide(f"{_package}.executor", "gradtool.engine.executor.scope", SCOPES)
+    provide(f"{_package}.param_attr", "gradtool._parameters", "ParamAttr")
+    provide(f"{_package}.unique_name", "gradtool.utils.unique_name", "generate switch guard")
+    provide(f"{_package}.initializer", "gradtool._legacy_initializers", INITIALIZERS)
+    announce(_package, "optimizer regularizer clip", "optimizers are not part of this version")
+    announce(_package, "dygraph", "dynamic mode is not part of this version")
+    announce(_package, "io DataFeeder dataset", "reading data and saving models are not part of this version")
+    announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
+
+provide("gradtool.fluid", "gradtool.fluid.layers", "data embedding one_hot")
+
+provide("gradtool.framework", "gradtool.engine.ir.program", "Program Block")
+provide("gradtool.framework", "gradtool.engine.ir.variable", "Parameter")
+provide("gradtool.framework", "gradtool._parameters", "ParamAttr")
+provide("gradtool.framework", "gradtool.device", "CPUPlace CUDAPlace CUDAPinnedPlace XPUPlace")
+provide("gradtool.framework", "gradtool.engine.state", "enable_static disable_static set_default_dtype")
+provide("gradtool.framework", "gradtool.engine.ir.default", "switch_main_program switch_startup_program")
+
+provide("gradtool", "gradtool.device", f"CPUPlace CUDAPlace CUDAPinnedPlace set_device get_device {BUILD}")
+provide("gradtool.static", "gradtool.device", "cpu_places cuda_places")
