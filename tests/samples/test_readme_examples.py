@@ -1,0 +1,47 @@
+"""What the README prints is what its commands and its program print."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+START = "import sys; from gradtool.cli.main import main; sys.argv[0] = 'gradtool'; sys.exit(main())"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def printed(command: list[str]) -> str:
+    plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS")} | {"PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, env=plain)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_commands(block: str) -> None:
+    command, _, expected = block.partition("\n")
+    program, *arguments = shlex.split(command.removeprefix("$ "))
+    assert program == "gradtool"
+    assert printed([sys.executable, "-c", START, *arguments]) == expected
+
+
+def test_program() -> None:
+    [program], [expected] = blocks("python"), blocks("text")
+    assert printed([sys.executable, "-c", program]) == expected
+
+
+def test_the_checks_run_the_command_that_the_readme_names() -> None:
+    line = next(c for c in "".join(blocks("sh")).splitlines() if "pytest" in c)
+    command = line.rsplit("&& ", 1)[1].replace(".venv/bin/", "")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert script[-1] == command == "python -m pytest"
