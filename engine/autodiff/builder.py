@@ -380,7 +380,7 @@ class Builder:
             if there is not None:
                 found = there
             else:
-                found = Variable(self.block, name, v.spec, stop_gradient=True)
+                found = Variable(self.block, name, v.spec, stop_gradient=v.stop_gradient)
                 self._taken.add(name)
                 writer = self.values.next_writer(value)
                 assign = registry.by_type("assign")

@@ -101,7 +101,8 @@ class Operator:
     @property
     def input_names(self) -> list[str]:
         """Input slot names, sorted."""
-        return sorted(s.name for s in self.op.inputs[: len(self.inputs)])
+        listed = zip(self.op.inputs, self.inputs, strict=False)
+        return sorted(s.name for s, v in listed if v is not None or not s.unlisted)
 
     @property
     def output_names(self) -> list[str]:

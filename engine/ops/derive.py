@@ -7,7 +7,8 @@ the derived operator can be derived again, to any order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ def derive(op: OpDef) -> OpDef:
     assert rule is not None
     renamed = compat.slots(op.type)
 
-    def slot(read: Read) -> Slot:
+    def slot(place: int, read: Read) -> Slot:
         base = (op.inputs if read.kind == "in" else op.outputs)[read.place]
         plain = base.name + (names.GRAD if read.kind == "dout" else "")
         absent = read.late or (read.kind == "dout" and rule.takes_none)
-        return Slot(renamed.get(plain, plain), base.many, base.optional or absent)
+        unlisted = place in rule.needs or (read.kind == "out" and base.optional)
+        return Slot(renamed.get(plain, plain), base.many, base.optional or absent, unlisted)
 
-    inputs = tuple(map(slot, rule.reads))
+    inputs = tuple(slot(i, r) for i, r in enumerate(rule.reads))
     outputs = tuple(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
 
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
@@ -78,6 +80,7 @@ class DerivedRule:
 
     expands: bool = False
     takes_none: bool = True
+    needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = MappingProxyType({})
 
     def __init__(self, op: OpDef) -> None:
         self.op = op

@@ -83,6 +83,8 @@ class Slot(NamedTuple):
     """Holds a list of tensors (``X*`` in a signature)."""
     optional: bool = False
     """May be left empty (``Bias?`` in a signature)."""
+    unlisted: bool = False
+    """Programs do not list it while it is empty."""
 
 
 class Read(NamedTuple):
@@ -109,6 +111,8 @@ class Rule(Protocol):
     """Whether programs show it as ordinary operators (``scale`` for ``scale``) instead of a gradient operator."""
     takes_none: bool
     """Whether an output's gradient may be absent; otherwise zeros are filled in."""
+    needs: Mapping[int, Callable[[Mapping[str, Any]], bool]]
+    """For entries of ``reads`` that not every operator needs: whether one with these attributes does."""
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -217,9 +221,16 @@ class OpDef:
     def gradient(self, fn: Callable[..., Any]) -> Callable[..., Any]: ...
     @overload
     def gradient(
-        self, *, wrt: str = ..., expands: bool = ...
+        self, *, wrt: str = ..., expands: bool = ..., needs: Mapping[str, Callable[[Mapping[str, Any]], bool]] = ...
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
-    def gradient(self, fn: Callable[..., Any] | None = None, *, wrt: str | None = None, expands: bool = False) -> Any:
+    def gradient(
+        self,
+        fn: Callable[..., Any] | None = None,
+        *,
+        wrt: str | None = None,
+        expands: bool = False,
+        needs: Mapping[str, Callable[[Mapping[str, Any]], bool]] | None = None,
+    ) -> Any:
         """Add the gradient rule.
 
         The parameters of the rule say what is kept for backward: the names of the kernel's parameters are forward
@@ -231,11 +242,13 @@ class OpDef:
         Args:
             wrt: the input slots with a gradient, separated by blanks; all inputs that are not optional by default.
             expands: programs show the rule's operators instead of one gradient operator.
+            needs: by parameter: whether an operator with these attributes needs it; where not, the rule gets None and
+                programs do not list it.
         """
 
         def add(rule: Callable[..., Any]) -> Callable[..., Any]:
             names = wrt.split() if wrt is not None else [s.name for s in self.inputs if not s.optional]
-            self.rule = WrittenRule(self, rule, tuple(self.input_index[n] for n in names), expands)
+            self.rule = WrittenRule(self, rule, tuple(self.input_index[n] for n in names), expands, needs)
             return rule
 
         return add if fn is None else add(fn)
@@ -342,9 +355,16 @@ def keyword_only(fn: Callable[..., Any]) -> tuple[str, ...]:
 class WrittenRule:
     """A gradient rule as written in a definition."""
 
-    __slots__ = ("attrs", "expands", "fn", "many", "reads", "takes_none", "wrt")
+    __slots__ = ("attrs", "expands", "fn", "many", "needs", "reads", "takes_none", "wrt")
 
-    def __init__(self, op: OpDef, fn: Callable[..., Any], wrt: tuple[int, ...], expands: bool) -> None:
+    def __init__(
+        self,
+        op: OpDef,
+        fn: Callable[..., Any],
+        wrt: tuple[int, ...],
+        expands: bool,
+        needs: Mapping[str, Callable[[Mapping[str, Any]], bool]] | None = None,
+    ) -> None:
         places: dict[str, tuple[str, int]] = {}
         for j, slot in enumerate(op.outputs):
             places["d" + slot.name.lower()] = ("dout", j)
@@ -368,6 +388,8 @@ class WrittenRule:
         self.wrt = wrt
         self.expands = expands
         self.takes_none = False
+        at = {name: i for i, name in enumerate(positional(fn)[1:])}
+        self.needs = {at[name]: needed for name, needed in (needs or {}).items()}
         self.attrs = keyword_only(fn)
         self.many = tuple(op.inputs[i].many for i in wrt)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...errors import DtypeError, OperatorError, ShapeError
 from ...spec import UNKNOWN
+from ..infer import product as count_of
 from ..opdef import Like, op
 from .convolve import Geometry, back, first, product, spatial, spread
 from .window import check_numbers
@@ -39,8 +40,8 @@ def _checked(name, x, w, geometry):
         raise OperatorError(f"{name}: groups must be at least 1, not {geometry.groups}")
     last = geometry.data_format == "NHWC"
     channels = x.shape[3] if last else x.shape[1]
-    expected = w.shape[0] if geometry.transposed else w.shape[1] * geometry.groups
-    if channels != expected and UNKNOWN not in (channels, expected, w.shape[1]):
+    expected = w.shape[0] if geometry.transposed else count_of((w.shape[1], geometry.groups))
+    if channels != expected and UNKNOWN not in (channels, expected):
         raise ShapeError(
             f"{name}: Input {list(x.shape)} has {channels} channels, but Filter {list(w.shape)} with "
             f"{geometry.groups} groups takes {expected}"
@@ -188,7 +189,7 @@ def _define_transposed(name):
         g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format, True)
         batch, image = _checked(name, x, w, g)
         sizes = _transposed_sizes(name, image, w.shape[2:], g, output_padding, output_size)
-        return _placed(x, batch, w.shape[1] * groups, sizes, g)
+        return _placed(x, batch, count_of((w.shape[1], groups)), sizes, g)
 
     @made.gradient(wrt="Input Filter")
     def _(
