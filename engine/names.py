@@ -37,6 +37,11 @@ def old_version(name: str, version: int) -> str:
     return f"{name}@VERSION@{version}"
 
 
+def is_old_version(name: str) -> bool:
+    """Whether :func:`old_version` made the name."""
+    return "@VERSION@" in name and not name.endswith(GRAD)
+
+
 def forward(name: str) -> str:
     """The forward variable of a gradient variable: strips ``grad/`` prefixes and all from ``@GRAD`` on.
 

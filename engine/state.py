@@ -5,9 +5,10 @@ Held in context variables, so that threads and async tasks do not disturb each o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
@@ -92,3 +93,23 @@ class RandomState:
 
 
 random = RandomState()
+
+
+_watcher: ContextVar[Callable[[Any, Any], None] | None] = ContextVar("gradtool_run_watcher", default=None)
+
+
+@contextmanager
+def watched_runs(watcher: Callable[[Any, Any], None]) -> Iterator[None]:
+    """Call ``watcher(program, feed)`` for each ``Executor.run`` made inside."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def note_run(program: Any, feed: Any) -> None:
+    """Tell whoever watches that *program* is run with *feed*."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(program, feed)

@@ -52,7 +52,8 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
         for v in used:
             v.op = None
         for op in kept:
-            op.role &= ~roles.LOSS
+            if roles.is_forward(op.role):
+                op.role = roles.FORWARD
             op.role_var = ()
             for v in each(op.outputs):
                 v.op = op

@@ -1,0 +1,122 @@
+"""The neutral picture of a graph: what renderers draw.
+
+A :class:`GraphView` is plain data. It knows nothing of programs, files or drawing, holds no reference to the objects
+that it was made from, and is the same for the same program in every run. Renderers (``viz/render``) are functions of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .ir.operator import Operator
+from .spec import Shape
+
+FORWARD: Final = "forward"
+BACKWARD: Final = "backward"
+BOTH: Final = "both"
+PARTS: Final = (FORWARD, BACKWARD, BOTH)
+
+OP: Final = "op"
+TENSOR: Final = "tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """An operator or a tensor.
+
+    Attributes:
+        id: ``op7`` for the eighth operator, ``v12`` for the thirteenth variable.
+        kind: :data:`OP` or :data:`TENSOR`.
+        name: ``mul_grad.0`` (the first operator of that type), or the tensor's name.
+        type: the operator's type, or what the variable holds.
+        role: of an operator ``forward``, ``loss``, ``seed``, ``backward`` or ``optimize``; of a tensor ``data``,
+            ``parameter``, ``gradient`` (of a parameter or of something else that was asked for), ``loss``, ``state``
+            (persistable) or ``temporary``.
+        part: :data:`FORWARD` or :data:`BACKWARD`.
+        shape, dtype: of a tensor; None for an operator. -1 in the shape is not known until the program runs.
+        pair: the forward operator that a gradient operator differentiates, the tensor that a gradient belongs to.
+        source: ``model.py:9``, or empty.
+        scope: the ``name_scope`` that an operator was made in, or empty.
+    """
+
+    id: str
+    kind: str
+    name: str
+    type: str
+    role: str
+    part: str
+    shape: Shape | None = None
+    dtype: str | None = None
+    pair: str | None = None
+    source: str = ""
+    scope: str = ""
+
+    @property
+    def spec(self) -> str:
+        """``float32[-1, 13]``; empty for an operator."""
+        return "" if self.shape is None else f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeView:
+    """A tensor on its way from where its value comes from to an operator that reads it, or to a result.
+
+    Attributes:
+        source: the operator that wrote the value, or the tensor itself when nothing did.
+        target: the operator that reads it, or the tensor itself where a result is shown.
+        tensor: the tensor's node.
+        slot: the slot of the reading operator; of the writing one when the target is the tensor.
+        saved: whether a backward operator reads a forward value, which has to be kept alive for it.
+        shape_only: whether a backward operator reads nothing but the shape of a forward value.
+    """
+
+    source: str
+    target: str
+    tensor: str
+    slot: str = ""
+    saved: bool = False
+    shape_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """Nodes and edges in the order of the program.
+
+    Every tensor has a node. Edges touch the node of a tensor only where the tensor itself is of interest: data,
+    parameters, their gradients, the loss, results. Others travel along edges from operator to operator.
+    """
+
+    title: str
+    nodes: tuple[NodeView, ...]
+    edges: tuple[EdgeView, ...]
+    part: str = BOTH
+
+    def by_id(self) -> dict[str, NodeView]:
+        return {n.id: n for n in self.nodes}
+
+    def only(self, part: str) -> GraphView:
+        """The forward or the backward part, with the edges inside it; everything for :data:`BOTH`."""
+        if part == BOTH:
+            return self
+        nodes = tuple(n for n in self.nodes if n.part == part)
+        kept = {n.id for n in nodes}
+        edges = tuple(e for e in self.edges if e.source in kept and e.target in kept)
+        return replace(self, nodes=nodes, edges=edges, part=part)
+
+    def drawn(self) -> tuple[NodeView, ...]:
+        """The nodes that a picture shows: operators, tensors with an edge, and parameters even without one."""
+        touched = {e.source for e in self.edges} | {e.target for e in self.edges}
+        return tuple(n for n in self.nodes if n.kind == OP or n.id in touched or n.role == "parameter")
+
+
+def op_names(ops: Iterable[Operator]) -> dict[Operator, str]:
+    """A stable name for each operator: ``mul_grad.0`` is the first one of its type."""
+    counts: defaultdict[str, int] = defaultdict(int)
+    found = {}
+    for op in ops:
+        found[op] = f"{op.type}.{counts[op.type]}"
+        counts[op.type] += 1
+    return found

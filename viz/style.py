@@ -1,0 +1,43 @@
+"""Colours, shapes and letters of nodes: one table for every renderer.
+
+The fills are Okabe and Ito's palette, which people with any kind of colour vision can tell apart; the text on them is
+black (contrast at least 4.5). Shape and letter say the same as the colour does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStyle:
+    """How one role looks.
+
+    Attributes:
+        letter: stands in front of the node's name.
+        meaning: the text of the legend.
+        fill: as ``#rrggbb``.
+        shape, border: as Graphviz calls them.
+    """
+
+    letter: str
+    meaning: str
+    fill: str
+    shape: str
+    border: str = "solid"
+
+
+ROLES: Final = {
+    "data": NodeStyle("D", "data that is fed", "#FFFFFF", "parallelogram"),
+    "parameter": NodeStyle("P", "parameter", "#E69F00", "cylinder"),
+    "state": NodeStyle("S", "kept between runs", "#FFFFFF", "cylinder", "dashed"),
+    "forward": NodeStyle("F", "forward operator", "#56B4E9", "box"),
+    "loss": NodeStyle("L", "loss", "#F0E442", "doubleoctagon"),
+    "seed": NodeStyle("B", "seed of the backward part", "#F0E442", "box", "rounded"),
+    "backward": NodeStyle("B", "backward operator", "#CC79A7", "box", "rounded"),
+    "gradient": NodeStyle("G", "gradient that was asked for", "#009E73", "hexagon"),
+    "optimize": NodeStyle("O", "optimizer's operator", "#D55E00", "box", "bold"),
+    "temporary": NodeStyle("T", "other tensor", "#FFFFFF", "ellipse"),
+}
+"""Role of a node -> how it looks, in the order of the legend."""
