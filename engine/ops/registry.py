@@ -25,6 +25,7 @@ LIBRARY = (
     "linalg",
     "loss",
     "norm",
+    "pad",
     "pool",
     "random",
     "reduction",

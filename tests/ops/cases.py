@@ -102,3 +102,47 @@ def each_case(
 def each_op() -> pytest.MarkDecorator:
     """Parametrise a test by ``op``."""
     return pytest.mark.parametrize("op", [pytest.param(op, id=op.type) for op in registry.all_ops()])
+
+
+SHAPED_BY_VALUES = {
+    "bincount",
+    "concat",
+    "expand_v2",
+    "fill_constant",
+    "gather",
+    "gaussian_random",
+    "linspace",
+    "masked_select",
+    "nearest_interp_v2",
+    "one_hot_v2",
+    "pad3d",
+    "randint",
+    "range",
+    "reshape2",
+    "slice",
+    "split",
+    "strided_slice",
+    "tile",
+    "top_k_v2",
+    "truncated_gaussian_random",
+    "uniform_random",
+    "unsqueeze2",
+    "where_index",
+}
+"""Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
+
+NEEDS_KNOWN = {
+    "expand_v2": "the length of the shape tensor is the number of dimensions",
+    "fill_constant": "the length of the shape tensor is the number of dimensions",
+    "gaussian_random": "the length of the shape tensor is the number of dimensions",
+    "gather_nd": "the last dimension of Index says how many dimensions it indexes",
+    "randint": "the length of the shape tensor is the number of dimensions",
+    "reshape2": "the length of the shape tensor is the number of dimensions",
+    "squeeze2": "without axes, an unknown dimension is taken to be other than 1; with axes, to be 1",
+    "tile": "the length of the tensor is the number of dimensions",
+    "unbind": "each part is a variable of its own",
+    "uniform_random": "the length of the shape tensor is the number of dimensions",
+    "unsqueeze2": "the length of the axes tensor is the number of new dimensions",
+    "unstack": "each part is a variable of its own",
+}
+"""Operators that cannot do with unknown dimensions in all samples -> why."""

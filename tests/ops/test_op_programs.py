@@ -16,7 +16,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import Operand
 from gradtool.engine.spec import UNKNOWN, Shape
 from tests.ops.calls import call, pull, second_pull, seeds, wanted_for
-from tests.ops.cases import Case, arrays, each_case, is_float
+from tests.ops.cases import NEEDS_KNOWN, Case, arrays, each_case, is_float
 
 both_declarations = pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 """Whether the program knows the dimensions of what it is fed, or sees -1 everywhere."""
@@ -27,7 +27,7 @@ class OneOp:
 
     def __init__(self, case: Case, known: bool = True) -> None:
         self.case = case
-        self.known = known
+        self.known = known or case.op.type in NEEDS_KNOWN
         self.program = Program()
         self.block = self.program.global_block()
         self.feed: dict[str, np.ndarray] = {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...spec import TensorSpec
+from ..infer import broadcast
 from ..opdef import Trait, op
-from ..samples import bools, ints
+from ..samples import bools, exactly, ints
 
 
 def _compare(name, function, doc):
@@ -67,3 +69,124 @@ def _(x):
 def _(make):
     yield make(x=bools((2, 3)))
     yield make(x=ints((2, 3), 2))
+
+
+def _bitwise(name, function, doc):
+    def kernel(k, x, y):
+        return function(k.xp)(x, y)
+
+    kernel.__doc__ = doc
+    defined = op(name, "X Y -> Out", trait=Trait.ELEMENTWISE, differentiable=False)(kernel)
+
+    @defined.samples
+    def _(make):
+        yield make(x=bools((4, 3)), y=bools((3,)))
+        yield make(x=ints((2, 3), 9), y=ints((2, 3), 9))
+
+    return defined
+
+
+bitwise_and = _bitwise("bitwise_and", lambda xp: xp.bitwise_and, "And of each bit; of truth values, whether both hold.")
+bitwise_or = _bitwise("bitwise_or", lambda xp: xp.bitwise_or, "Or of each bit; of truth values, whether either holds.")
+bitwise_xor = _bitwise("bitwise_xor", lambda xp: xp.bitwise_xor, "Exclusive or of each bit or truth value.")
+
+
+@op("bitwise_not", trait=Trait.UNARY, differentiable=False)
+def bitwise_not(k, x):
+    """Each bit turned over; of a truth value, whether it does not hold."""
+    return k.xp.invert(x)
+
+
+@bitwise_not.samples
+def _(make):
+    yield make(x=bools((2, 3)))
+    yield make(x=ints((2, 3), 9))
+
+
+def _kind(name, type_, function, doc):
+    def kernel(k, x):
+        return k.xp.asarray(function(k.xp)(x))
+
+    kernel.__doc__ = doc
+    defined = op(name, type=type_, differentiable=False)(kernel)
+    defined.infer(lambda x: x.with_dtype("bool"))
+
+    @defined.samples
+    def _(make):
+        yield make(x=exactly([0.5, float("nan"), float("inf"), -float("inf")]))
+        yield make(x=())
+        yield make(x=(0, 3))
+        yield make(x=ints((2,), 3))
+
+    return defined
+
+
+isnan = _kind("isnan", "isnan_v2", lambda xp: xp.isnan, "Whether each element is no number.")
+isinf = _kind("isinf", "isinf_v2", lambda xp: xp.isinf, "Whether each element is infinite.")
+isfinite = _kind("isfinite", "isfinite_v2", lambda xp: xp.isfinite, "Whether each element is a finite number.")
+
+
+@op("equal_all", "X Y -> Out", differentiable=False)
+def equal_all(k, x, y):
+    """Whether two tensors have the same shape and elements, as a 0-d tensor."""
+    return k.xp.asarray(x.shape == y.shape and bool((x == y).all()))
+
+
+@equal_all.infer
+def _(x, y):
+    return TensorSpec((), "bool")
+
+
+@equal_all.samples
+def _(make):
+    yield make(x=ints((2,), 1), y=ints((2,), 1))
+    yield make(x=(2, 3), y=(2, 3))
+    yield make(x=(2,), y=(3,))
+    yield make(x=(0,), y=(0,))
+
+
+TOLERANCE = {"rtol": "1e-05", "atol": "1e-08", "equal_nan": False}
+"""Tolerances; text, so that nothing is lost."""
+
+
+def _near(k, x, y, rtol, atol, equal_nan):
+    return k.xp.isclose(x, y, float(rtol), float(atol), equal_nan)
+
+
+@op("isclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, differentiable=False)
+def isclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
+    """Whether elements differ by at most ``atol + rtol·|y|``."""
+    return k.xp.asarray(_near(k, x, y, *_tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan))
+
+
+def _tolerances(rtol, atol, rtol_tensor, atol_tensor):
+    return rtol if rtol_tensor is None else rtol_tensor.item(), atol if atol_tensor is None else atol_tensor.item()
+
+
+@isclose.infer
+def _(x, y, rtol_tensor, atol_tensor):
+    return TensorSpec(broadcast(x.shape, y.shape, op="isclose"), "bool")
+
+
+@op("allclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, differentiable=False)
+def allclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
+    """Whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
+    return k.xp.asarray(_near(k, x, y, *_tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan).all())
+
+
+@allclose.infer
+def _(x, y, rtol_tensor, atol_tensor):
+    broadcast(x.shape, y.shape, op="allclose")
+    return TensorSpec((), "bool")
+
+
+for _op in (isclose, allclose):
+
+    @_op.samples
+    def _(make):
+        nan = float("nan")
+        yield make(x=exactly([1.0, nan, 2.0]), y=exactly([1.0 + 1e-6, nan, 3.0]))
+        yield make(x=exactly([1.0, nan]), y=exactly([1.0, nan]), equal_nan=True)
+        yield make(x=exactly([1.0, 2.0]), y=exactly([1.1, 2.1]), rtol="0.2", atol="0.0")
+        yield make(x=exactly([1.0]), y=exactly([1.05]), rtol_tensor=exactly([0.1]), atol_tensor=exactly([0.0]))
+        yield make(x=(0,), y=(0,))

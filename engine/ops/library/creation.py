@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from ...spec import TensorSpec
+import math
+
+from ...errors import ShapeError
+from ...spec import UNKNOWN, TensorSpec
 from ...spec import dtype as dtype_of
-from ..infer import product
 from ..opdef import Like, op
-from ..samples import ints
+from ..samples import exactly, ints
+from .shape import length, whole, wholes
 
 CONSTANT = {
     "shape": (),
@@ -21,19 +24,48 @@ CONSTANT = {
 @op("fill_constant", "ValueTensor? ShapeTensor? ShapeTensorList* -> Out", attrs=CONSTANT, differentiable=False)
 def fill_constant(k, value_tensor, shape_tensor, shape_tensor_list, *, shape, dtype, value, str_value):
     """A tensor of one value; the shape may come from a tensor, or from one tensor per dimension."""
-    if shape_tensor is not None:
-        shape = tuple(int(d) for d in shape_tensor)
-    elif shape_tensor_list:
-        shape = tuple(int(d.reshape(())) for d in shape_tensor_list)
+    shape = made_shape(shape, shape_tensor, shape_tensor_list)
     fill = value_tensor.reshape(()) if value_tensor is not None else float(str_value) if str_value else value
     return k.xp.full(shape, fill, dtype_of(dtype).numpy)
 
 
 @fill_constant.infer
 def _(value_tensor, shape_tensor, shape_tensor_list, *, shape, dtype):
+    return shaped("fill_constant", shape_tensor, shape_tensor_list, shape, dtype)
+
+
+def shaped(name, shape_tensor, shape_tensor_list, shape, dtype):
+    """The spec of a tensor whose shape is an attribute, a tensor, or one tensor per dimension."""
     if shape_tensor is not None:
-        return TensorSpec((-1,) * product(shape_tensor.shape), dtype)
-    return TensorSpec(shape, dtype)
+        return TensorSpec((UNKNOWN,) * length(shape_tensor, name), dtype)
+    return TensorSpec((max(d, UNKNOWN) for d in shape) if shape else (UNKNOWN,) * len(shape_tensor_list), dtype)
+
+
+def made_shape(shape, shape_tensor, shape_tensor_list):
+    """The shape that such an operator makes."""
+    if shape_tensor is not None:
+        return whole(shape_tensor)
+    return wholes(shape_tensor_list) if shape_tensor_list else shape
+
+
+@op(
+    "fill_constant_batch_size_like",
+    "Input -> Out",
+    attrs={**CONSTANT, "input_dim_idx": 0, "output_dim_idx": 0},
+    differentiable=False,
+)
+def fill_constant_batch_size_like(k, x, *, shape, dtype, value, str_value, input_dim_idx, output_dim_idx):
+    """A tensor of one value whose dimension *output_dim_idx* is dimension *input_dim_idx* of *x*."""
+    dims = list(shape)
+    dims[output_dim_idx] = x.shape[input_dim_idx]
+    return k.xp.full(dims, float(str_value) if str_value else value, dtype_of(dtype).numpy)
+
+
+@fill_constant_batch_size_like.infer
+def _(x, *, shape, dtype, input_dim_idx, output_dim_idx):
+    dims = list(shape)
+    dims[output_dim_idx] = x.shape[input_dim_idx]
+    return TensorSpec(dims, dtype)
 
 
 @op("full_like", type="fill_any_like", attrs={"value": 0.0, "dtype": -1}, differentiable=False)
@@ -56,6 +88,82 @@ def assign_value(k, *, shape, dtype, values):
 @assign_value.infer
 def _(*, shape, dtype):
     return TensorSpec(shape, dtype)
+
+
+@op("range", "Start End Step -> Out", differentiable=False)
+def range_(k, start, end, step):
+    """The numbers from *start* up to but without *end*, *step* apart."""
+    return k.xp.arange(start.reshape(()).item(), end.reshape(()).item(), step.reshape(()).item()).astype(start.dtype)
+
+
+@range_.infer
+def _(start, end, step):
+    return start.with_shape((UNKNOWN,))
+
+
+@op("linspace", "Start Stop Num -> Out", attrs={"dtype": 5}, differentiable=False)
+def linspace(k, start, stop, num, *, dtype):
+    """*num* numbers from *start* to *stop*, both included, evenly spaced."""
+    found = k.xp.linspace(start.reshape(()).item(), stop.reshape(()).item(), int(num.reshape(())))
+    return found.astype(dtype_of(dtype).numpy)
+
+
+@linspace.infer
+def _(start, stop, num, *, dtype):
+    return TensorSpec((UNKNOWN,), dtype)
+
+
+@op("eye", "-> Out", attrs={"num_rows": 0, "num_columns": -1, "dtype": 5}, differentiable=False)
+def eye(k, *, num_rows, num_columns, dtype):
+    """Ones on the diagonal, zeros elsewhere; as many columns as rows when -1."""
+    return k.xp.eye(num_rows, num_rows if num_columns < 0 else num_columns, dtype=dtype_of(dtype).numpy)
+
+
+@eye.infer
+def _(*, num_rows, num_columns, dtype):
+    return TensorSpec((num_rows, num_rows if num_columns < 0 else num_columns), dtype)
+
+
+@op("shape", "Input -> Out", differentiable=False)
+def shape(k, x):
+    """The dimensions of *x*, as an int32 vector."""
+    return k.xp.array(x.shape, "int32")
+
+
+@shape.infer
+def _(x):
+    return TensorSpec((x.ndim,), "int32")
+
+
+@op("size", "Input -> Out", differentiable=False)
+def size(k, x):
+    """The number of elements of *x*, as a 0-d int64 tensor."""
+    return k.xp.array(math.prod(x.shape), "int64")
+
+
+@size.infer
+def _(x):
+    return TensorSpec((), "int64")
+
+
+@op("increment", attrs={"step": 1.0})
+def increment(k, x, *, step):
+    """*x* plus *step*; programs write the result to *x* itself."""
+    return x + k.xp.asarray(step).astype(x.dtype)
+
+
+@increment.infer
+def _(x):
+    if x.count not in (1, UNKNOWN):
+        raise ShapeError(f"increment: X must have one element, but its shape is {list(x.shape)}")
+    return x
+
+
+@increment.gradient(expands=True)
+def _(k, dout):
+    # Paddle undoes the increment in place here. The old value is kept where a gradient needs it, so a copy of the
+    # gradient is all there is to do.
+    return k.assign(dout)
 
 
 @op("add_n", "X* -> Out", type="sum")
@@ -97,6 +205,53 @@ def _(k, dout, *, in_dtype, out_dtype):
 def _(make):
     yield make(shape=(2, 3), value=1.5, shape_tensor_list=[])
     yield make(shape=(), value=2.0, dtype=3, shape_tensor_list=[])
+    yield make(shape=(2,), str_value="0.1", dtype=6, shape_tensor_list=[])
+    yield make(value=1.0, shape_tensor=exactly([2, 3], "int32"), shape_tensor_list=[])
+    yield make(value=1.0, shape=(-1, 3), shape_tensor_list=[exactly([2], "int32"), exactly(3, "int32")])
+    yield make(shape=(2, 0), value_tensor=exactly([1.5], "float32"), shape_tensor_list=[])
+
+
+@fill_constant_batch_size_like.samples
+def _(make):
+    yield make(x=(2, 3), shape=(4, -1), value=1.5, input_dim_idx=0, output_dim_idx=1)
+    yield make(x=(0, 3), shape=(-1, 3), value=2.0, dtype=3)
+
+
+@range_.samples
+def _(make):
+    yield make(start=exactly([1], "int64"), end=exactly([7], "int64"), step=exactly([2], "int64"))
+    yield make(start=exactly(1.0, "float64"), end=exactly(0.0, "float64"), step=exactly(-0.25, "float64"))
+    yield make(start=exactly([3], "int32"), end=exactly([3], "int32"), step=exactly([1], "int32"))
+
+
+@linspace.samples
+def _(make):
+    yield make(start=exactly([0.0]), stop=exactly([1.0]), num=exactly([5], "int32"), dtype=6)
+    yield make(start=exactly(0, "int32"), stop=exactly(10, "int32"), num=exactly(4, "int32"), dtype=2)
+    yield make(start=exactly([2.0]), stop=exactly([1.0]), num=exactly([1], "int32"))
+
+
+@eye.samples
+def _(make):
+    yield make(num_rows=3)
+    yield make(num_rows=2, num_columns=3, dtype=3)
+    yield make(num_rows=0, num_columns=2)
+
+
+for _op in (shape, size):
+
+    @_op.samples
+    def _(make):
+        yield make(x=(2, 3))
+        yield make(x=())
+        yield make(x=(0, 3))
+
+
+@increment.samples
+def _(make):
+    yield make(x=(1,), step=2.5)
+    yield make(x=())
+    yield make(x=ints((1, 1), 5), step=2.0)
 
 
 @full_like.samples

@@ -185,7 +185,8 @@ def _point_index(index, shape, name):
 @op("gather_nd", "X Index -> Out")
 def gather_nd(k, x, index):
     """The elements (or slices) of *x* at the coordinates in the last dimension of *index*."""
-    return x[_point_index(index, x.shape, "gather_nd")].reshape(index.shape[:-1] + x.shape[index.shape[-1] :])
+    places = _point_index(index, x.shape, "gather_nd")
+    return x[places] if places else k.xp.broadcast_to(x, index.shape[:-1] + x.shape)
 
 
 @gather_nd.infer

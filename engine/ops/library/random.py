@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from ...errors import UsageError
 from ...spec import TensorSpec
 from ...spec import dtype as dtype_of
 from ..opdef import Trait, op
+from ..samples import between, exactly
+from .creation import made_shape, shaped
 
+SHAPES = "ShapeTensor? ShapeTensorList* -> Out"
 UNIFORM = {
     "shape": (),
     "dtype": 5,
@@ -16,22 +20,134 @@ UNIFORM = {
     "diag_step": 0,
     "diag_val": 1.0,
 }
+NORMAL = {"shape": (), "dtype": 5, "mean": 0.0, "std": 1.0, "seed": 0}
+
+
+def _shapes(defined):
+    """The shape rule of an operator whose shape comes from an attribute or from tensors."""
+
+    @defined.infer
+    def _(shape_tensor, shape_tensor_list, *, shape, dtype):
+        return shaped(defined.type, shape_tensor, shape_tensor_list, shape, dtype)
+
+    return defined
+
+
+@_shapes
+@op("uniform_random", SHAPES, attrs=UNIFORM, trait=Trait.RANDOM, differentiable=False)
+def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max, seed):
+    """Numbers drawn evenly from *min* up to *max*."""
+    shape = made_shape(shape, shape_tensor, shape_tensor_list)
+    return k.xp.asarray(k.generator(seed).uniform(min, max, shape)).astype(dtype_of(dtype).numpy)
+
+
+@_shapes
+@op("gaussian_random", SHAPES, attrs=NORMAL, trait=Trait.RANDOM, differentiable=False)
+def gaussian_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, mean, std, seed):
+    """Numbers from a normal distribution."""
+    shape = made_shape(shape, shape_tensor, shape_tensor_list)
+    return k.xp.asarray(k.generator(seed).normal(mean, std, shape)).astype(dtype_of(dtype).numpy)
 
 
 @op(
-    "uniform_random",
-    "ShapeTensor? ShapeTensorList* -> Out",
-    attrs=UNIFORM,
+    "truncated_gaussian_random",
+    "-> Out",
+    attrs={**NORMAL, "a": -2.0, "b": 2.0},
     trait=Trait.RANDOM,
     differentiable=False,
 )
-def uniform_random(k, shape_tensor, shape_tensor_list, *, shape, dtype, min, max, seed):
-    """Numbers drawn evenly between *min* and *max*."""
-    if shape_tensor is not None:
-        shape = tuple(int(d) for d in shape_tensor)
-    return k.xp.asarray(k.generator(seed).uniform(min, max, shape).astype(dtype_of(dtype).numpy))
+def truncated_gaussian_random(k, *, shape, dtype, mean, std, seed, a, b):
+    """Numbers from a normal distribution, those outside ``mean + [a, b]·std`` drawn again."""
+    generator = k.generator(seed)
+    drawn = generator.standard_normal(shape)
+    outside = (drawn < a) | (drawn > b)
+    while outside.any():
+        drawn = k.xp.where(outside, generator.standard_normal(shape), drawn)
+        outside = (drawn < a) | (drawn > b)
+    return k.xp.asarray(mean + std * drawn).astype(dtype_of(dtype).numpy)
 
 
-@uniform_random.infer
-def _(shape_tensor, shape_tensor_list, *, shape, dtype):
+@truncated_gaussian_random.infer
+def _(*, shape, dtype, a, b):
+    if a >= b:
+        raise UsageError(f"truncated_gaussian_random: the lower bound {a} must be below the upper one {b}")
     return TensorSpec(shape, dtype)
+
+
+@_shapes
+@op(
+    "randint",
+    SHAPES,
+    attrs={"shape": (), "dtype": 3, "low": 0, "high": 0, "seed": 0},
+    trait=Trait.RANDOM,
+    differentiable=False,
+)
+def randint(k, shape_tensor, shape_tensor_list, *, shape, dtype, low, high, seed):
+    """Whole numbers from *low* up to but without *high*."""
+    shape = made_shape(shape, shape_tensor, shape_tensor_list)
+    return k.xp.asarray(k.generator(seed).integers(low, high, shape)).astype(dtype_of(dtype).numpy)
+
+
+@op("randperm", "-> Out", attrs={"n": 0, "dtype": 3}, trait=Trait.RANDOM, differentiable=False)
+def randperm(k, *, n, dtype):
+    """The whole numbers below *n* in random order."""
+    return k.xp.asarray(k.generator().permutation(n)).astype(dtype_of(dtype).numpy)
+
+
+@randperm.infer
+def _(*, n, dtype):
+    return TensorSpec((n,), dtype)
+
+
+@op("bernoulli", trait=Trait.RANDOM, differentiable=False)
+def bernoulli(k, x):
+    """Ones with the probabilities *x*, else zeros."""
+    return (k.xp.asarray(k.generator().random(x.shape)) < x).astype(x.dtype)
+
+
+@bernoulli.infer
+def _(x):
+    return x
+
+
+@uniform_random.samples
+def _(make):
+    yield make(shape=(2, 3), min=0.0, max=4.0, shape_tensor_list=[])
+    yield make(shape=(), dtype=6, seed=3, shape_tensor_list=[])
+    yield make(shape=(0, 3), shape_tensor_list=[])
+    yield make(shape_tensor=exactly([2, 3], "int32"), shape_tensor_list=[])
+
+
+@gaussian_random.samples
+def _(make):
+    yield make(shape=(2, 3), mean=1.0, std=0.5, shape_tensor_list=[])
+    yield make(shape=(), dtype=6, seed=3, shape_tensor_list=[])
+    yield make(shape=(0, 3), shape_tensor_list=[])
+    yield make(shape=(-1, 3), shape_tensor_list=[exactly([2], "int32"), exactly(3, "int32")])
+
+
+@truncated_gaussian_random.samples
+def _(make):
+    yield make(shape=(5, 4), mean=1.0, std=0.5)
+    yield make(shape=(), dtype=6, seed=3, a=0.0, b=0.5)
+    yield make(shape=(0, 3))
+
+
+@randint.samples
+def _(make):
+    yield make(shape=(2, 3), low=2, high=5, shape_tensor_list=[])
+    yield make(shape=(), dtype=2, high=4, seed=3, shape_tensor_list=[])
+    yield make(high=3, shape_tensor=exactly([2], "int32"), shape_tensor_list=[])
+
+
+@randperm.samples
+def _(make):
+    yield make(n=5)
+    yield make(n=0, dtype=2)
+
+
+@bernoulli.samples
+def _(make):
+    yield make(x=between(0, 1, (3, 4)))
+    yield make(x=between(0, 1, ()))
+    yield make(x=(0, 3))

@@ -7,7 +7,7 @@ from ...spec import UNKNOWN
 from ..infer import broadcast, product
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from .shape import whole, wholes
+from .shape import length, whole, wholes
 
 
 def _expanded(old, shape):
@@ -44,7 +44,7 @@ def expand(k, x, shape_tensor, shape_tensor_list, *, shape):
 @expand.infer
 def _(x, shape_tensor, shape_tensor_list, *, shape):
     if shape_tensor is not None:
-        return x.with_shape((UNKNOWN,) * max(product(shape_tensor.shape), 0))
+        return x.with_shape((UNKNOWN,) * length(shape_tensor, "expand_v2"))
     if shape_tensor_list:
         return x.with_shape(UNKNOWN if d < 0 else d for d in shape)
     return x.with_shape(_expanded(x.shape, shape))
@@ -63,7 +63,11 @@ def expand_as(k, x, y, *, target_shape):
 
 @expand_as.infer
 def _(x, y, *, target_shape):
-    return x.with_shape(_expanded(x.shape, target_shape if y is None else y.shape))
+    if y is None:
+        return x.with_shape(_expanded(x.shape, target_shape))
+    if x.ndim > y.ndim:
+        raise ShapeError(f"expand_as_v2: X {list(x.shape)} has more dimensions than Y {list(y.shape)}")
+    return x.with_shape(broadcast(x.shape, y.shape, op="expand_as_v2"))
 
 
 @expand_as.gradient
@@ -118,7 +122,7 @@ def tile(k, x, times_tensor, times_list, *, repeat_times):
 @tile.infer
 def _(x, times_tensor, times_list, *, repeat_times):
     if times_tensor is not None:
-        repeat_times = (UNKNOWN,) * max(product(times_tensor.shape), 0)
+        repeat_times = (UNKNOWN,) * length(times_tensor, "tile")
     times, more = _repeats(x.ndim, repeat_times)
     return x.with_shape(
         UNKNOWN if UNKNOWN in (d, t) else d * t for d, t in zip((1,) * more + x.shape, times, strict=True)

@@ -33,6 +33,18 @@ def wholes(tensors):
     return tuple(int(t.reshape(())) for t in tensors)
 
 
+def length(tensor, name):
+    """How many numbers a shape tensor holds: the number of dimensions of the result.
+
+    Raises:
+        ShapeError: it is not known.
+    """
+    count = product(tensor.shape)
+    if count == UNKNOWN:
+        raise ShapeError(f"{name}: the length of a shape tensor must be known, but its shape is {list(tensor.shape)}")
+    return count
+
+
 # -- reshape ----------------------------------------------------------------------------------------------------------
 
 
@@ -57,24 +69,21 @@ def _target(old, shape):
     Raises:
         ShapeError: the numbers of elements differ.
     """
-    dims = []
-    for i, d in enumerate(shape):
-        if d == 0 and product(old) != 0:
-            if i >= len(old):
-                raise ShapeError(f"reshape2: 0 at place {i} of shape {list(shape)} has no dimension of X {list(old)}")
-            dims.append(old[i])
-        else:
-            dims.append(d)
+    dims = list(shape)
+    kept = [i for i, d in enumerate(shape) if d == 0]
+    for i in kept:
+        if i >= len(old):
+            raise ShapeError(f"reshape2: 0 at place {i} of shape {list(shape)} has no dimension of X {list(old)}")
+        dims[i] = old[i]
     free = [i for i, d in enumerate(shape) if d == UNKNOWN]
     if len(free) > 1:
         raise ShapeError(f"reshape2: only one dimension of shape {list(shape)} can be -1")
-    kept = [i for i, d in enumerate(shape) if d == 0 and i < len(old)]
     before = [d for i, d in enumerate(old) if i not in kept]  # a dimension kept by 0 cancels, known or not
     after = [d for i, d in enumerate(dims) if i not in free and i not in kept]
     total, rest = product(before), product(after)
     if total == UNKNOWN or rest == UNKNOWN:
         return tuple(dims)
-    fits = (total % rest == 0 if rest else total == 0) if free else total == rest or 0 in dims == total
+    fits = total == rest if not free else total % rest == 0 if rest else total == 0
     if not fits:
         raise ShapeError(
             f"reshape2: X {list(old)} has {total} elements where shape {list(shape)} has {rest}"
@@ -89,7 +98,7 @@ def _target(old, shape):
 @reshape.infer
 def _(x, shape_tensor, shape_tensor_list, *, shape):
     if shape_tensor is not None:
-        return x.with_shape((UNKNOWN,) * max(product(shape_tensor.shape), 0)), _xshape_spec(x)
+        return x.with_shape((UNKNOWN,) * length(shape_tensor, "reshape2")), _xshape_spec(x)
     if shape_tensor_list:
         return x.with_shape(shape), _xshape_spec(x)
     return x.with_shape(_target(x.shape, shape)), _xshape_spec(x)
@@ -130,9 +139,13 @@ def _(k, xshape: Like, dout):
 
 
 def _squeezed(shape, axes):
-    """The axes to drop: those of *axes* (all, when it is empty) whose dimension is 1."""
-    chosen = axes_in(axes, len(shape), "squeeze2") if axes else range(len(shape))
-    return tuple(i for i in chosen if shape[i] == 1)
+    """The axes to drop: those of *axes* (all, when it is empty) whose dimension is 1.
+
+    An unknown dimension counts as 1 where an axis names it, and as another one elsewhere.
+    """
+    if axes:
+        return tuple(i for i in axes_in(axes, len(shape), "squeeze2") if shape[i] in (1, UNKNOWN))
+    return tuple(i for i, d in enumerate(shape) if d == 1)
 
 
 @op("squeeze", "X -> Out XShape", type="squeeze2", attrs={"axes": ()})
@@ -171,7 +184,7 @@ def _unsqueezed(shape, axes):
 
 @unsqueeze.infer
 def _(x, axes_tensor, axes_tensor_list, *, axes):
-    count = product(axes_tensor.shape) if axes_tensor is not None else len(axes_tensor_list)
+    count = length(axes_tensor, "unsqueeze2") if axes_tensor is not None else len(axes_tensor_list)
     shape = (UNKNOWN,) * (x.ndim + count) if count else _unsqueezed(x.shape, axes)
     return x.with_shape(shape), _xshape_spec(x)
 
@@ -304,7 +317,7 @@ def _(make):
     yield make(x=(2, 3, 4), shape_tensor_list=[], shape_tensor=exactly([6, -1], "int32"))
     yield make(x=(2, 3), shape_tensor_list=[exactly([3], "int32"), exactly([-1], "int32")], shape=(-1, -1))
     yield make(x=(1,), shape_tensor_list=[], shape=())
-    yield make(x=(0, 3), shape_tensor_list=[], shape=(3, 0))
+    yield make(x=(0, 3), shape_tensor_list=[], shape=(0, -1, 1))
 
 
 @flatten.samples

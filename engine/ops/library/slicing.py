@@ -232,7 +232,7 @@ def _(k, value: Like, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, st
     box = {"axes": axes, "starts": starts, "ends": ends, "steps": steps, "decrease_axes": decrease_axes}
     return (
         lambda: k.clear(dout, *lists, **box),
-        None if value is None else lambda: k.sum_to(k.lift(dout, *lists, **box, none_axes=none_axes), value),
+        None if value is None else lambda: k.sum_to(k.lift(dout, value, *lists, **box, none_axes=none_axes), value),
     )
 
 
@@ -251,11 +251,12 @@ def _(k, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, steps, decrease
     )
 
 
-@op("lift", f"X {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL)
-def lift(k, x, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes, none_axes):
-    """The box of *x*, in the shape in which values are written to it."""
+@op("lift", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL)
+def lift(k, x, value, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes, none_axes):
+    """The box of *x*, in the shape in which *value* is written to it."""
     box = x[_target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)]
-    return box.reshape(_seen(box.shape, decrease_axes, none_axes))
+    seen = _seen(box.shape, decrease_axes, none_axes)
+    return box.reshape((1,) * (value.ndim - len(seen)) + seen)
 
 
 @op("lower", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL)
@@ -286,7 +287,7 @@ def _(k, x: Like, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, steps,
 @lower.gradient(wrt="X")
 def _(k, x: Like, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, steps, decrease_axes):
     box = {"axes": axes, "starts": starts, "ends": ends, "steps": steps, "decrease_axes": decrease_axes}
-    return k.reshape_like(k.lift(dout, starts_l, ends_l, steps_l, **box), x)
+    return k.reshape_like(k.lift(dout, x, starts_l, ends_l, steps_l, **box), x)
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------

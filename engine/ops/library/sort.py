@@ -34,7 +34,8 @@ def argsort(k, x, *, axis, descending):
 
 @argsort.infer
 def _(x, *, axis):
-    axis_in(axis, x.ndim, "argsort")
+    if x.ndim:
+        axis_in(axis, x.ndim, "argsort")
     return x, x.with_dtype("int64")
 
 
@@ -62,11 +63,13 @@ def topk(backend, x, count, *, k, axis, largest):
 
 @topk.infer
 def _(x, count, *, k, axis):
+    if not x.ndim:
+        return x, x.with_dtype("int64")
     at = axis_in(axis, x.ndim, "top_k_v2")
     length = k if count is None else UNKNOWN
-    if k < 1 or (x.ndim and x.shape[at] not in (UNKNOWN, 0) and length > x.shape[at]):
-        raise ShapeError(f"top_k_v2: k={k} must be from 1 to the {x.shape[at] if x.ndim else 1} elements along {at}")
-    spec = x.with_shape((*x.shape[:at], length, *x.shape[at + 1 :])) if x.ndim else x
+    if k < 1 or (x.shape[at] != UNKNOWN and length > x.shape[at]):
+        raise ShapeError(f"top_k_v2: k={k} must be from 1 to the {x.shape[at]} elements along axis {at}")
+    spec = x.with_shape((*x.shape[:at], length, *x.shape[at + 1 :]))
     return spec, spec.with_dtype("int64")
 
 
@@ -150,6 +153,7 @@ def _(make):
     yield make(x=distinct((3, 5)), k=5, sorted=False)
     yield make(x=(), k=1)
     yield make(x=(0, 4), k=2)
+    yield make(x=(3, 4), k=1)
 
 
 @where_index.samples
