@@ -131,6 +131,9 @@ SHAPED_BY_VALUES = {
 }
 """Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
 
+COUNTED = {"range", "where_index"}
+"""Those of them whose floating-point operands say how many elements come out."""
+
 NEEDS_KNOWN = {
     "expand_v2": "the length of the shape tensor is the number of dimensions",
     "fill_constant": "the length of the shape tensor is the number of dimensions",

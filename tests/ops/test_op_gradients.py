@@ -162,3 +162,28 @@ def test_like_operands_are_read_for_their_shape_only(case: Case, order: int) -> 
     found = call(op, blind, attrs, wanted)
     for a, b in zip(arrays(found), arrays(results), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@each_case("float64", gradient=True)
+def test_second_gradients_of_one_gradient_at_a_time(case: Case) -> None:
+    """What each of the gradients contributes alone adds up to what they give together, and nothing is left out."""
+    op = case.op
+    results = call(op, case.operands, case.attrs)
+    douts = completed(op, results, seeds(op, results, np.random.default_rng(9)))
+    operands = gradient_operands(op, case.operands, results, douts)
+    grad_op = op.grad_op
+    assert grad_op is not None
+    gradients = call(grad_op, operands, case.attrs, wanted_for(op, case.operands))
+    weights = seeds(grad_op, gradients, np.random.default_rng(10))
+    whole = list(arrays(pull(grad_op, operands, gradients, weights, case.attrs)))
+    present = [i for i, w in enumerate(weights) if w is not None]
+    alone = [
+        list(
+            arrays(
+                pull(grad_op, operands, gradients, [w if j == i else None for j, w in enumerate(weights)], case.attrs)
+            )
+        )
+        for i in present
+    ]
+    for total, *terms in zip(whole, *alone, strict=True) if len(present) > 1 else ():
+        np.testing.assert_allclose(sum(terms), total, rtol=1e-10, atol=1e-10)
