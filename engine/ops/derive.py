@@ -117,9 +117,14 @@ class DerivedRule:
         grads = _pull_through(self.op, k, operands, cotangents, attrs)
         chosen = []
         for i, mask in zip(self.wrt, wanted, strict=True):
-            group = grads[i] if isinstance(grads[i], list) else [grads[i]]
-            chosen.append([g if w else None for g, w in zip(group, mask, strict=True)])
+            group, like = (v if isinstance(v, (list, tuple)) else [v] for v in (grads[i], operands[i]))
+            chosen.append([_or_zeros(k, g, v) if w else None for g, v, w in zip(group, like, mask, strict=True)])
         return chosen
+
+
+def _or_zeros(k: Namespace, gradient: Array | None, operand: Array | None) -> Array | None:
+    """*gradient*; zeros where the gradients that did arrive do not depend on the operand (``x`` in ``∂²(x·x)``)."""
+    return k.zeros_like(operand) if gradient is None and operand is not None else gradient
 
 
 def _dropped(reads: tuple[Read, ...], count: int) -> set[int]:
