@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from .. import names, source
@@ -16,11 +16,20 @@ from . import passes
 from .plan import Instruction, Plan
 
 
-def lower(program: Program, fed: Iterable[str], fetched: Sequence[str], backend: Backend) -> Plan:
+def lower(
+    program: Program,
+    fed: Iterable[str],
+    fetched: Sequence[str],
+    backend: Backend,
+    chosen: Collection[str] = passes.ALL,
+) -> Plan:
     """A plan that computes *fetched* and the program's persistable variables from *fed*.
 
     Every write gets a register of its own, so an overwritten variable needs no copy. A fed variable keeps its fed
     value even if an operator writes it.
+
+    Args:
+        chosen: the passes to go through; leaving some out costs time or memory, never a result.
 
     Raises:
         FetchError: a fetched name is no variable (a RuntimeError).
@@ -33,13 +42,20 @@ def lower(program: Program, fed: Iterable[str], fetched: Sequence[str], backend:
             lowering.add(op, backend)
         fetches = [lowering.fetch(name, program) for name in fetched]
         stores = {v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r}
-        code = passes.prune(lowering.code, [*fetches, *stores.values()])
+        code = lowering.code
+        if "prune" in chosen:
+            code = passes.prune(code, [*fetches, *stores.values()])
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
-        code, constants = passes.fold(code, keep=set(stores.values()), backend=backend)
+        constants: dict[int, Any] = {}
+        if "fold" in chosen:
+            code, constants = passes.fold(code, keep=set(stores.values()), backend=backend)
         held = {*fetches, *stores.values(), *constants, *lowering.initial.values()}
-        code, size = passes.release_shapes(code, held | lowering.small, lowering.size, backend)
-        code = passes.free(code, held)
+        size = lowering.size
+        if "release_shapes" in chosen:
+            code, size = passes.release_shapes(code, held | lowering.small, size, backend)
+        if "free" in chosen:
+            code = passes.free(code, held)
         return Plan(
             code,
             constants=constants,

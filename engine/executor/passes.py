@@ -11,6 +11,9 @@ from ..kernels.backend import Backend
 from ..ops.opdef import Trait
 from .plan import Instruction
 
+ALL = frozenset({"prune", "fold", "release_shapes", "free"})
+"""Every pass, by name."""
+
 FOLD_LIMIT = 1 << 16
 """Elements beyond which a constant is computed in each run instead of being held by the plan."""
 
