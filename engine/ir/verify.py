@@ -30,10 +30,10 @@ class BrokenProgram(ProgramError):
     """A program that breaks an invariant: a mistake of gradtool, or of code that changed the program by hand.
 
     Attributes:
-        broken: the names of the invariants that do not hold.
+        broken: the name of the invariant that does not hold.
     """
 
-    def __init__(self, message: str, broken: list[str], **facts: Any) -> None:
+    def __init__(self, message: str, broken: str, **facts: Any) -> None:
         super().__init__(message, **facts)
         self.broken = broken
 
@@ -47,14 +47,21 @@ def invariant(name: str) -> Callable[[Invariant], Invariant]:
 
 
 def problems(program: Program) -> Iterator[tuple[str, str, Operator | Variable | None]]:
-    """Everything that is wrong: the invariant's name, what it says, and the operator or variable."""
+    """What is wrong: the invariant's name, what it says, and the operator or variable.
+
+    Each invariant relies on those before it, so the first one that does not hold is the last one looked at.
+    """
     for name, check in INVARIANTS.items():
+        sound = True
         for text, where in check(program):
+            sound = False
             yield name, text, where
+        if not sound:
+            return
 
 
 def verify(program: Program, after: str = "") -> None:
-    """Check every invariant.
+    """Check the invariants.
 
     Args:
         after: what was done to the program last, for the message.
@@ -65,13 +72,13 @@ def verify(program: Program, after: str = "") -> None:
     found = list(problems(program))
     if not found:
         return
-    lines = [f"{name}: {text}" for name, text, _ in found[:_SHOWN]]
+    lines = [text for _, text, _ in found[:_SHOWN]]
     if len(found) > _SHOWN:
         lines.append(f"and {len(found) - _SHOWN} more")
     where = found[0][2]
     raise BrokenProgram(
-        f"the program is not sound{f' after {after}' if after else ''}: {'; '.join(lines)}",
-        list(dict.fromkeys(name for name, _, _ in found)),
+        f"the program is not sound{f' after {after}' if after else ''}: {found[0][0]}, but {'; '.join(lines)}",
+        found[0][0],
         op=where.summary() if isinstance(where, Operator) else None,
         variable=where.name if isinstance(where, Variable) else None,
         made=source.describe(where.made_at if isinstance(where, Variable) else where.loc) if where else None,
@@ -103,9 +110,6 @@ def _(program: Program) -> Iterator[Problem]:
             yield f"block {block.idx} holds {len(block.pending)} operators that were not committed", None
 
 
-# -- variables ----------------------------------------------------------------------------------------------------
-
-
 @invariant("a block holds its variables under their names")
 def _(program: Program) -> Iterator[Problem]:
     for block in program.blocks:
@@ -116,35 +120,12 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"'{name}' belongs to another block than the one that holds it", v
 
 
-@invariant("parameters are known")
-def _(program: Program) -> Iterator[Problem]:
-    for block in program.blocks:
-        for p in block.all_parameters():
-            if block.idx != 0:
-                yield f"parameter '{p.name}' is in block {block.idx}, not in block 0", p
-            if any(d < 0 for d in p.shape):
-                yield f"the shape {list(p.shape)} of parameter '{p.name}' is not known", p
-
-
-@invariant("a variable knows its last writer")
-def _(program: Program) -> Iterator[Problem]:
-    last: dict[Variable, Operator] = {}
-    for op in _ops(program):
-        for v in op.output_variables():
-            last[v] = op
-    for v in program.list_vars():
-        if v.op is not last.get(v):
-            wrong = "no operator" if v.op is None else v.op.summary()
-            right = last.get(v)
-            yield f"'{v.name}' is written last by {right.summary() if right else 'no operator'}, not by {wrong}", v
-
-
-# -- operators ----------------------------------------------------------------------------------------------------
-
-
 def _ops(program: Program) -> Iterator[Operator]:
     for block in program.blocks:
         yield from block.ops
+
+
+# -- operators ----------------------------------------------------------------------------------------------------
 
 
 @invariant("an operator stands in its block, once")
@@ -172,16 +153,19 @@ def _(program: Program) -> Iterator[Problem]:
         for what, slots, operands in (("input", op.op.inputs, op.inputs), ("output", op.op.outputs, op.outputs)):
             for slot, value in zip(slots, operands, strict=False):
                 if (why := _misfit(slot, value, gradient=op.op.forward is not None)) is not None:
-                    yield f"{what} {slot.name} of {op.type} {why}", op
+                    yield f"{what} {slot.name} of {op.type} {why}", op if why != _STRANGE else None
         written = list(op.output_variables())
         if len(set(written)) != len(written):
             yield f"{op.type} writes a variable twice", op
 
 
+_STRANGE = "holds something that is no variable"
+
+
 def _misfit(slot: Slot, value: Any, gradient: bool) -> str | None:
     entries = value if isinstance(value, tuple) else (value,)
     if not all(e is None or isinstance(e, Variable) for e in entries):
-        return "holds something that is no variable"
+        return _STRANGE
     if isinstance(value, tuple) and not slot.many:
         return "holds a list, but takes one variable"
     if isinstance(value, Variable) and slot.many:
@@ -229,6 +213,40 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"op_role_var of {op.type} names '{name}', which does not exist", op
 
 
+@invariant("gradient operators know their forward operator")
+def _(program: Program) -> Iterator[Problem]:
+    there = set(_ops(program))
+    for op in there:
+        if op.origin is not None and op.origin not in there:
+            yield f"{op.type} differentiates {op.origin.summary()}, which is not in the program", op
+
+
+# -- variables ----------------------------------------------------------------------------------------------------
+
+
+@invariant("a variable knows its last writer")
+def _(program: Program) -> Iterator[Problem]:
+    last: dict[Variable, Operator] = {}
+    for op in _ops(program):
+        for v in op.output_variables():
+            last[v] = op
+    for v in program.list_vars():
+        if v.op is not last.get(v):
+            wrong = "no operator" if v.op is None else v.op.summary()
+            right = last.get(v)
+            yield f"'{v.name}' is written last by {right.summary() if right else 'no operator'}, not by {wrong}", v
+
+
+@invariant("parameters are known")
+def _(program: Program) -> Iterator[Problem]:
+    for block in program.blocks:
+        for p in block.all_parameters():
+            if block.idx != 0:
+                yield f"parameter '{p.name}' is in block {block.idx}, not in block 0", p
+            if any(d < 0 for d in p.shape):
+                yield f"the shape {list(p.shape)} of parameter '{p.name}' is not known", p
+
+
 @invariant("specs match inference")
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
@@ -274,11 +292,3 @@ def _compatible(a: TensorSpec, b: TensorSpec) -> bool:
         and a.ndim == b.ndim
         and all(m == n or UNKNOWN in (m, n) for m, n in zip(a.shape, b.shape, strict=True))
     )
-
-
-@invariant("gradient operators know their forward operator")
-def _(program: Program) -> Iterator[Problem]:
-    there = set(_ops(program))
-    for op in there:
-        if op.origin is not None and op.origin not in there:
-            yield f"{op.type} differentiates {op.origin.summary()}, which is not in the program", op
