@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import OperatorError, ShapeError
+from ..errors import DtypeError, OperatorError, ShapeError
 from ..spec import UNKNOWN, Shape, TensorSpec, bool_
 
 if TYPE_CHECKING:
@@ -25,6 +25,29 @@ def by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> Tenso
         x, y = specs[0], specs[1]
         return TensorSpec(broadcast(x.shape, y.shape, -1, op.type), bool_)
     raise OperatorError(f"{op.type} has no shape rule")
+
+
+def floating(op: str) -> Callable[..., TensorSpec]:
+    """The shape rule of an operator on real numbers: the spec of its first input, which must not be an integer.
+
+    Raises:
+        DtypeError: it is an integer or a truth value (a TypeError).
+    """
+
+    def infer(x: TensorSpec, *rest: Any) -> TensorSpec:
+        expect_floating(x, "X", op)
+        return x
+
+    return infer
+
+
+def expect_floating(spec: TensorSpec, slot: str, op: str) -> None:
+    """Raise :class:`DtypeError` unless *spec* holds real (or complex) numbers."""
+    if spec.dtype.is_integer or spec.dtype is bool_:
+        raise DtypeError(
+            f"{op}: {slot} must hold floating-point numbers, but received {spec.dtype.name}.",
+            hint="convert it first, as in paddle.cast(x, 'float32')",
+        )
 
 
 def broadcast(x: Shape, y: Shape, axis: int = -1, op: str = "broadcast") -> Shape:

@@ -1,9 +1,9 @@
-"""One tensor in, one of the same shape and dtype out: elementary functions, scaling, copies."""
+"""One tensor in, one of the same shape and dtype out, with settings: scaling, copies, powers, rounding, bounds."""
 
 from __future__ import annotations
 
 from ..opdef import Like, Trait, op
-from ..samples import between
+from ..samples import between, distinct, exactly, ints
 
 
 @op(
@@ -47,55 +47,36 @@ def share_data(k, x):
     return x
 
 
-@op("square", trait=Trait.UNARY)
-def square(k, x):
-    """Square of each element."""
-    return k.xp.square(x)
+@op("sign", trait=Trait.UNARY)
+def sign(k, x):
+    """1 for positive elements, -1 for negative ones, 0 for 0."""
+    return k.xp.sign(x)
 
 
-@square.gradient
-def _(k, x, dout):
-    return dout * (2 * x)
+@sign.gradient(expands=True)
+def _(k, dout):
+    return k.scale(dout, scale=0.0)
 
 
-@op("exp", trait=Trait.UNARY)
-def exp(k, x):
-    """e to the power of each element."""
-    return k.xp.exp(x)
+@op("round", attrs={"decimals": 0}, trait=Trait.UNARY)
+def round(k, x, *, decimals):
+    """Nearest number with that many decimals, the even one of two that are equally near."""
+    return k.xp.round(x, decimals)
 
 
-@exp.gradient
-def _(k, out, dout):
-    return dout * out
-
-
-@op("log", trait=Trait.UNARY)
-def log(k, x):
-    """Natural logarithm of each element."""
-    return k.xp.log(x)
-
-
-@log.gradient
-def _(k, x, dout):
-    return dout / x
-
-
-@op("reciprocal", trait=Trait.UNARY)
-def reciprocal(k, x):
-    """One over each element."""
-    return k.xp.reciprocal(x)
-
-
-@reciprocal.gradient
-def _(k, out, dout):
-    return -dout * out * out
+@round.gradient
+def _(k, dout):
+    return k.zeros_like(dout)
 
 
 @op("power", type="pow", signature="X FactorTensor? -> Out", attrs={"factor": 1.0}, trait=Trait.UNARY)
 def power(k, x, factor_tensor, *, factor):
-    """Each element to the power of one number."""
+    """Each element to the power of one number; of integers, cut off to an integer."""
     if factor_tensor is not None:
         factor = factor_tensor.reshape(()).astype(x.dtype)
+    elif x.dtype.kind in "iu":
+        exact = factor >= 0 and factor == int(factor)
+        return k.xp.power(x, int(factor)) if exact else k.xp.power(x.astype("float64"), factor).astype(x.dtype)
     return k.xp.power(x, factor)
 
 
@@ -106,7 +87,44 @@ def _(k, x, factor_tensor, dout, *, factor):
     return dout * factor * k.power(x, factor=factor - 1) if factor else k.zeros_like(dout)
 
 
-for _op in (scale, assign, share_data, square, exp):
+FLOAT32_MAX = 3.4028234663852886e38
+"""What stands in ``clip``'s attributes for a side without a bound."""
+
+
+@op("clip", "X Min? Max? -> Out", attrs={"min": -FLOAT32_MAX, "max": FLOAT32_MAX}, trait=Trait.UNARY)
+def clip(k, x, low, high, *, min, max):
+    """Each element, moved to the nearer bound where it lies outside; Min and Max replace the attributes."""
+    low, high = _bound(k, x, low, min), _bound(k, x, high, max)
+    if low is not None:
+        x = k.xp.maximum(x, low)
+    return x if high is None else k.xp.minimum(x, high)
+
+
+def _bound(k, x, tensor, number):
+    """A bound in the dtype of *x*; None where nothing lies beyond it."""
+    if tensor is not None:
+        return tensor.reshape(()).astype(x.dtype)
+    if x.dtype.kind in "iu":
+        ends = k.xp.iinfo(x.dtype)
+        return int(number) if ends.min <= number <= ends.max else None
+    return number if -FLOAT32_MAX < number < FLOAT32_MAX else None
+
+
+@op("within", "X Min? Max? -> Out", attrs=clip.defaults, trait=Trait.INTERNAL, differentiable=False)
+def within(k, x, low, high, *, min, max):
+    """Whether elements lie within the bounds of ``clip``, or on them."""
+    low, high = _bound(k, x, low, min), _bound(k, x, high, max)
+    above = k.xp.equal(x, x) if low is None else x >= low
+    return above if high is None else above & (x <= high)
+
+
+@clip.gradient(wrt="X")
+def _(k, x, low, high, dout, *, min, max):
+    # At a bound the gradient passes (paddle.md 10).
+    return k.select(k.within(x, low, high, min=min, max=max), dout, k.zeros_like(dout))
+
+
+for _op in (assign, share_data):
 
     @_op.samples
     def _(make):
@@ -115,21 +133,30 @@ for _op in (scale, assign, share_data, square, exp):
         yield make(x=(0, 3))
 
 
-for _op in (log, reciprocal):
-
-    @_op.samples
-    def _(make):
-        yield make(x=between(0.3, 2, (2, 3)))
-        yield make(x=between(0.3, 2, ()))
-        yield make(x=(0, 3))
-
-
 @scale.samples
 def _(make):
+    yield make(x=(2, 3))
     yield make(x=(2, 3), scale=2.0, bias=0.5)
     yield make(x=(2, 3), scale=2.0, bias=0.5, bias_after_scale=False)
+    yield make(x=(2, 3), bias_tensor=(), scale_tensor=(1,))
     yield make(x=(), scale=-1.0)
     yield make(x=(0, 3), scale=3.0)
+    yield make(x=ints((2, 3), 9), scale=3.0, bias=1.0, smooth=False)
+
+
+@sign.samples
+def _(make):
+    yield make(x=(2, 3))
+    yield make(x=())
+    yield make(x=exactly([-2.0, 0.0, 3.0]), smooth=False)
+
+
+@round.samples
+def _(make):
+    yield make(x=between(0.6, 1.4, (2, 3)))
+    yield make(x=between(0.16, 0.24, (2, 3)), decimals=1)
+    yield make(x=between(16, 24, ()), decimals=-1)
+    yield make(x=exactly([-1.5, -0.5, 0.5, 2.5]), smooth=False)
 
 
 @power.samples
@@ -137,3 +164,23 @@ def _(make):
     yield make(x=between(0.3, 2, (2, 3)), factor=3.0)
     yield make(x=between(0.3, 2, (2, 3)), factor=-0.5)
     yield make(x=between(0.3, 2, ()), factor=2.0)
+    yield make(x=(2, 3), factor=2.0)
+    yield make(x=(2, 3), factor=0.0)
+    yield make(x=between(0.3, 2, (2, 3)), factor_tensor=exactly([1.7]))
+    yield make(x=ints((2, 3), 9), factor=3.0, smooth=False)
+
+
+@clip.samples
+def _(make):
+    yield make(x=distinct((4, 3)), min=0.25, max=0.68)
+    yield make(x=distinct((4, 3)), min=0.25)
+    yield make(x=distinct((4, 3)), max=0.68)
+    yield make(x=distinct((4, 3)), low=exactly([0.25]), high=exactly(0.68))
+    yield make(x=(), max=0.0)
+    yield make(x=exactly([-1.0, 0.0, 1.0]), min=-1.0, max=1.0, smooth=False)
+    yield make(x=ints((4, 3), 9), min=2.0, max=6.0, smooth=False)
+
+
+@within.samples
+def _(make):
+    yield make(x=distinct((4, 3)), min=0.25, max=0.68)

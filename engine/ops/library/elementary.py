@@ -1,0 +1,102 @@
+"""Elementary functions: one tensor in, one of the same shape and dtype out, element by element, without attributes."""
+
+from __future__ import annotations
+
+import math
+
+from ..infer import floating
+from ..opdef import Trait, op
+from ..samples import between, ints
+from . import special
+
+
+def _define(name, doc, function, rule, *ranges, integers=False):
+    """An operator for a function of one variable.
+
+    Args:
+        function: a name in the array module, or ``function(xp, x)``.
+        rule: its gradient rule.
+        ranges: where samples are drawn from, as pairs of ends.
+        integers: whether it takes integers too.
+    """
+
+    def kernel(k, x):
+        return getattr(k.xp, function)(x) if isinstance(function, str) else function(k.xp, x)
+
+    kernel.__doc__ = doc
+    defined = op(name, trait=Trait.UNARY)(kernel)
+    defined.gradient(rule)
+    if not integers:
+        defined.infer(floating(name))
+
+    @defined.samples
+    def _(make):
+        for low, high in ranges:
+            yield make(x=between(low, high, (2, 3)))
+        yield make(x=between(*ranges[0], ()))
+        yield make(x=(0, 3))
+        if integers:
+            yield make(x=ints((2, 3), 5, -5), smooth=False)
+
+    return defined
+
+
+def _rounding(function):
+    """A rounding function that leaves integers as they are."""
+    return lambda xp, x: x if x.dtype.kind in "iub" else getattr(xp, function)(x)
+
+
+_ROOT_PI = math.sqrt(math.pi)
+
+for _row in (
+    ("exp", "e to the power of each element.", "exp", lambda k, out, dout: dout * out, (-2, 2)),
+    ("expm1", "``exp(x) - 1``, exact near 0.", "expm1", lambda k, out, dout: dout * (out + 1), (-2, 2)),
+    ("log", "Natural logarithm.", "log", lambda k, x, dout: dout / x, (0.3, 2)),
+    ("log1p", "``log(1 + x)``, exact near 0.", "log1p", lambda k, x, dout: dout / (x + 1), (-0.7, 2)),
+    ("log2", "Logarithm to base 2.", "log2", lambda k, x, dout: dout / (x * math.log(2)), (0.3, 2)),
+    ("log10", "Logarithm to base 10.", "log10", lambda k, x, dout: dout / (x * math.log(10)), (0.3, 2)),
+    ("sqrt", "Square root.", "sqrt", lambda k, out, dout: dout * 0.5 / out, (0.3, 2)),
+    (
+        "rsqrt",
+        "One over the square root.",
+        lambda xp, x: 1 / xp.sqrt(x),
+        lambda k, out, dout: dout * -0.5 * (out * out * out),
+        (0.3, 2),
+    ),
+    (
+        "reciprocal",
+        "One over each element.",
+        "reciprocal",
+        lambda k, out, dout: -dout * out * out,
+        (0.3, 2),
+        (-2, -0.3),
+    ),
+    ("sin", "Sine.", "sin", lambda k, x, dout: dout * k.cos(x), (-4, 4)),
+    ("cos", "Cosine.", "cos", lambda k, x, dout: -dout * k.sin(x), (-4, 4)),
+    ("tan", "Tangent.", "tan", lambda k, x, dout: dout * (k.square(k.tan(x)) + 1), (-1, 1)),
+    ("asin", "Inverse sine.", "arcsin", lambda k, x, dout: dout * k.rsqrt(1 - k.square(x)), (-0.9, 0.9)),
+    ("acos", "Inverse cosine.", "arccos", lambda k, x, dout: -dout * k.rsqrt(1 - k.square(x)), (-0.9, 0.9)),
+    ("atan", "Inverse tangent.", "arctan", lambda k, x, dout: dout / (k.square(x) + 1), (-4, 4)),
+    ("sinh", "Hyperbolic sine.", "sinh", lambda k, x, dout: dout * k.cosh(x), (-2, 2)),
+    ("cosh", "Hyperbolic cosine.", "cosh", lambda k, x, dout: dout * k.sinh(x), (-2, 2)),
+    ("asinh", "Inverse hyperbolic sine.", "arcsinh", lambda k, x, dout: dout * k.rsqrt(k.square(x) + 1), (-4, 4)),
+    ("acosh", "Inverse hyperbolic cosine.", "arccosh", lambda k, x, dout: dout * k.rsqrt(k.square(x) - 1), (1.3, 4)),
+    ("atanh", "Inverse hyperbolic tangent.", "arctanh", lambda k, x, dout: dout / (1 - k.square(x)), (-0.9, 0.9)),
+    (
+        "erf",
+        "Error function, ``2/√π ∫₀ˣ exp(-t²) dt``.",
+        special.erf,
+        lambda k, x, dout: dout * k.exp(-k.square(x)) * (2 / _ROOT_PI),
+        (-3, 3),
+        (4.1, 5),
+    ),
+):
+    _define(*_row)
+
+for _row in (
+    ("square", "Square of each element.", "square", lambda k, x, dout: dout * (2 * x), (-2, 2)),
+    ("abs", "Size of each element.", "abs", lambda k, x, dout: dout * k.sign(x), (0.2, 2), (-2, -0.2)),
+    ("floor", "Next whole number below.", _rounding("floor"), lambda k, dout: k.zeros_like(dout), (0.1, 0.9)),
+    ("ceil", "Next whole number above.", _rounding("ceil"), lambda k, dout: k.zeros_like(dout), (-1.9, -1.1)),
+):
+    _define(*_row, integers=True)

@@ -1,0 +1,1 @@
+"""Softmax and the cross entropy computed with it."""
