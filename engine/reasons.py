@@ -77,6 +77,8 @@ class Reason:
             case CutKind.NO_RULE:
                 assert cut.op is not None
                 return f"cut: {cut.op.type} has no gradient{at}"
+            case CutKind.NO_GRAD_SET:
+                return f"cut: {what} at {cut.variable.name}{at}"
         return f"cut: {what} of {cut.variable.name}{at}"
 
 

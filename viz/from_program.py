@@ -44,9 +44,7 @@ class _Builder:
         self.variables = [v for block in program.blocks for v in block.vars.values()]
         self.op_ids = {op: f"op{i}" for i, op in enumerate(self.ops)}
         self.ids = {v: f"v{i}" for i, v in enumerate(self.variables)}
-        self.owners = (
-            {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, self.ops))
-        )
+        self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, self.ops))
         self.written = {v for op in self.ops for v in op.output_variables()}
         self.read = {v for op in self.ops for v in op.input_variables()}
         self.backward = {v for op in self.ops if _part(op) == BACKWARD for v in op.output_variables()}

@@ -1,0 +1,65 @@
+"""The one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from . import errors
+
+
+def run(command: Callable[[], Any]) -> int:
+    """Carry out *command*; every outcome is an exit code, every error one message on stderr."""
+    try:
+        result = command()
+        sys.stdout.flush()
+        return result if isinstance(result, int) else errors.CLEAN
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except errors.CommandError as error:
+        _say(error.lines())
+        return error.code
+    except (click.Abort, KeyboardInterrupt):
+        _say(["interrupted"])
+        return errors.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return errors.PIPE_CLOSED
+    except Exception as error:
+        return _other(error)
+
+
+def _other(error: Exception) -> int:
+    from gradtool.engine.errors import GradtoolError
+
+    if isinstance(error, GradtoolError):
+        _say(str(error).split("\n"))
+        return errors.ENGINE
+    lines = [f"internal error: {type(error).__name__}: {error}"]
+    if _wants_details():
+        import traceback
+
+        lines += traceback.format_exc().rstrip().split("\n")
+    else:
+        lines.append("  hint  this is a bug of gradtool, not of your model; -v shows where it happened")
+    _say(lines)
+    return errors.BUG
+
+
+def _wants_details() -> bool:
+    """Whether ``-v`` was given; the context is gone by the time an error arrives here."""
+    return any(a == "--verbose" or (a.startswith("-v") and set(a[1:]) == {"v"}) for a in sys.argv[1:])
+
+
+def _say(lines: list[str]) -> None:
+    stream = sys.stderr
+    head = click.style("error:", fg="red", bold=True) if stream.isatty() and "NO_COLOR" not in os.environ else "error:"
+    text = "\n".join([f"{head} {lines[0]}", *lines[1:]]) + "\n"
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

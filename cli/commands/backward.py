@@ -1,0 +1,187 @@
+"""``gradtool backward``: the param-grad table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..context import Output, backward_options, command_line, model_options, output_options, run_options
+from ..views import NOTHING, Report, Table, count, number, shape
+
+
+@click.command("backward")
+@model_options
+@backward_options
+@click.option(
+    "--callbacks", multiple=True, metavar="MOD:FN", help="Called as FN(block, context) for each new operator."
+)
+@run_options
+@click.option("--only-grads", is_flag=True, help="Exactly the list that append_backward returns.")
+@click.option("--dot", metavar="FILE", help="Write the graph for Graphviz.")
+@click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="What --dot draws.")
+@click.option("--dump", metavar="DIR", help="Write both graphs and the stack of every operator.")
+@output_options
+def command(**options: Any) -> None:
+    """Append the backward part of MODEL's loss, and list every parameter with its gradient or the reason why not.
+
+    \b
+    gradtool backward model.py --no-grad my_fc.b_0
+    gradtool backward model.py --params '*.w_0' --run
+    gradtool backward model.py:build --arg n=3 --dot graph.dot
+    """
+    out = Output.take(options)
+    from .. import backward_part, discovery
+    from ..loader import Request
+
+    params, no_grad, dump = options["params"], options["no_grad"], options["dump"]
+    request = Request.take(options, full_stacks=dump is not None)
+    with discovery.loaded(request) as model:
+        part = backward_part.append(model, params, no_grad, out, backward_part.callbacks(options["callbacks"], model))
+        if model.stripped:
+            out.note(f"{model.name} made a backward part itself: {count(model.stripped, 'operator')} left out")
+        values = None
+        if options["run_"] or options["feed"]:
+            values = _values(model, part, options, request.seed, out)
+        again = [*request.words(), *_repeated("--no-grad", no_grad), *_repeated("--params", params)]
+        files = _pictures(model, part, options, again)
+        if options["only_grads"]:
+            _only_grads(part, out, files)
+            return
+        out.emit(_report(model, part, values, again), files)
+
+
+def _repeated(option: str, texts: tuple[str, ...]) -> list[str]:
+    return [word for text in texts for word in (option, text)]
+
+
+def _values(model: Any, part: Any, options: dict[str, Any], seed: int, out: Output) -> tuple[float, list[Any]]:
+    """The value of the loss, and statistics of the gradient of every row that has one."""
+    from ..feeds import run, statistics
+
+    fetch = [model.the_loss, *(row.gradient for row in part.rows if row.gradient is not None)]
+    loss, *arrays = run(model, fetch, options["feed"], options["backend"], seed, out)
+    found = iter(arrays)
+    return float(loss.reshape(())), [statistics(next(found)) if row.gradient is not None else None for row in part.rows]
+
+
+def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) -> dict[str, str]:
+    """The files that ``--dot`` and ``--dump`` ask for."""
+    files: dict[str, str] = {}
+    if options["dot"] is None and options["dump"] is None:
+        return files
+    from gradtool.engine.view import BACKWARD, BOTH, FORWARD
+    from gradtool.viz.from_program import view
+
+    graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+    if options["dot"] is not None:
+        from gradtool.viz.render import dot
+
+        shown = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}[options["part"]]
+        file = options["dot"].replace("\\", "/").rsplit("/", 1)[-1]
+        made = command_line("gradtool", "backward", *again, "--dot", file)
+        files[options["dot"]] = dot.render(graph.only(shown), file=file, command=made)
+    if options["dump"] is not None:
+        from ..dumping import dump_files
+
+        files |= dump_files(model, part, graph, options["dump"])
+    return files
+
+
+def _only_grads(part: Any, out: Output, files: dict[str, str]) -> None:
+    pairs = [[p.name, g.name] for p, g in part.pairs]
+    if out.format == "json":
+        from ..views import to_json
+
+        out.text(to_json({"pairs": pairs}, "only-grads"), files)
+    elif out.format == "tsv":
+        out.text("".join(f"{p}\t{g}\n" for p, g in pairs), files)
+    else:
+        out.text(f"[{', '.join(f'({p}, {g})' for p, g in pairs)}]\n", files)
+
+
+def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str]) -> Report:
+    from ..backward_part import summary
+
+    loss = model.the_loss
+    statistics = values[1] if values is not None else [None] * len(part.rows)
+    head = (
+        f"program  {model.name} · static · {count(part.forward, 'forward op')} → "
+        f"{count(part.backward, 'backward op')} · loss {loss.name} {list(loss.shape)} {loss.dtype.name}"
+    )
+    if values is not None:
+        head += f" = {number(values[0])}"
+    pairs = command_line("gradtool", "program", *again, "--pairs")
+    if values is None:
+        next_ = [command_line("gradtool", "backward", *again, "--run"), pairs]
+    else:
+        next_ = [pairs, command_line("gradtool", "dump", *again, "graphs")]
+    data = {
+        "model": model.name,
+        "mode": "static",
+        "loss": {"name": loss.name, "shape": list(loss.shape), "dtype": loss.dtype.name, "value": _loss_value(values)},
+        "operators": {"forward": part.forward, "backward": part.backward, "left_out": model.stripped},
+        "parameters": [_json_row(r, s) for r, s in zip(part.rows, statistics, strict=True)],
+        "pairs": [[p.name, g.name] for p, g in part.pairs],
+        "no_grad": [v.name for v in part.no_grad],
+        "params": None if part.params is None else [v.name for v in part.params],
+        "removed_by_no_grad": part.removed,
+    }
+    return Report("backward", data, [head, _table(part, values), summary(part)], next_)
+
+
+def _loss_value(values: tuple[float, list[Any]] | None) -> float | None:
+    from ..views import finite
+
+    return None if values is None else finite(values[0])
+
+
+STATUS_STYLES = {"ok": "good", "cut": "bad", "used, but": "bad", "unused": "warn", "frozen": "dim", "not in": "dim"}
+
+
+def _table(part: Any, values: tuple[float, list[Any]] | None) -> Table:
+    from gradtool.engine import source
+
+    paths = any(getattr(r.variable, "layer_path", None) for r in part.rows)
+    headings = ["parameter", *(["tensor"] if paths else []), "shape", "gradient", "from op"]
+    headings += ["‖g‖", "max |g|", "zeros", "not finite"] if values is not None else []
+    table = Table([*headings, "status", "source"], styles=STATUS_STYLES)
+    for i, row in enumerate(part.rows):
+        v = row.variable
+        path = getattr(v, "layer_path", None)
+        cells = [path or v.name, *([v.name] if paths else []), shape(v.shape)]
+        cells += [row.gradient.name if row.gradient is not None else NOTHING, row.op[1] if row.op else NOTHING]
+        if values is not None:
+            cells += _value_cells(values[1][i])
+        table.rows.append([*cells, row.status, source.short(v.made_at) or NOTHING])
+    return table
+
+
+def _value_cells(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return [NOTHING] * 4
+    zeros = f"{found['zeros']}/{found['elements']}"
+    return [number(found["norm"]), number(found["max_abs"]), zeros, str(found["nonfinite"])]
+
+
+def _json_row(row: Any, found: dict[str, Any] | None) -> dict[str, Any]:
+    from gradtool.engine import source
+
+    from ..views import finite
+
+    v = row.variable
+    made = source.file_and_line(v.made_at)
+    return {
+        "name": v.name,
+        "layer_path": getattr(v, "layer_path", None),
+        "is_parameter": v.is_parameter,
+        "trainable": getattr(v, "trainable", None),
+        "shape": list(v.shape),
+        "dtype": v.dtype.name,
+        "gradient": row.gradient.name if row.gradient is not None else None,
+        "operator": row.op[1] if row.op else None,
+        "returned": row.ok,
+        "status": row.status,
+        "source": None if made is None else {"file": source.short(v.made_at).rpartition(":")[0], "line": made[1]},
+        "values": None if found is None else {k: finite(n) for k, n in found.items()},
+    }

@@ -1,0 +1,78 @@
+"""``gradtool doctor``: what this installation consists of."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+from importlib import metadata, util
+from typing import Any
+
+import click
+
+from gradtool import __version__
+
+from ..context import Output, output_options
+from ..views import NOTHING, Report, Table
+
+_BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy": "NVIDIA GPUs"}
+
+
+@click.command("doctor")
+@output_options
+def command(**options: Any) -> None:
+    """Versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends."""
+    out = Output.take(options)
+    versions = {"gradtool": __version__, "python": platform.python_version()}
+    for package in ("numpy", "click", "rich", "graphviz"):
+        versions[package] = _version(package)
+    path = shutil.which("dot")
+    dot = _dot_version(path)
+    backends = {name: _backend(name) for name in _BACKENDS}
+    table = Table(["part", "found", "remark"], styles={})
+    for name, version in versions.items():
+        table.rows.append([name, version or NOTHING, "" if version else "missing: pip install " + name])
+    remark = "" if dot else "not found: DOT files are written all the same; installing Graphviz draws them"
+    table.rows.append(["dot", dot or NOTHING, remark])
+    for name, state in backends.items():
+        table.rows.append([f"backend {name}", state, _BACKENDS[name]])
+    if out.verbose:
+        table.rows.append(["python executable", sys.executable, ""])
+        table.rows.append(["dot executable", path or NOTHING, ""])
+    data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
+    if out.verbose:
+        data["paths"] = {"python": sys.executable, "dot": path}
+    missing = [name for name, version in versions.items() if not version]
+    last = f"missing: {', '.join(missing)}" if missing else "everything that gradtool needs is here"
+    out.emit(Report("doctor", data, [table, last], ["gradtool backward MODEL"]))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _dot_version(path: str | None) -> str | None:
+    """What ``dot -V`` says, such as ``2.42.2``."""
+    if path is None:
+        return None
+    try:
+        said = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    words = said.split()
+    return next((w for w in words if w[:1].isdigit()), said.strip() or None)
+
+
+def _backend(name: str) -> str:
+    from gradtool.engine.errors import BackendError
+    from gradtool.engine.kernels.backend import backend
+
+    try:
+        backend(name)
+    except BackendError:
+        return "installed, not usable in this version" if util.find_spec(name) else "not installed"
+    return "ready"

@@ -1,0 +1,150 @@
+"""``gradtool gradients``: gradients of chosen targets by chosen inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..context import Output, command_line, model_options, output_options, run_options
+from ..errors import CommandError
+from ..views import NOTHING, Report, Table, count, number, shape
+from .backward import STATUS_STYLES, _repeated, _value_cells
+
+
+@click.command("gradients")
+@model_options
+@click.option("--target", "--targets", "target", multiple=True, metavar="SELECTOR", help="What to differentiate.")
+@click.option("--input", "--inputs", "input_", multiple=True, metavar="SELECTOR", help="By what.")
+@click.option(
+    "--target-grad",
+    "--target-grads",
+    "target_grad",
+    multiple=True,
+    metavar="NAME",
+    help="For each target in turn the tensor to start from, or 'ones'.",
+)
+@click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Tensors that count as constants.")
+@run_options
+@output_options
+def command(**options: Any) -> None:
+    """Gradients of targets (by default the loss) by inputs (by default the parameters); None with its reason.
+
+    \b
+    gradtool gradients model.py --target h --input x
+    gradtool gradients model.py --target y1,y2 --target-grad dy1,ones --input 'fc_*.w_0' --run
+    """
+    out = Output.take(options)
+    from gradtool.engine.autodiff.gradients import gradients
+    from gradtool.engine.reasons import explain
+
+    from .. import discovery
+    from ..feeds import run, statistics
+    from ..loader import Request
+    from ..selectors import Selectors, gradient_places
+
+    request = Request.take(options, need_loss=not options["target"])
+    with discovery.loaded(request) as model:
+        select = Selectors(model.program, model.named)
+        targets = select.select("--target", options["target"], out) if options["target"] else [model.the_loss]
+        inputs = (
+            select.select("--input", options["input_"], out)
+            if options["input_"]
+            else list(model.program.all_parameters())
+        )
+        if not inputs:
+            raise CommandError(f"{model.name} has no parameters", "say what to differentiate by: --input NAME")
+        starts = _starts(select, options["target_grad"], len(targets), out)
+        stopped = {v.name for v in select.select("--no-grad", options["no_grad"], out)}
+        ops = model.program.global_block().ops
+        reasons = explain(list(ops), targets, stopped)
+        before = len(ops)
+        found = gradients(targets, inputs, starts, stopped)
+        places = gradient_places(model.program.global_block().ops)
+        values = [None] * len(found)
+        if options["run_"] or options["feed"]:
+            present = [g for g in found if g is not None]
+            arrays = iter(run(model, present, options["feed"], options["backend"], request.seed, out))
+            values = [None if g is None else statistics(next(arrays)) for g in found]
+        rows = []
+        for v, g in zip(inputs, found, strict=True):
+            text = reasons.of(v).text.replace("to the loss", "to the targets")
+            status = (
+                "ok" if g is not None else "cut: the operators on the path pass no gradient" if text == "ok" else text
+            )
+            rows.append((v, g, places.get(g), status.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)")))
+        added = len(model.program.global_block().ops) - before
+        out.emit(_report(model, targets, rows, values, added, _again(request, options)))
+
+
+def _again(request: Any, options: dict[str, Any]) -> list[str]:
+    words = [*request.words(), *_repeated("--target", options["target"]), *_repeated("--input", options["input_"])]
+    return [*words, *_repeated("--target-grad", options["target_grad"]), *_repeated("--no-grad", options["no_grad"])]
+
+
+def _starts(select: Any, texts: tuple[str, ...], targets: int, out: Output) -> list[Any] | None:
+    """The gradients to start from; None in it stands for ones."""
+    if not texts:
+        return None
+    names = [n.strip() for text in texts for n in text.split(",")]
+    if len(names) != targets:
+        raise CommandError(
+            f"--target-grad names {count(len(names), 'tensor')} for {count(targets, 'target')}",
+            "one for each target in turn; 'ones' where there is nothing special",
+        )
+    found: list[Any] = []
+    for name in names:
+        if name in ("ones", "None", "-") and name not in select.variables:
+            found.append(None)
+            continue
+        matched = select.select("--target-grad", [name], out)
+        if len(matched) != 1:
+            raise CommandError(f"--target-grad {name} matches {count(len(matched), 'tensor')}, not one")
+        found.append(matched[0])
+    return found
+
+
+def _report(model: Any, targets: list[Any], rows: list[Any], values: list[Any], added: int, again: list[str]) -> Report:
+    from gradtool.engine import source
+
+    from ..views import finite
+
+    ran = any(v is not None for v in values)
+    named = ", ".join(f"{t.name} {shape(t.shape)}" for t in targets)
+    head = f"gradients  {model.name} · static · {count(added, 'new op')} · of {named}"
+    table = Table(
+        ["input", "shape", "gradient", "from op", *(["‖g‖", "max |g|", "zeros", "not finite"] if ran else [])]
+        + ["status", "source"],
+        styles=STATUS_STYLES,
+    )
+    entries = []
+    for (v, g, place, status), found in zip(rows, values, strict=True):
+        cells = [v.name, shape(v.shape), g.name if g is not None else "None", place[1] if place else NOTHING]
+        table.rows.append([*cells, *(_value_cells(found) if ran else []), status, source.short(v.made_at) or NOTHING])
+        made = source.file_and_line(v.made_at)
+        entries.append(
+            {
+                "name": v.name,
+                "shape": list(v.shape),
+                "dtype": v.dtype.name,
+                "gradient": g.name if g is not None else None,
+                "operator": place[1] if place else None,
+                "status": status,
+                "source": None
+                if made is None
+                else {"file": source.short(v.made_at).rpartition(":")[0], "line": made[1]},
+                "values": None if found is None else {k: finite(n) for k, n in found.items()},
+            }
+        )
+    got = sum(g is not None for _, g, _, _ in rows)
+    last = f"{got} of {count(len(rows), 'input')} {'matters' if got == 1 else 'matter'} for the targets"
+    next_ = [] if ran else [command_line("gradtool", "gradients", *again, "--run")]
+    next_.append(command_line("gradtool", "program", again[0], "--pairs"))
+    data = {
+        "model": model.name,
+        "mode": "static",
+        "targets": [t.name for t in targets],
+        "inputs": entries,
+        "new_ops": added,
+    }
+    return Report("gradients", data, [head, table, last], next_)

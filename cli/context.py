@@ -1,0 +1,166 @@
+"""Options that commands share, and where results and notes go.
+
+Results go to stdout, everything else to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from . import views
+from .files import write_all
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("text", "json", "tsv", "markdown")
+
+
+def _options(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    def add(command: F) -> F:
+        for decorate in reversed(decorators):
+            command = decorate(command)
+        return command
+
+    return add
+
+
+def output_options(command: F) -> F:
+    """How and where results are shown."""
+    return _options(
+        click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="Form of the result."),
+        click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all."),
+        click.option("-q", "--quiet", is_flag=True, help="No notes on stderr."),
+        click.option("-v", "--verbose", count=True, help="More detail."),
+        click.option(
+            "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours (also NO_COLOR)."
+        ),
+        click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only."),
+    )(command)
+
+
+def model_options(command: F) -> F:
+    """Which model, and how it is loaded."""
+    return _options(
+        click.argument("model"),
+        click.option("--loss", metavar="NAME", help="The loss: a Python name or a tensor name."),
+        click.option(
+            "--arg", multiple=True, metavar="NAME=VALUE", help="Argument of the model's function; repeatable."
+        ),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of parameters and random feeds."),
+        click.option(
+            "--mode",
+            type=click.Choice(["auto", "static", "eager"]),
+            default="auto",
+            help="static: as if the file began with paddle.enable_static().",
+        ),
+        click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="What to call the source on stdin."),
+    )(command)
+
+
+def backward_options(command: F) -> F:
+    """What the backward part is made for."""
+    return _options(
+        click.option("--params", multiple=True, metavar="SELECTOR", help="Parameters whose gradients to return."),
+        click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Tensors at which gradients are cut."),
+    )(command)
+
+
+def run_options(command: F) -> F:
+    """Running the program."""
+    return _options(
+        click.option("--run", "run_", is_flag=True, help="Run the program and add norms of the gradients."),
+        click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --run."),
+        click.option(
+            "--backend",
+            type=click.Choice(["numpy", "numba", "cupy"]),
+            default="numpy",
+            show_default=True,
+            help="What the kernels run on.",
+        ),
+    )(command)
+
+
+@dataclass
+class Output:
+    """Where a command's results and notes go; made from the options of :func:`output_options`."""
+
+    format: str = "text"
+    file: str | None = None
+    quiet: bool = False
+    verbose: int = 0
+    color: str = "auto"
+    ascii: bool = False
+
+    @classmethod
+    def take(cls, options: dict[str, Any]) -> Output:
+        """The output options of a command, taken out of *options*."""
+        return cls(
+            options.pop("format_"),
+            options.pop("output"),
+            options.pop("quiet"),
+            options.pop("verbose"),
+            options.pop("color"),
+            options.pop("ascii_"),
+        )
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not the result; on stderr."""
+        if not self.quiet:
+            print(encodable(text, sys.stderr.encoding, self.ascii), file=sys.stderr)
+
+    def emit(self, report: views.Report, also: Mapping[str, str] | None = None) -> None:
+        """Show the result in the form asked for; files in *also* are written with it, all or none."""
+        if self._on_terminal():
+            write_all(also or {})
+            from .terminal import show
+
+            show(report, sys.stdout, ascii_only=self.ascii or not _utf8(sys.stdout.encoding))
+            return
+        if self.format == "json":
+            text = views.to_json(report.data, report.kind)
+        else:
+            text = {"text": views.to_text, "tsv": views.to_tsv, "markdown": views.to_markdown}[self.format](report)
+        self.text(text, also)
+
+    def text(self, text: str, also: Mapping[str, str] | None = None) -> None:
+        """Write a finished text to stdout or to the file asked for."""
+        files = dict(also or {})
+        if self.file is not None and self.file != "-":
+            files[self.file] = views.to_ascii(text) if self.ascii else text
+            write_all(files)
+            return
+        write_all(files)
+        sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
+
+    def _on_terminal(self) -> bool:
+        if self.format != "text" or self.file not in (None, "-") or self.color == "never":
+            return False
+        if self.color == "always":
+            return True
+        if os.environ.get("NO_COLOR"):
+            return False
+        return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _utf8(encoding: str | None) -> bool:
+    return (encoding or "utf-8").lower().replace("-", "").startswith("utf")
+
+
+def encodable(text: str, encoding: str | None, ascii_only: bool = False) -> str:
+    """*text* with what *encoding* cannot hold replaced."""
+    if ascii_only or not _utf8(encoding):
+        lines = text.split("\n")
+        return "\n".join(map(views.to_ascii, lines))
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def command_line(*words: str) -> str:
+    """Words as one line that a shell reads back as they are."""
+    return shlex.join(words)

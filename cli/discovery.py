@@ -1,0 +1,195 @@
+"""Finding the loss, the program and the feed in what a model file left behind (product, section 2)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine.ir import roles
+from gradtool.engine.ir.operator import each
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.strip import strip_backward
+from gradtool.engine.ir.variable import Variable
+
+from . import loader
+from .errors import CommandError, unknown
+from .loader import Loaded, Request
+
+_USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
+"""Python names that say which of several candidates is the loss."""
+
+
+@dataclass
+class Model:
+    """A model, ready for its backward part.
+
+    Attributes:
+        name: the file's name, for people.
+        program: its program; backward operators that the file made itself are taken out.
+        startups: programs that give parameters their first values.
+        loss: None only where the command can do without.
+        named: Python name -> variable.
+        feed: what to feed, if the file says so; *feed_from* says where it was found.
+        stripped: how many operators were taken out.
+        namespace: the module's names.
+    """
+
+    name: str
+    program: Program
+    startups: list[Program]
+    loss: Variable | None
+    named: dict[str, Variable]
+    feed: dict[str, Any] | None
+    feed_from: str
+    stripped: int
+    namespace: dict[str, Any]
+
+    @property
+    def the_loss(self) -> Variable:
+        assert self.loss is not None
+        return self.loss
+
+    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call something that may run the user's code (callbacks)."""
+        return loader.call(self.name, function, *args, **kwargs)
+
+
+@contextlib.contextmanager
+def loaded(request: Request) -> Iterator[Model]:
+    """Load a model; its programs and its scope are the current ones inside the ``with`` block.
+
+    Raises:
+        CommandError: no file, no loss, several losses, an unknown name.
+        ModelError: the user's code raised.
+        GradtoolError: the engine refused.
+    """
+    with loader.executed(request) as left:
+        yield _model(left, request)
+
+
+def _model(left: Loaded, request: Request) -> Model:
+    returned, programs, feed = _taken_apart(left)
+    named = loader.variables_of(left.namespace)
+    known = [*programs, left.main, *(v for v in left.namespace.values() if isinstance(v, Program))]
+    known += [v.block.program for v in (*returned, *named.values())]
+    known = list(dict.fromkeys(known))
+    if request.loss is not None:
+        loss: Variable | None = _asked(request.loss, named, known)
+    elif left.function is not None and returned:
+        loss = _chosen({_python_name(v, named): v for v in returned}, left, request)
+    elif programs:
+        loss = _chosen(_of_program(programs[0]), left, request)
+    else:
+        loss = _chosen(named, left, request, known)
+    program = loss.block.program if loss is not None else _largest(known)
+    feed_from = f"{left.function}()"
+    if feed is None and isinstance(left.namespace.get("feed"), Mapping):
+        feed, feed_from = dict(left.namespace["feed"]), f"feed in {left.name}"
+    if feed is None:
+        runs = [given for where, given in left.fed if where is program and given]
+        if runs:
+            feed, feed_from = dict(runs[-1]), f"the last Executor.run in {left.name}"
+    stripped = strip_backward(program, [loss] if loss is not None else [])
+    startups = [left.startup, *(p for p in known if p is not program)]
+    return Model(left.name, program, startups, loss, named, feed, feed_from, stripped, left.namespace)
+
+
+def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:
+    """Variables, programs and feed among what the function returned."""
+    result = left.result
+    entries = list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
+    variables = [e for e in entries if isinstance(e, Variable)]
+    programs = [e for e in entries if isinstance(e, Program)]
+    feeds = [e for e in entries if isinstance(e, Mapping)]
+    others = [e for e in entries if e is not None and not isinstance(e, (Variable, Program, Mapping))]
+    if others or (entries and not variables and not programs):
+        got = type((others or entries)[0]).__name__
+        raise CommandError(
+            f"{left.function}() in {left.name} returned {got}: expected a loss, (loss, feed) or a Program",
+            "return the tensor itself, not its name or its value",
+        )
+    return variables, programs, dict(feeds[0]) if feeds else None
+
+
+def _python_name(v: Variable, named: Mapping[str, Variable]) -> str:
+    return next((n for n, other in named.items() if other is v), v.name)
+
+
+def _asked(name: str, named: Mapping[str, Variable], programs: Iterable[Program]) -> Variable:
+    if name in named:
+        return named[name]
+    tensors = {n: v for p in programs for n, v in p.global_block().vars.items()}
+    if name in tensors:
+        return tensors[name]
+    likely = [n for n, v in {**named, **tensors}.items() if v.op is not None and v.spec.count == 1]
+    raise unknown("loss", name, [*likely, *(n for n in (*named, *tensors) if n not in likely)])
+
+
+def _computed(v: Variable) -> bool:
+    """Whether the forward part computes *v*, which has one element of a type that gradients have."""
+    return v.op is not None and roles.is_forward(v.op.role) and v.spec.count == 1 and v.dtype.is_floating
+
+
+def _of_program(program: Program) -> dict[str, Variable]:
+    return {n: v for n, v in program.global_block().vars.items() if not v.persistable}
+
+
+def _chosen(
+    named: Mapping[str, Variable], left: Loaded, request: Request, programs: Iterable[Program] = ()
+) -> Variable | None:
+    """The loss among *named*, or in *programs* when none of those can be one."""
+    candidates = {n: v for n, v in named.items() if _computed(v)}
+    if not candidates:
+        likely = [named[n] for n in _USUAL if n in named] or (list(named.values()) if left.function else [])
+        if likely and likely[0].op is not None:
+            return likely[0]  # not a scalar: the engine says what is wrong with it, and where it was made
+        found = [_of_program(p) for p in programs]
+        candidates = {n: v for names in found for n, v in names.items() if _computed(v)}
+    marked = {n: v for n, v in candidates.items() if v.op is not None and v.op.role & roles.LOSS}
+    if len(marked) == 1:
+        return next(iter(marked.values()))
+    for name in _USUAL:
+        if name in candidates:
+            return candidates[name]
+    last = _unread(candidates)
+    if len(last) == 1:
+        return next(iter(last.values()))
+    if not request.need_loss:
+        return None
+    if last:
+        texts = [n if n == v.name else f"{n} ({v.name})" for n, v in last.items()]
+        raise CommandError(
+            f"{left.name} has several candidates for the loss: {', '.join(texts)}", "choose: --loss NAME"
+        )
+    raise _no_loss(left, request)
+
+
+def _unread(candidates: Mapping[str, Variable]) -> dict[str, Variable]:
+    """The candidates that no forward operator goes on from."""
+    programs = dict.fromkeys(v.block.program for v in candidates.values())
+    read = {v for p in programs for op in p.global_block().ops if roles.is_forward(op.role) for v in each(op.inputs)}
+    return {n: v for n, v in candidates.items() if v not in read}
+
+
+def _no_loss(left: Loaded, request: Request) -> CommandError:
+    import types
+
+    functions = [
+        n for n, v in left.namespace.items() if isinstance(v, types.FunctionType) and v.__module__ == loader.MODULE
+    ]
+    if left.function is None and functions:
+        hint = f"name the function that returns it: {request.model}:{functions[0]}"
+    else:
+        hint = "a loss has one element and is computed by an operator; --loss NAME names it"
+    return CommandError(f"{left.name} defines no loss", hint)
+
+
+def _largest(programs: Iterable[Program]) -> Program:
+    """The program to show when there is no loss: the one that holds data or parameters, else the first."""
+    known = list(programs)
+    for program in known:
+        if any(v.is_data or v.is_parameter for v in program.global_block().vars.values()):
+            return program
+    return known[0]

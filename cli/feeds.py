@@ -1,0 +1,156 @@
+"""Running a model: what is fed, and what parameters hold."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.executor.executor import Executor
+from gradtool.engine.executor.scope import Scope, global_scope
+from gradtool.engine.ir.operator import Operator
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.kernels.backend import backend
+
+from .context import Output
+from .discovery import Model
+from .errors import CommandError, unknown
+from .views import count
+
+_UNKNOWN_DIMENSION = 4
+"""What stands for a dimension that the program leaves open, in random feeds."""
+
+# What integers an operator accepts in a slot: type -> (slot of the integers, slot of the table, its dimension).
+_LIMITS = {
+    "lookup_table_v2": ("Ids", "W", 0),
+    "lookup_table": ("Ids", "W", 0),
+    "softmax_with_cross_entropy": ("Label", "Logits", -1),
+    "cross_entropy": ("Label", "X", -1),
+    "nll_loss": ("Label", "X", 1),
+    "gather": ("Index", "X", 0),
+    "index_select": ("Index", "X", 0),
+}
+
+
+def run(
+    model: Model, fetch: Sequence[Variable], feed_file: str | None, backend_name: str, seed: int, out: Output
+) -> list[np.ndarray[Any, Any]]:
+    """Run the model's program and return the values of *fetch*.
+
+    Parameters keep the values that the model file gave them; others get theirs from the startup programs.
+
+    Raises:
+        CommandError: the feed file cannot be read, or names what is no variable.
+        GradtoolError: the engine refused a feed or failed.
+    """
+    executor = Executor()
+    executor.backend = backend(backend_name)
+    feed = _feed(model, feed_file, seed, out)
+    state.random.reset(seed)
+    _initialise(model, executor)
+    return executor.run(model.program, feed=feed, fetch_list=list(fetch))
+
+
+def _initialise(model: Model, executor: Executor) -> None:
+    values = global_scope().values
+    missing = {v.name for v in model.program.list_vars() if v.persistable} - set(values)
+    for startup in model.startups:
+        written = {v.name for op in startup.global_block().ops for v in op.output_variables() if v.persistable}
+        if not missing & written:
+            continue
+        scope = Scope()
+        executor.run(startup, scope=scope)
+        for name in sorted(missing & set(scope.values)):
+            values[name] = scope.values[name]
+        missing -= set(scope.values)
+
+
+def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, Any]:
+    wanted = {v.name: v for v in model.program.global_block().vars.values() if v.is_data}
+    if file is not None:
+        feed = _read(file)
+        for name in feed:
+            if name not in model.program.global_block().vars:
+                raise unknown(f"tensor in {file}:", name, wanted)
+        out.note(f"feed: {count(len(feed), 'array')} from {file}")
+        return feed
+    if model.feed is not None:
+        out.note(f"feed: {', '.join(model.feed)} from {model.feed_from}")
+        strange = [n for n in model.feed if n not in model.program.global_block().vars]
+        if strange:
+            raise unknown(f"tensor in the feed from {model.feed_from}:", str(strange[0]), wanted)
+        return model.feed
+    feed = random_feed(list(wanted.values()), model.program.global_block().ops, seed)
+    if feed:
+        made = ", ".join(f"{n} {a.dtype}{list(a.shape)}" for n, a in feed.items())
+        out.note(f"feed: made at random (seed {seed}): {made}; --feed FILE.npz gives your own")
+    return feed
+
+
+def _read(file: str) -> dict[str, Any]:
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            if not isinstance(archive, Mapping):
+                raise CommandError(
+                    f"{file} holds one array without a name: expected an .npz file", "np.savez makes one"
+                )
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise CommandError(f"{file} is no .npz file of plain arrays: {error}") from None
+
+
+def random_feed(data: Sequence[Variable], ops: Sequence[Operator], seed: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Arrays that fit the declarations: numbers from 0 to 1, integers that operators accept as ids and labels."""
+    rng = np.random.default_rng(seed)
+    limits = _integer_limits(ops)
+    feed = {}
+    for v in data:
+        dims = tuple(_UNKNOWN_DIMENSION if d < 0 else d for d in v.shape)
+        if v.dtype.is_floating:
+            feed[v.name] = rng.random(dims).astype(v.dtype.numpy)
+        else:
+            feed[v.name] = rng.integers(0, max(1, limits.get(v, 2)), dims).astype(v.dtype.numpy)
+    return feed
+
+
+def _integer_limits(ops: Sequence[Operator]) -> dict[Variable, int]:
+    found: dict[Variable, int] = {}
+    for op in ops:
+        if op.type == "one_hot_v2":
+            ids, bound = _single(op, "X"), int(op.attrs["depth"])
+        elif op.type in _LIMITS:
+            slot, table, axis = _LIMITS[op.type]
+            ids, holder = _single(op, slot), _single(op, table)
+            axis = op.attrs.get("axis", axis) if axis == -1 else axis
+            bound = holder.shape[axis] if holder is not None else -1
+        else:
+            continue
+        if ids is not None and bound > 0:
+            found[ids] = min(bound, found.get(ids, bound))
+    return found
+
+
+def _single(op: Operator, slot: str) -> Variable | None:
+    place = op.op.input_index.get(slot)
+    value = op.inputs[place] if place is not None and place < len(op.inputs) else None
+    return value if isinstance(value, Variable) else None
+
+
+def statistics(value: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Norm, largest magnitude, mean, and how many elements are zero or not finite."""
+    wide = np.asarray(value).astype(np.float64)
+    bad = int(wide.size - np.isfinite(wide).sum())
+    with np.errstate(all="ignore"):
+        return {
+            "norm": float(np.sqrt(np.square(wide).sum())),
+            "max_abs": float(np.abs(wide).max()) if wide.size else 0.0,
+            "mean": float(wide.mean()) if wide.size else 0.0,
+            "zeros": int((wide == 0).sum()),
+            "nonfinite": bad,
+            "elements": int(wide.size),
+        }

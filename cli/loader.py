@@ -1,0 +1,387 @@
+"""Loading a model file: ``model.py``, ``model.py:build``, ``pkg.mod:build``, or ``-`` for stdin.
+
+While the file runs, ``import paddle`` finds gradtool, and the default programs, the scope, unique names and seeds are
+fresh. The frames above this module's belong to the user; those below it to the tool (``engine/source.py`` knows this
+module by name).
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import util
+from pathlib import Path
+from types import CodeType, TracebackType
+from typing import Any
+
+from gradtool import _alias
+from gradtool.engine import source, state
+from gradtool.engine.errors import GradtoolError
+from gradtool.engine.executor.scope import Scope, scope_guard
+from gradtool.engine.ir import default
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+from gradtool.utils import unique_name
+
+from .errors import CommandError, ModelError, unknown
+
+MODULE = "__gradtool_model__"
+"""The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to load; made from the options of ``context.model_options``."""
+
+    model: str
+    loss: str | None = None
+    arg: tuple[str, ...] = ()
+    seed: int = 0
+    mode: str = "auto"
+    stdin_filename: str = "<stdin>"
+    full_stacks: bool = False
+    need_loss: bool = True
+
+    @classmethod
+    def take(cls, options: dict[str, Any], **more: Any) -> Request:
+        """The model options of a command, taken out of *options*."""
+        names = ("model", "loss", "arg", "seed", "mode", "stdin_filename")
+        return cls(**{n: options.pop(n) for n in names}, **more)
+
+    def words(self) -> list[str]:
+        """The options that other commands need to load the same model."""
+        words = [self.model]
+        for option, value, usual in (
+            ("--loss", self.loss, None),
+            ("--seed", self.seed, 0),
+            ("--mode", self.mode, "auto"),
+        ):
+            if value != usual:
+                words += [option, str(value)]
+        for pair in self.arg:
+            words += ["--arg", pair]
+        return words
+
+
+@dataclass
+class Loaded:
+    """What a model file left behind, before anyone has looked for the loss.
+
+    Attributes:
+        name: the file's name, for people.
+        namespace: the module's names.
+        function: the function that was called, if one was.
+        result: what it returned.
+        main, startup: the default programs.
+        fed: programs and feeds of the runs that the file made.
+    """
+
+    name: str
+    namespace: dict[str, Any]
+    main: Program
+    startup: Program
+    function: str | None = None
+    result: Any = None
+    fed: list[tuple[Program, Mapping[str, Any]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A MODEL argument, taken apart."""
+
+    code: Callable[[], CodeType]
+    file: str
+    name: str
+    folder: str | None
+    function: str | None
+
+
+@contextlib.contextmanager
+def executed(request: Request) -> Iterator[Loaded]:
+    """Run the model file and its function; what it set up stays in place inside the ``with`` block.
+
+    Raises:
+        CommandError: there is no such file, module or function.
+        ModelError: the file is no Python, raises, or calls ``sys.exit``.
+        GradtoolError: the engine refused what the file asked for.
+    """
+    if request.mode == "eager":
+        raise CommandError("--mode eager: dynamic mode is not part of this version of gradtool", "use a static program")
+    target = _target(request)
+    with _environment(request, target) as (main, startup, fed):
+        module = types.ModuleType(MODULE)
+        module.__file__ = target.file
+        sys.modules[MODULE] = module
+        try:
+            call(target.name, _execute, call(target.name, target.code), module.__dict__)
+            loaded = Loaded(target.name, module.__dict__, main, startup, fed=fed)
+            _call_function(loaded, target, request)
+            state.enable_static()
+            yield loaded
+        finally:
+            sys.modules.pop(MODULE, None)
+
+
+@contextlib.contextmanager
+def _environment(
+    request: Request, target: _Target
+) -> Iterator[tuple[Program, Program, list[tuple[Program, Mapping[str, Any]]]]]:
+    """Everything that a model file may change, fresh inside and restored afterwards."""
+    static, dtype, path, argv = state.in_static_mode(), state.default_dtype(), list(sys.path), sys.argv
+    fed: list[tuple[Program, Mapping[str, Any]]] = []
+    with (
+        _alias.active(),
+        default.fresh_programs() as (main, startup),
+        scope_guard(Scope()),
+        unique_name.guard(),
+        source.full_stacks(request.full_stacks),
+        state.watched_runs(lambda program, feed: fed.append((program, feed))),
+    ):
+        if request.mode == "static":
+            state.enable_static()
+        else:
+            state.disable_static()
+        state.random.reset(request.seed)
+        sys.argv = [target.file]
+        if target.folder is not None:
+            sys.path.insert(0, target.folder)
+        try:
+            yield main, startup, fed
+        finally:
+            sys.path[:] = path
+            sys.argv = argv
+            state.set_default_dtype(dtype)
+            (state.enable_static if static else state.disable_static)()
+
+
+# -- the MODEL argument -----------------------------------------------------------------------------------------------
+
+
+def _target(request: Request) -> _Target:
+    text = request.model
+    before, colon, after = text.rpartition(":")
+    if colon and before and after.isidentifier() and not Path(text).exists():
+        where, function = before, after
+    else:
+        where, function = text, None
+    if where == "-":
+        name = request.stdin_filename
+        return _Target(lambda: _compiled(sys.stdin.buffer.read(), name), name, _short(name), "", function)
+    path = Path(where)
+    if path.is_dir():
+        raise CommandError(f"{where} is a folder, not a model file", _python_files(path))
+    if not path.exists():
+        module = _module(where, function)
+        if module is not None:
+            return module
+        folder = path.parent if path.parent.is_dir() else Path()
+        raise CommandError(f"no such file: {where}", _python_files(folder, path.name))
+
+    def code() -> CodeType:
+        return _compiled(data, where)
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"cannot read {where}: {error.strerror}") from None
+    return _Target(code, str(path.resolve()), _short(where), str(path.resolve().parent), function)
+
+
+def _short(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _python_files(folder: Path, like: str | None = None) -> str | None:
+    from gradtool.engine.errors import near
+
+    names = sorted(p.name for p in folder.glob("*.py"))
+    close = names[:3] if like is None else near(like, names)
+    return f"there is {', '.join(close)}" if close else None
+
+
+def _module(name: str, function: str | None) -> _Target | None:
+    """A module by its dotted name, looked up with the current folder first; None when there is none."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        return None
+    sys.path.insert(0, "")
+    try:
+        spec = call(name, util.find_spec, name)
+    except ModelError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError) and error.__cause__.name in _prefixes(name):
+            return None
+        raise
+    finally:
+        sys.path.remove("")
+    if spec is None or spec.origin is None or not hasattr(spec.loader, "get_source"):
+        return None
+    origin = spec.origin
+    return _Target(lambda: _compiled(Path(origin).read_bytes(), origin), origin, name, "", function)
+
+
+def _prefixes(name: str) -> set[str]:
+    parts = name.split(".")
+    return {".".join(parts[:i]) for i in range(1, len(parts) + 1)}
+
+
+def _compiled(data: bytes, name: str) -> CodeType:
+    """The code of a file; its lines are remembered, so that messages can quote them whatever happens to the file."""
+    text = data.decode("utf-8", "replace")
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    try:
+        return compile(data, name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        frames = [f'File "{_short(name)}", line {error.lineno}'] if error.lineno else []
+        if error.text:
+            frames.append(f"    {error.text.strip()}")
+        raise ModelError(f"{_short(name)} is not Python: {error.msg}", frames) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ModelError(f"{_short(name)} is not Python: {error or type(error).__name__}") from None
+
+
+def _execute(code: CodeType, namespace: dict[str, Any]) -> None:
+    exec(code, namespace)
+
+
+def run_file(where: str, namespace: dict[str, Any]) -> None:
+    """Run another file or module of the user's (callbacks) with *namespace* as its names."""
+    target = _target(Request(where))
+    namespace["__file__"] = target.file
+    call(target.name, _execute, call(target.name, target.code), namespace)
+
+
+# -- the user's function ----------------------------------------------------------------------------------------------
+
+
+def _call_function(loaded: Loaded, target: _Target, request: Request) -> None:
+    names = loaded.namespace
+    if target.function is not None:
+        if not callable(names.get(target.function)):
+            functions = [n for n, v in names.items() if isinstance(v, types.FunctionType)]
+            raise unknown(f"function in {loaded.name}:", target.function, functions)
+        chosen: str | None = target.function
+    else:
+        chosen = next((n for n in ("build", "model") if isinstance(names.get(n), types.FunctionType)), None)
+    if chosen is None:
+        if request.arg:
+            raise CommandError(
+                f"--arg needs a function, and {loaded.name} has neither build() nor model()",
+                f"name the function: {request.model}:FUNCTION",
+            )
+        return
+    function = names[chosen]
+    arguments = dict(map(_argument, request.arg))
+    _check_arguments(chosen, function, arguments)
+    loaded.function = chosen
+    loaded.result = call(loaded.name, function, **arguments)
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise CommandError(f"--arg {text}: expected NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name, value
+
+
+def _check_arguments(name: str, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        raise CommandError(f"{name}{signature}: {error}", "--arg NAME=VALUE gives an argument") from None
+
+
+# -- the boundary between the tool and the user's code ----------------------------------------------------------------
+
+
+def call(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call the user's code; what it raises becomes a :class:`ModelError` with the user's frames.
+
+    Errors of the engine pass, with the user's line filled in. What it prints goes to stderr: stdout is for results.
+    """
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            return function(*args, **kwargs)
+    except (KeyboardInterrupt, CommandError):
+        raise
+    except SystemExit as error:
+        said = "" if error.code is None else repr(error.code)
+        raise ModelError(
+            f"{name} called sys.exit({said})",
+            _frames(error.__traceback__),
+            "put what only a script does under: if __name__ == '__main__':",
+        ) from None
+    except GradtoolError as error:
+        if error.made is None:
+            user = _user_frames(error.__traceback__)
+            error.made = source.describe(((user[-1]),)) if user else None
+        raise
+    except BaseException as error:
+        first, *more = _said(error).split("\n")
+        frames = [*_frames(error.__traceback__), *(line.strip() for line in more), *_causes(error)]
+        raise ModelError(f"{name} raised {first}", frames) from error
+
+
+def _said(error: BaseException) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _causes(error: BaseException) -> Iterator[str]:
+    seen = {id(error)}
+    while True:
+        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if cause is None or id(cause) in seen:
+            return
+        seen.add(id(cause))
+        yield f"after {_said(cause).partition(chr(10))[0]}"
+        error = cause
+
+
+def _user_frames(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
+    """The frames of *traceback* that are neither gradtool's, nor Python's, nor an installed package's."""
+    inside = []
+    while traceback is not None:
+        module = traceback.tb_frame.f_globals.get("__name__", "")
+        if module != "gradtool" and not module.startswith("gradtool."):
+            inside.append((traceback.tb_frame.f_code, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    own = [f for f in inside if not _installed(f[0].co_filename)]
+    return own or inside
+
+
+def _installed(file: str) -> bool:
+    if file.startswith("<frozen "):
+        return True
+    import sysconfig
+
+    paths = sysconfig.get_paths()
+    return any(file.startswith(paths[k]) for k in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def _frames(traceback: TracebackType | None) -> list[str]:
+    frames = _user_frames(traceback)
+    if len(frames) > 20:  # endless recursion: its ends say all
+        return [*source.stack(tuple(reversed(frames[:10]))), "…", *source.stack(tuple(reversed(frames[-10:])))]
+    return list(source.stack(tuple(reversed(frames))))
+
+
+def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
+    """The names of a module that are bound to variables; of several names for one variable the first."""
+    found: dict[Variable, str] = {}
+    for name, value in namespace.items():
+        if isinstance(value, Variable):
+            found.setdefault(value, name)
+    return {name: v for v, name in found.items()}

@@ -1,0 +1,74 @@
+"""The ``gradtool`` command.
+
+Commands load when they are called: ``--help`` and ``--version`` import neither NumPy nor the engine nor rich.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from gradtool import __version__
+
+COMMANDS = {
+    "backward": "Append the backward part; list every parameter with its gradient, or why it has none.",
+    "gradients": "Gradients of chosen targets by chosen inputs.",
+    "program": "Print the program; pair forward operators with their gradient operators.",
+    "dump": "Write both graphs as DOT and the stack of every operator.",
+    "ops": "List the operators, or explain one.",
+    "doctor": "Say what this installation consists of.",
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are modules in ``commands/``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".commands.{cmd_name}", __package__)
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from .errors import unknown
+
+            raise unknown("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""
+        call = super().main
+        if not standalone_mode:
+            return call(*args, standalone_mode=False, **extra)
+        from .boundary import run
+
+        sys.exit(run(lambda: call(*args, standalone_mode=False, **extra)))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, message="gradtool %(version)s")
+def cli() -> None:
+    """See, explain and debug backward (gradient) graphs of models written against Paddle's public API.
+
+    MODEL is a Python file (model.py, model.py:build), a module's function (pkg.mod:build), or - for stdin.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line with *argv* (the process's own arguments by default) and exit with its code."""
+    cli.main(None if argv is None else list(argv), prog_name="gradtool")

@@ -1,0 +1,161 @@
+"""Results as text, JSON, TSV and Markdown.
+
+A command fills a :class:`Report`; how it looks is decided here. Cells are plain strings and never markup.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+NOTHING = "–"
+
+_ASCII = str.maketrans(
+    {"–": "-", "·": "|", "→": "->", "←": "<-", "↔": "<->", "×": "x", "‖": "||", "…": "...", "″": '"', "∞": "inf"}
+)
+
+STYLES = {
+    "head": "bold",
+    "good": "green",
+    "bad": "red",
+    "warn": "yellow",
+    "dim": "dim",
+}
+
+
+@dataclass
+class Table:
+    """Rows under headings.
+
+    Attributes:
+        styles: cell text beginnings -> style, for terminals: ``{"ok": "good", "cut": "bad"}``.
+    """
+
+    headings: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+    styles: dict[str, str] = field(default_factory=dict)
+
+    def style_of(self, cell: str) -> str:
+        return next((STYLES[s] for start, s in self.styles.items() if cell.startswith(start)), "")
+
+
+@dataclass
+class Report:
+    """What a command answers.
+
+    Attributes:
+        kind: the JSON schema is ``gradtool/<kind>/1``.
+        data: the answer as JSON values.
+        blocks: the answer for people: lines and tables.
+        next: commands that dig deeper.
+    """
+
+    kind: str
+    data: dict[str, Any]
+    blocks: list[str | Table]
+    next: list[str] = field(default_factory=list)
+
+    @property
+    def next_line(self) -> str:
+        return "next: " + " · ".join(self.next)
+
+
+def printable(text: str) -> str:
+    r"""*text* on one line: control characters become visible escapes such as ``\n``."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def to_ascii(text: str) -> str:
+    """*text* with the signs of this program replaced by ASCII ones; other characters become escapes."""
+    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def to_json(data: dict[str, Any], kind: str) -> str:
+    """JSON with sorted keys, without NaN literals, pure ASCII (the same bytes in every locale)."""
+    return json.dumps({"schema": f"gradtool/{kind}/1", **data}, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def to_text(report: Report) -> str:
+    """Plain text; columns as wide as their widest cell, nothing cut."""
+    parts = ["\n".join(_text_rows(b)) if isinstance(b, Table) else b for b in report.blocks]
+    return "\n".join([*parts, report.next_line]) + "\n"
+
+
+def _text_rows(table: Table) -> Iterable[str]:
+    rows = [list(table.headings), *(list(map(printable, r)) for r in table.rows)]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield (" " + "  ".join(c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True))).rstrip()
+
+
+def width(text: str) -> int:
+    """Columns that *text* takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def to_tsv(report: Report) -> str:
+    """The tables alone, tab-separated, with a heading row; tabs and line breaks in cells are escaped."""
+    lines = []
+    for table in report.blocks:
+        if isinstance(table, Table):
+            lines += ["\t".join(map(_tsv_cell, r)) for r in (table.headings, *table.rows)]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _tsv_cell(cell: str) -> str:
+    return printable(cell.replace("\\", "\\\\"))
+
+
+def to_markdown(report: Report) -> str:
+    """Lines as paragraphs, tables as tables."""
+    parts = []
+    for block in report.blocks:
+        if isinstance(block, Table):
+            rows = ["| " + " | ".join(map(_markdown_cell, r)) + " |" for r in (block.headings, *block.rows)]
+            rows.insert(1, "|" + " --- |" * len(block.headings))
+            parts.append("\n".join(rows))
+        else:
+            parts.append("\n".join(_markdown_line(line) for line in block.split("\n")))
+    return "\n\n".join([*parts, _markdown_line(report.next_line)]) + "\n"
+
+
+def _markdown_cell(cell: str) -> str:
+    return _markdown_line(printable(cell)).replace("|", "\\|")
+
+
+def _markdown_line(text: str) -> str:
+    escaped = text
+    for sign in "\\`*_<>[]":
+        escaped = escaped.replace(sign, "\\" + sign)
+    return escaped
+
+
+def number(value: float | None) -> str:
+    """Four significant digits; ``nan`` and ``inf`` by name."""
+    if value is None:
+        return NOTHING
+    return f"{value:.4g}"
+
+
+def finite(value: float) -> float | None:
+    """*value* for JSON, which has no NaN and no infinity: None in their place."""
+    return value if math.isfinite(value) else None
+
+
+def shape(dims: Sequence[int]) -> str:
+    """``100×256``; ``[]`` for a scalar, ``?`` for a dimension that is not known."""
+    return "×".join("?" if d < 0 else str(d) for d in dims) if dims else "[]"
+
+
+def count(n: int, what: str) -> str:
+    """``1 gradient``, ``2 gradients``."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
