@@ -32,3 +32,15 @@ provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 
 # One block per file below; keep them sorted by file.
 provide("gradtool.nn.functional", "gradtool.nn.functional._common", "relu square_error_cost")
+provide("gradtool.nn.functional", "gradtool.nn.functional._conv", "conv2d conv2d_transpose")
+provide("gradtool.nn.functional", "gradtool.nn.functional._linear", "linear embedding")
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._norm",
+    "batch_norm layer_norm group_norm instance_norm dropout normalize cosine_similarity",
+)
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._pooling",
+    "avg_pool2d max_pool2d adaptive_avg_pool2d adaptive_max_pool2d",
+)

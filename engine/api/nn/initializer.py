@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.spec import TensorSpec
 
 
@@ -14,6 +17,12 @@ class Initializer:
     def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
         """Type and attributes of the startup operator for a parameter of that spec."""
         raise TypeError(f"{type(self).__name__} does not say how to initialise")
+
+    def __call__(self, param: Any, block: Any = None) -> Any:
+        """Append the operator that fills *param* to *block* (of the startup program)."""
+        home = block if block is not None else param.block
+        type_, attrs = self.operator(param.spec)
+        return home.append_op(type=type_, outputs={"Out": param}, attrs=attrs)
 
 
 def fans(spec: TensorSpec) -> tuple[int, int]:
@@ -46,7 +55,7 @@ class Constant(Initializer):
 class Uniform(Initializer):
     """Drawn evenly between *low* and *high*."""
 
-    def __init__(self, low: float = -1.0, high: float = 1.0) -> None:
+    def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
         self.low = low
         self.high = high
 
@@ -54,21 +63,176 @@ class Uniform(Initializer):
         return "uniform_random", {
             "shape": spec.shape,
             "dtype": spec.dtype.code,
-            "min": self.low,
-            "max": self.high,
+            "min": float(self.low),
+            "max": float(self.high),
         }
 
 
-class XavierUniform(Initializer):
-    """Drawn evenly within ``±sqrt(6 / (fan_in + fan_out))`` (Glorot and Bengio 2010)."""
+class Normal(Initializer):
+    """Drawn from the normal distribution of *mean* and standard deviation *std*."""
 
-    def __init__(self, fan_in: float | None = None, fan_out: float | None = None, gain: float = 1.0) -> None:
+    def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
+        self.mean = mean
+        self.std = std
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        return "gaussian_random", {
+            "shape": spec.shape,
+            "dtype": spec.dtype.code,
+            "mean": float(self.mean),
+            "std": float(self.std),
+        }
+
+
+class TruncatedNormal(Initializer):
+    """As :class:`Normal`, but only between *a* and *b*, in standard deviations from the mean."""
+
+    def __init__(
+        self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
+    ) -> None:
+        self.mean = mean
+        self.std = std
+        self.a = a
+        self.b = b
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        return "truncated_gaussian_random", {
+            "shape": spec.shape,
+            "dtype": spec.dtype.code,
+            "mean": float(self.mean),
+            "std": float(self.std),
+            "a": float(self.a),
+            "b": float(self.b),
+        }
+
+
+class _Xavier(Initializer):
+    """Variance ``2 · gain² / (fan_in + fan_out)`` (Glorot and Bengio 2010)."""
+
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        fan_out: float | None = None,
+        gain: float = 1.0,
+        name: str | None = None,
+    ) -> None:
         self.fan_in = fan_in
         self.fan_out = fan_out
         self.gain = gain
 
-    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+    def deviation(self, spec: TensorSpec) -> float:
         fan_in, fan_out = fans(spec)
-        total = (self.fan_in or fan_in) + (self.fan_out or fan_out)
-        limit = self.gain * math.sqrt(6 / total) if total else 0.0
+        total = (fan_in if self.fan_in is None else self.fan_in) + (fan_out if self.fan_out is None else self.fan_out)
+        return self.gain * math.sqrt(2 / total) if total else 0.0
+
+
+class XavierUniform(_Xavier):
+    """Drawn evenly within ``±gain · sqrt(6 / (fan_in + fan_out))`` (Glorot and Bengio 2010)."""
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        limit = math.sqrt(3) * self.deviation(spec)
         return Uniform(-limit, limit).operator(spec)
+
+
+class XavierNormal(_Xavier):
+    """Drawn from a normal distribution of deviation ``gain · sqrt(2 / (fan_in + fan_out))``."""
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        return Normal(0.0, self.deviation(spec)).operator(spec)
+
+
+_GAINS = {
+    **dict.fromkeys(("sigmoid", "linear", "conv1d", "conv2d", "conv3d"), 1.0),
+    **dict.fromkeys(("conv1d_transpose", "conv2d_transpose", "conv3d_transpose"), 1.0),
+    "tanh": 5 / 3,
+    "relu": math.sqrt(2),
+    "selu": 0.75,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much weights must grow to make up for what an activation takes away from the variance.
+
+    Args:
+        param: the slope of ``leaky_relu`` below 0, 0.01 by default.
+
+    Raises:
+        UsageError: an activation that has none (a ValueError).
+    """
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else float(param)
+        return math.sqrt(2 / (1 + slope * slope))
+    if nonlinearity not in _GAINS:
+        known = ", ".join(sorted([*_GAINS, "leaky_relu"]))
+        raise UsageError(f"nonlinearity function {nonlinearity} is not supported now.", hint=f"one of {known}")
+    return _GAINS[nonlinearity]
+
+
+class _Kaiming(Initializer):
+    """Variance ``gain² / fan_in`` (He et al. 2015)."""
+
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: str = "fan_in",
+    ) -> None:
+        if mode not in ("fan_in", "fan_out"):
+            raise UsageError(f"mode of {type(self).__name__} must be 'fan_in' or 'fan_out', but received {mode!r}.")
+        if mode == "fan_out" and fan_in is not None:
+            raise UsageError(f"{type(self).__name__}: fan_in must not be given with mode='fan_out'.")
+        self.fan_in = fan_in
+        self.negative_slope = negative_slope
+        self.nonlinearity = nonlinearity
+        self.mode = mode
+
+    def deviation(self, spec: TensorSpec) -> float:
+        fan_in, fan_out = fans(spec)
+        fan = fan_out if self.mode == "fan_out" else fan_in if self.fan_in is None else self.fan_in
+        return calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan) if fan else 0.0
+
+
+class KaimingUniform(_Kaiming):
+    """Drawn evenly within ``±gain · sqrt(3 / fan_in)`` (He et al. 2015)."""
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        limit = math.sqrt(3) * self.deviation(spec)
+        return Uniform(-limit, limit).operator(spec)
+
+
+class KaimingNormal(_Kaiming):
+    """Drawn from a normal distribution of deviation ``gain / sqrt(fan_in)`` (He et al. 2015)."""
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        return Normal(0.0, self.deviation(spec)).operator(spec)
+
+
+class Assign(Initializer):
+    """Given values.
+
+    Args:
+        value: an array or nested lists, of the parameter's shape.
+
+    Raises:
+        ArgumentTypeError: *value* is nothing of that kind (a TypeError).
+    """
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        if not isinstance(value, (np.ndarray, list, tuple)):
+            raise ArgumentTypeError(
+                f"The type of 'value' in Assign must be numpy.ndarray, list or tuple, "
+                f"but received {type(value).__name__}."
+            )
+        self.value = np.asarray(value)
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        if self.value.shape != spec.shape:
+            raise ShapeError(
+                f"Assign: the value has the shape {list(self.value.shape)}, the parameter {list(spec.shape)}"
+            )
+        return "assign_value", {
+            "shape": spec.shape,
+            "dtype": spec.dtype.code,
+            "values": tuple(self.value.reshape(-1).tolist()),
+        }

@@ -6,17 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool import _parameters
+from gradtool._arguments import check_variable
 from gradtool._dispatch import apply
 from gradtool.engine import state
 from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
+from gradtool.nn.functional._linear import padding_index
 
+from ._layers_conv import activated, conv2d, conv2d_transpose
+from ._layers_norm import batch_norm, group_norm, instance_norm, layer_norm, prelu
 
-def activated(x: Variable, act: str | None, layer: str) -> Variable:
-    """*x* through the activation called *act*, as part of *layer*."""
-    return x if act is None else apply(act, x, name=layer)  # type: ignore[no-any-return]
+__all__ = [
+    "batch_norm",
+    "conv2d",
+    "conv2d_transpose",
+    "embedding",
+    "fc",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "prelu",
+]
 
 
 def fc(
@@ -69,9 +81,13 @@ def embedding(
 ) -> Variable:
     """Rows of a table of *size* ``[rows, columns]`` at the ids in *input*."""
     state.require_static("embedding")
+    check_variable(input, "input", "embedding", ("int64",))
     layer = default.default_main_program().names("embedding")
     w = _parameters.make(layer, param_attr, size, dtype)
-    padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else size[0] + padding_idx
-    return apply(  # type: ignore[no-any-return]
-        "lookup_table_v2", input, w, attrs={"padding_idx": padding, "is_sparse": is_sparse}, name=layer
-    )
+    attrs = {
+        "padding_idx": padding_index(padding_idx, size[0], "embedding"),
+        "is_sparse": is_sparse,
+        "is_distributed": is_distributed,
+        "remote_prefetch": is_sparse and not is_distributed,
+    }
+    return apply("lookup_table_v2", input, w, attrs=attrs, name=layer)  # type: ignore[no-any-return]

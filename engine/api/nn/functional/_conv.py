@@ -1,0 +1,136 @@
+"""Convolutions of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool._arguments import channel_last, check_variable, numbers, windows
+from gradtool._dispatch import apply
+from gradtool.engine.errors import UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.spec import UNKNOWN
+
+
+def conv2d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Convolution of images.
+
+    Args:
+        x: ``[batch, channels, height, width]``, or ``[batch, height, width, channels]`` with data_format NHWC.
+        weight: ``[filters, channels / groups, height, width]`` in both formats.
+        bias: ``[filters]``, or None.
+        stride, dilation: one number, or one for each spatial dimension.
+        padding: ``'SAME'``, ``'VALID'``, one number, one for each spatial dimension, two for each, or a pair for each
+            dimension of *x*.
+
+    Raises:
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: shapes that do not fit (a ValueError).
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> w = paddle.static.create_parameter([4, 3, 3, 3], "float32")
+    >>> paddle.nn.functional.conv2d(paddle.static.data("images", [None, 3, 8, 8]), w, padding=1).shape
+    (-1, 4, 8, 8)
+    """
+    last = channel_last(data_format, "conv2d")
+    check_variable(x, "x", "conv2d")
+    check_variable(weight, "weight", "conv2d")
+    _check_image(x, weight)
+    channels, filters = x.shape[3 if last else 1], weight.shape[0]
+    _check_groups("conv2d", channels, filters, groups)
+    pads, algorithm = windows(padding, last)
+    attrs = {
+        "strides": numbers(stride, 2, "stride"),
+        "paddings": pads,
+        "dilations": numbers(dilation, 2, "dilation"),
+        "groups": groups,
+        "padding_algorithm": algorithm,
+        "data_format": data_format,
+    }
+    each = channels == groups != 1 and filters % channels == 0
+    type_ = "depthwise_conv2d" if each else "conv2d"
+    layer = name if name is not None else default.default_main_program().names(type_)
+    return biased(apply(type_, x, weight, attrs=attrs, name=layer), bias, last, layer)
+
+
+def conv2d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    output_size: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Transposed convolution of images: what a convolution's gradient by its input computes.
+
+    Args:
+        weight: ``[channels, filters / groups, height, width]``.
+        output_padding: rows and columns added at the end of the result, which a stride leaves open.
+        output_size: the result's height and width instead; excludes output_padding.
+
+    Raises:
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: shapes that do not fit (a ValueError).
+    """
+    last = channel_last(data_format, "conv2d_transpose")
+    check_variable(x, "x", "conv2d_transpose")
+    check_variable(weight, "weight", "conv2d_transpose")
+    _check_image(x, weight)
+    channels = x.shape[3 if last else 1]
+    _check_groups("conv2d_transpose", channels, weight.shape[0], groups)
+    if output_size is not None and output_padding != 0:
+        raise UsageError("conv2d_transpose: output_padding option is mutually exclusive with output_size")
+    pads, algorithm = windows(padding, last)
+    attrs = {
+        "strides": numbers(stride, 2, "stride"),
+        "paddings": pads,
+        "dilations": numbers(dilation, 2, "dilation"),
+        "groups": groups,
+        "padding_algorithm": algorithm,
+        "data_format": data_format,
+        "output_padding": () if output_padding == 0 else numbers(output_padding, 2, "output_padding"),
+        "output_size": () if output_size is None else numbers(output_size, 2, "output_size"),
+    }
+    each = channels == groups != 1 and weight.shape[1] == 1
+    type_ = "depthwise_conv2d_transpose" if each else "conv2d_transpose"
+    layer = name if name is not None else default.default_main_program().names(type_)
+    return biased(apply(type_, x, weight, None, attrs=attrs, name=layer), bias, last, layer)
+
+
+def biased(out: Any, bias: Any, last: bool, layer: str) -> Any:
+    """*out* with a bias for each channel, which is first given the rank of *out*."""
+    if bias is None:
+        return out
+    if not last and bias.ndim < out.ndim:
+        shape = (1, *bias.shape, *(1,) * (out.ndim - 1 - bias.ndim))
+        bias, _ = apply("reshape2", bias, None, [], attrs={"shape": shape})
+    return apply("elementwise_add", out, bias, name=layer)
+
+
+def _check_image(x: Any, weight: Any) -> None:
+    for what, v in (("x", x), ("weight", weight)):
+        if v.ndim != 4:
+            raise UsageError(f"Input {what} should be 4D tensor, but received {what} with the shape of {list(v.shape)}")
+
+
+def _check_groups(where: str, channels: int, filters: int, groups: int) -> None:
+    if groups < 1:
+        raise UsageError(f"{where}: groups must be at least 1, but received {groups}.")
+    for what, size in (("channels", channels), ("filters", filters)):
+        if size != UNKNOWN and size % groups:
+            raise UsageError(f"{where}: the number of {what} ({size}) must be divisible by groups ({groups}).")

@@ -1,0 +1,66 @@
+"""Affine maps and tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool._arguments import INTEGERS, check_variable
+from gradtool._dispatch import apply
+from gradtool.engine.errors import UnsupportedError, UsageError
+from gradtool.engine.ir import default
+
+
+def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
+    """``x · weight + bias`` over the last dimension of *x*.
+
+    Args:
+        weight: ``[inputs, outputs]``.
+        bias: ``[outputs]``, or None.
+    """
+    check_variable(x, "x", "linear")
+    layer = name if name is not None else default.default_main_program().names("linear")
+    out = apply("matmul_v2", x, weight, name=layer)
+    return out if bias is None else apply("elementwise_add", out, bias, name=layer)
+
+
+def embedding(
+    x: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    sparse: bool = False,
+    scale_grad_by_freq: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The rows of *weight* at the ids in *x*.
+
+    Args:
+        weight: ``[rows, columns]``.
+        padding_idx: ids whose result is zeros and which get no gradient; negative ones count from the end.
+        sparse: recorded in the program; the gradient is dense all the same.
+
+    Raises:
+        UsageError: *padding_idx* outside the table (a ValueError).
+        UnsupportedError: *max_norm* or *scale_grad_by_freq*.
+    """
+    check_variable(x, "x", "embedding", INTEGERS)
+    check_variable(weight, "weight", "embedding")
+    for what, given in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
+        if given:
+            raise UnsupportedError(f"embedding: the argument {what} is not part of this version of gradtool.")
+    attrs = {
+        "padding_idx": padding_index(padding_idx, weight.shape[0], "embedding"),
+        "is_sparse": sparse,
+        "remote_prefetch": sparse,
+    }
+    return apply("lookup_table_v2", x, weight, attrs=attrs, key="embedding", name=name)
+
+
+def padding_index(index: int | None, rows: int, where: str) -> int:
+    """*index* counted from the front, -1 for None; raises :class:`UsageError` when it is outside the table."""
+    if index is None:
+        return -1
+    if rows > 0 and not -rows <= index < rows:
+        raise UsageError(f"{where}: padding_idx must be within [-{rows}, {rows}), but received {index}.")
+    return index if index >= 0 else rows + index

@@ -1,0 +1,237 @@
+"""Normalisation and dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool._arguments import FLOATS, check_variable, layout
+from gradtool._dispatch import apply
+from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.spec import UNKNOWN
+
+
+def cut(*constants: Any) -> None:
+    """Say that no gradient flows through these variables: saved statistics and masks."""
+    for v in constants:
+        v.stop_gradient = True
+
+
+def batch_norm(
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Standardise every channel over the batch, then multiply by *weight* and add *bias*.
+
+    Args:
+        running_mean, running_var: ``[channels]``; training moves them towards the batch's,
+            ``momentum · old + (1 - momentum) · batch``.
+        training: use the batch's mean and variance, not the running ones.
+        use_global_stats: use the running ones even in training; the opposite of *training* when None.
+    """
+    layout_ = layout(data_format, "batch_norm")
+    check_variable(x, "x", "batch_norm")
+    if x.ndim < 2:
+        raise InputRankError(f"batch_norm: x must have at least 2 dimensions, but has the shape {list(x.shape)}.")
+    attrs = {
+        "momentum": momentum,
+        "epsilon": epsilon,
+        "data_layout": layout_,
+        "is_test": not training,
+        "use_global_stats": not training if use_global_stats is None else use_global_stats,
+        "trainable_statistics": use_global_stats is not None and not use_global_stats,
+    }
+    names = default.default_main_program().names
+    layer = name if name is not None else names("batch_norm")
+    # Paddle counts the reserve space after the result, though it stands before it in other forms of the layer.
+    outputs: dict[str, Any] = {s: names(f"{layer}.tmp") for s in ("SavedMean", "SavedVariance", "Y")}
+    if training or attrs["trainable_statistics"]:
+        outputs["ReserveSpace"] = names(f"{layer}.tmp")
+    outputs |= {"MeanOut": running_mean, "VarianceOut": running_var}
+    *saved, y, _, _ = apply(
+        "batch_norm",
+        x,
+        weight,
+        bias,
+        running_mean,
+        running_var,
+        None,
+        attrs=attrs,
+        name=layer,
+        outputs=outputs,
+    )
+    cut(*saved)
+    return y
+
+
+def layer_norm(
+    x: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    epsilon: float = 1e-05,
+    name: str | None = None,
+) -> Any:
+    """Standardise over the last dimensions, then multiply by *weight* and add *bias*.
+
+    Args:
+        normalized_shape: the sizes of those dimensions; a number for the last one alone.
+    """
+    check_variable(x, "x", "layer_norm")
+    if isinstance(normalized_shape, int):
+        normalized_shape = [normalized_shape]
+    if not isinstance(normalized_shape, (list, tuple)):
+        raise UsageError("`normalized_shape` of layer_norm should be int, list of ints or tuple of ints.")
+    begin = x.ndim - len(normalized_shape)
+    expected = ", ".join(["*", *map(str, normalized_shape)])
+    if begin < 0 or any(
+        a != b for a, b in zip(x.shape[begin:], normalized_shape, strict=True) if UNKNOWN not in (a, b)
+    ):
+        raise UsageError(
+            f"Given normalized_shape is {list(normalized_shape)}, expected input with shape [{expected}], "
+            f"but got input shape {list(x.shape)}"
+        )
+    attrs = {"begin_norm_axis": begin, "epsilon": epsilon}
+    mean, variance, y = apply("layer_norm", x, weight, bias, attrs=attrs, name=name)
+    cut(mean, variance)
+    return y
+
+
+def group_norm(
+    x: Any,
+    num_groups: int,
+    epsilon: float = 1e-05,
+    weight: Any = None,
+    bias: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Standardise every group of channels of every image, then multiply by *weight* and add *bias*."""
+    attrs = {"groups": num_groups, "epsilon": epsilon, "data_layout": layout(data_format, "group_norm")}
+    check_variable(x, "x", "group_norm")
+    mean, variance, y = apply("group_norm", x, weight, bias, attrs=attrs, name=name)
+    cut(mean, variance)
+    return y
+
+
+def instance_norm(
+    x: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-05,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Standardise every channel of every image, then multiply by *weight* and add *bias*.
+
+    Running statistics, *momentum* and *use_input_stats* have no influence, as in Paddle.
+    """
+    check_variable(x, "x", "instance_norm")
+    if (weight is None) != (bias is None):
+        raise UsageError("instance_norm: weight and bias must be given together.")
+    mean, variance, y = apply("instance_norm", x, weight, bias, attrs={"epsilon": eps}, name=name)
+    cut(mean, variance)
+    return y
+
+
+def dropout(
+    x: Any,
+    p: float = 0.5,
+    axis: Any = None,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Any:
+    """Set each element to zero with probability *p*.
+
+    Args:
+        mode: ``upscale_in_train`` divides the others by ``1 - p`` in training; ``downscale_in_infer`` multiplies all
+            by ``1 - p`` outside it.
+
+    Raises:
+        UsageError: *p* outside [0, 1], an unknown mode (a ValueError).
+        UnsupportedError: *axis*, which drops whole slices.
+    """
+    if not isinstance(p, (int, float)):
+        raise ArgumentTypeError(f"p argument of dropout should be a number, but received {type(p).__name__}.")
+    if p == 0:
+        return x
+    if not 0 <= p <= 1:
+        raise UsageError(f"p argument of dropout should lie between 0 and 1, but received {p}.")
+    if mode not in ("downscale_in_infer", "upscale_in_train"):
+        raise UsageError(
+            f"mode argument of dropout should be 'downscale_in_infer' or 'upscale_in_train', but received {mode!r}."
+        )
+    if axis is not None:
+        raise UnsupportedError("dropout: the argument axis is not part of this version of gradtool.")
+    check_variable(x, "x", "dropout", FLOATS)
+    seed = default.default_main_program().random_seed
+    attrs = {
+        "dropout_prob": p,
+        "is_test": not training,
+        "dropout_implementation": "downgrade_in_infer" if mode == "downscale_in_infer" else mode,
+        "seed": seed,
+        "fix_seed": seed != 0,
+    }
+    out, mask = apply("dropout", x, None, attrs=attrs, name=name)
+    cut(mask)
+    return out
+
+
+def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:
+    """Divide by the p-norm along *axis*, or by *epsilon* where that is larger."""
+    check_variable(x, "x", "normalize")
+    for what, value, types in (("p", p, (int, float)), ("axis", axis, (int,))):
+        if not isinstance(value, types):
+            raise ArgumentTypeError(f"{what} of normalize must be a number, but received {type(value).__name__}.")
+    if x.ndim == 1 and axis not in (0, -1):
+        raise UsageError(f"Axis must be 0 or -1 when x is a 1-D tensor, but received axis = {axis}")
+    names = default.default_main_program().names
+    attrs = {"axis": axis, "porder": float(p), "keepdim": True, "epsilon": epsilon}
+    norm = apply("p_norm", x, attrs=attrs)
+    names("fill_constant")  # a constant takes two numbers (paddle.md 1.3)
+    least = {"shape": (1,), "dtype": x.dtype.code, "value": epsilon, "str_value": str(epsilon)}
+    bound = apply("fill_constant", None, None, [], attrs=least)
+    return apply("elementwise_div", x, apply("elementwise_max", norm, bound, direct=True), name=name, direct=True)
+
+
+def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
+    """Cosine of the angle between vectors along *axis*."""
+    check_variable(x1, "x1", "cosine_similarity")
+    check_variable(x2, "x2", "cosine_similarity")
+
+    def product(a: Any, b: Any) -> Any:
+        return apply("reduce_sum", apply("elementwise_mul", a, b, direct=True), attrs={"dim": (axis,)}, key="sum")
+
+    inner, first, second = product(x1, x2), product(x1, x1), product(x2, x2)
+    sizes = x1.shape[axis], x2.shape[axis]
+    # A vector of one element is repeated along the other, which makes its square that many times as large.
+    if sizes[0] == 1 != sizes[1]:
+        first = apply("scale", first, attrs={"scale": float(sizes[1])}, key="tmp", direct=True)
+    if sizes[1] == 1 != sizes[0]:
+        second = apply("scale", second, attrs={"scale": float(sizes[0])}, key="tmp", direct=True)
+    squares = apply("elementwise_mul", first, second, key="tmp", direct=True)
+    bounds = {"min": eps * eps, "max": float(_LARGEST)}
+    length = apply("sqrt", apply("clip", squares, None, None, attrs=bounds))
+    return apply("elementwise_div", inner, length, key="tmp", direct=True)
+
+
+_LARGEST = 3.4028234663852886e38
+"""The largest float32."""
+
+
+class InputRankError(UsageError, AssertionError):
+    """A tensor of too few dimensions (Paddle raises AssertionError)."""
