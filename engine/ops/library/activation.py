@@ -1,8 +1,26 @@
-"""Activation functions; conventions at the kinks are Paddle's (paddle.md 10)."""
+"""Activation functions; conventions at the kinks are Paddle's (paddle.md 10).
+
+Each kernel is right for arguments of any size: nothing overflows on the way to a finite result.
+"""
 
 from __future__ import annotations
 
+import math
+
+from ..infer import floating
 from ..opdef import Trait, op
+from ..samples import between, exactly
+from . import special
+
+
+def _sigmoid(xp, x):
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _softplus(xp, x):
+    """``log(1 + exp(x))``."""
+    return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
 @op("relu", trait=Trait.UNARY)
@@ -18,10 +36,8 @@ def _(k, out, dout):
 
 @op("sigmoid", trait=Trait.UNARY)
 def sigmoid(k, x):
-    """``1 / (1 + exp(-x))``, without overflow at either end."""
-    xp = k.xp
-    small = xp.exp(-xp.abs(x))
-    return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
+    """``1 / (1 + exp(-x))``."""
+    return _sigmoid(k.xp, x)
 
 
 @sigmoid.gradient
@@ -40,10 +56,294 @@ def _(k, out, dout):
     return dout * (1 - out * out)
 
 
-for _op in (relu, sigmoid, tanh):
+@op("relu6", trait=Trait.UNARY)
+def relu6(k, x):
+    """Each element, moved between 0 and 6."""
+    return k.xp.minimum(k.xp.maximum(x, 0), 6)
 
-    @_op.samples
+
+@relu6.gradient
+def _(k, out, dout):
+    return dout * (out > 0) * (out < 6)
+
+
+@op("brelu", attrs={"t_min": 0.0, "t_max": 24.0}, trait=Trait.UNARY)
+def brelu(k, x, *, t_min, t_max):
+    """Each element, moved between two bounds; at a bound no gradient passes."""
+    return k.xp.minimum(k.xp.maximum(x, t_min), t_max)
+
+
+@brelu.gradient
+def _(k, x, dout, *, t_min, t_max):
+    return dout * (x > t_min) * (x < t_max)
+
+
+@op("leaky_relu", attrs={"alpha": 0.02}, trait=Trait.UNARY)
+def leaky_relu(k, x, *, alpha):
+    """x where positive, ``alpha·x`` elsewhere."""
+    return k.xp.where(x > 0, x, x * alpha)
+
+
+@leaky_relu.gradient
+def _(k, x, dout, *, alpha):
+    return k.select(x >= 0, dout, dout * alpha)
+
+
+@op("thresholded_relu", attrs={"threshold": 1.0, "value": 0.0}, trait=Trait.UNARY)
+def thresholded_relu(k, x, *, threshold, value):
+    """x above the threshold, *value* elsewhere."""
+    return k.xp.where(x > threshold, x, value)
+
+
+@thresholded_relu.gradient
+def _(k, x, dout, *, threshold):
+    return dout * (x > threshold)
+
+
+@op("hard_shrink", attrs={"threshold": 0.5}, trait=Trait.UNARY)
+def hard_shrink(k, x, *, threshold):
+    """x where its size reaches the threshold, 0 elsewhere."""
+    return k.xp.where(k.xp.abs(x) >= threshold, x, 0)
+
+
+@hard_shrink.gradient
+def _(k, x, dout, *, threshold):
+    return dout * (k.abs(x) >= threshold)
+
+
+@op("softshrink", attrs={"lambda": 0.5}, trait=Trait.UNARY)
+def softshrink(k, x, **attrs):
+    """x moved towards 0 by ``lambda``, and 0 where it is smaller than that."""
+    return k.xp.sign(x) * k.xp.maximum(k.xp.abs(x) - attrs["lambda"], 0)
+
+
+@softshrink.gradient
+def _(k, x, dout, **attrs):
+    return dout * (k.abs(x) > attrs["lambda"])
+
+
+# `lambda` cannot be the name of a parameter.
+softshrink.kernel_attrs = softshrink.rule.attrs = ("lambda",)
+
+
+@op("tanh_shrink", trait=Trait.UNARY)
+def tanh_shrink(k, x):
+    """``x - tanh(x)``."""
+    return x - k.xp.tanh(x)
+
+
+@tanh_shrink.gradient
+def _(k, x, dout):
+    return dout * k.square(k.tanh(x))
+
+
+@op("elu", attrs={"alpha": 1.0}, trait=Trait.UNARY)
+def elu(k, x, *, alpha):
+    """x where positive, ``alpha·(exp(x) - 1)`` elsewhere."""
+    return k.xp.where(x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0)))
+
+
+@elu.gradient
+def _(k, x, out, dout, *, alpha):
+    return k.select(x > 0, dout, dout * (out + alpha))
+
+
+@op("celu", attrs={"alpha": 1.0}, trait=Trait.UNARY)
+def celu(k, x, *, alpha):
+    """x where positive, ``alpha·(exp(x/alpha) - 1)`` elsewhere."""
+    return k.xp.where(x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0) / alpha))
+
+
+@celu.gradient
+def _(k, x, dout, *, alpha):
+    negative = k.select(x > 0, k.zeros_like(x), x)
+    return k.select(x >= 0, dout, dout * k.exp(negative / alpha))
+
+
+SELU = {"scale": 1.0507009873554804934193349852946, "alpha": 1.6732632423543772848170429916717}
+
+
+@op("selu", attrs=SELU, trait=Trait.UNARY)
+def selu(k, x, *, scale, alpha):
+    """``scale·x`` where positive, ``scale·alpha·(exp(x) - 1)`` elsewhere."""
+    return scale * k.xp.where(x > 0, x, alpha * k.xp.expm1(k.xp.minimum(x, 0)))
+
+
+@selu.gradient
+def _(k, out, dout, *, scale, alpha):
+    return k.select(out > 0, dout * scale, dout * (out + scale * alpha))
+
+
+@op("softplus", attrs={"beta": 1.0, "threshold": 20.0}, trait=Trait.UNARY)
+def softplus(k, x, *, beta, threshold):
+    """``log(1 + exp(beta·x)) / beta``, and x itself where ``beta·x`` exceeds the threshold."""
+    return k.xp.where(x * beta > threshold, x, _softplus(k.xp, x * beta) / beta)
+
+
+@softplus.gradient
+def _(k, x, dout, *, beta, threshold):
+    return k.select(x * beta > threshold, dout, dout * k.sigmoid(x * beta))
+
+
+@op("logsigmoid", trait=Trait.UNARY)
+def logsigmoid(k, x):
+    """Logarithm of the sigmoid."""
+    return -_softplus(k.xp, -x)
+
+
+@logsigmoid.gradient
+def _(k, x, dout):
+    return dout * k.sigmoid(-x)
+
+
+@op("softsign", trait=Trait.UNARY)
+def softsign(k, x):
+    """``x / (1 + |x|)``."""
+    return x / (1 + k.xp.abs(x))
+
+
+@softsign.gradient
+def _(k, x, dout):
+    return dout / k.square(k.abs(x) + 1)
+
+
+@op("silu", trait=Trait.UNARY)
+def silu(k, x):
+    """``x·sigmoid(x)``."""
+    return x * _sigmoid(k.xp, x)
+
+
+@silu.gradient
+def _(k, x, out, dout):
+    inner = k.sigmoid(x)
+    return dout * (inner + out * (1 - inner))
+
+
+@op("swish", trait=Trait.UNARY)
+def swish(k, x):
+    """``x·sigmoid(x)``, under its older name."""
+    return x * _sigmoid(k.xp, x)
+
+
+@swish.gradient
+def _(k, x, dout):
+    inner = k.sigmoid(x)
+    return dout * (inner + x * inner * (1 - inner))
+
+
+@op("mish", attrs={"threshold": 20.0}, trait=Trait.UNARY)
+def mish(k, x, *, threshold):
+    """``x·tanh(softplus(x))``."""
+    return x * k.xp.tanh(k.xp.where(x > threshold, x, _softplus(k.xp, x)))
+
+
+@mish.gradient
+def _(k, x, dout, *, threshold):
+    outer = k.tanh(k.softplus(x, threshold=threshold))
+    return dout * (outer + x * k.sigmoid(x) * (1 - outer * outer))
+
+
+@op("hard_sigmoid", attrs={"slope": 0.2, "offset": 0.5}, trait=Trait.UNARY)
+def hard_sigmoid(k, x, *, slope, offset):
+    """``slope·x + offset``, moved between 0 and 1."""
+    return k.xp.minimum(k.xp.maximum(x * slope + offset, 0), 1)
+
+
+@hard_sigmoid.gradient
+def _(k, out, dout, *, slope):
+    return dout * slope * (out > 0) * (out < 1)
+
+
+@op("hard_swish", attrs={"threshold": 6.0, "scale": 6.0, "offset": 3.0}, trait=Trait.UNARY)
+def hard_swish(k, x, *, threshold, scale, offset):
+    """``x·min(max(x + offset, 0), threshold) / scale``."""
+    return x * (k.xp.minimum(k.xp.maximum(x + offset, 0), threshold) / scale)
+
+
+@hard_swish.gradient
+def _(k, x, dout, *, threshold, scale, offset):
+    bent = k.select(x > -offset, dout * (x * 2 + offset) / scale, k.zeros_like(dout))
+    return k.select(x >= threshold - offset, dout * (threshold / scale), bent)
+
+
+@op("gelu", attrs={"approximate": False}, trait=Trait.UNARY)
+def gelu(k, x, *, approximate):
+    """``x·Φ(x)`` with the normal distribution's Φ; approximate=True replaces Φ by a formula with tanh."""
+    if approximate:
+        return 0.5 * x * (1 + k.xp.tanh(_TANH_SCALE * (x + _TANH_CUBE * x * x * x)))
+    return x * _normal_cdf(k.xp, x)
+
+
+# The tanh form: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", arXiv:1606.08415.
+_TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
+
+
+@gelu.gradient
+def _(k, x, dout, *, approximate):
+    square = k.square(x)
+    if not approximate:
+        density = k.exp(square * -0.5) / math.sqrt(2 * math.pi)
+        return dout * (k.normal_cdf(x) + x * density)
+    outer = k.tanh(x * (square * _TANH_CUBE + 1) * _TANH_SCALE)
+    slope = (square * (3 * _TANH_CUBE) + 1) * _TANH_SCALE
+    return dout * 0.5 * (outer + 1 + x * (1 - outer * outer) * slope)
+
+
+def _normal_cdf(xp, x):
+    return 0.5 * special.erfc(xp, x * -math.sqrt(0.5))
+
+
+@op("normal_cdf", trait=Trait.UNARY | Trait.INTERNAL)
+def normal_cdf(k, x):
+    """Φ: how much of the standard normal distribution lies below each element."""
+    return _normal_cdf(k.xp, x)
+
+
+@normal_cdf.gradient
+def _(k, x, dout):
+    return dout * k.exp(k.square(x) * -0.5) / math.sqrt(2 * math.pi)
+
+
+_SETTINGS = {
+    brelu: {"t_min": -0.45, "t_max": 0.55},
+    leaky_relu: {"alpha": 0.3},
+    thresholded_relu: {"threshold": 0.45, "value": 0.25},
+    hard_shrink: {"threshold": 0.35},
+    softshrink: {"lambda": 0.35},
+    elu: {"alpha": 0.7},
+    celu: {"alpha": 0.7},
+    selu: {"scale": 1.2, "alpha": 0.8},
+    softplus: {"beta": 2.0, "threshold": 1.1},
+    mish: {"threshold": 15.0},
+    hard_sigmoid: {"slope": 0.3, "offset": 0.4},
+    hard_swish: {"threshold": 4.0, "scale": 5.0, "offset": 2.0},
+    gelu: {"approximate": True},
+}
+"""Attributes unlike the defaults, for one sample more."""
+
+_KINKS = exactly([-6.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0])
+
+
+def _sampled(defined):
+    """Give *defined* samples on both sides of its kinks, far from them and on them."""
+
+    @defined.samples
     def _(make):
         yield make(x=(2, 3))
+        yield make(x=between(1.2, 2.8, (2, 3)))
+        yield make(x=between(-2.8, -1.2, (2, 3)))
+        yield make(x=exactly([-25.0, -7.5, 7.5, 25.5]))
         yield make(x=())
         yield make(x=(0, 3))
+        yield make(x=_KINKS, smooth=False)
+        if defined in _SETTINGS:
+            yield make(x=(2, 3), **_SETTINGS[defined])
+
+
+for _op in (
+    relu, sigmoid, tanh, relu6, brelu, leaky_relu, thresholded_relu, hard_shrink, softshrink, tanh_shrink, elu, celu,
+    selu, softplus, logsigmoid, softsign, silu, swish, mish, hard_sigmoid, hard_swish, gelu, normal_cdf,
+):  # fmt: skip
+    _sampled(_op)
+    if _op is not relu:
+        _op.infer(floating(_op.type))
