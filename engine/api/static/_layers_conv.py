@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool import _parameters
-from gradtool._arguments import channel_last, check_variable, numbers, windows
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._images import FLOATS, channel_last, numbers, windows
 from gradtool.engine import state
 from gradtool.engine.errors import UsageError
 from gradtool.engine.ir import default
@@ -83,7 +84,7 @@ def conv2d(
         ShapeError: shapes that do not fit (a ValueError).
     """
     state.require_static("conv2d")
-    check_variable(input, "input", "conv2d")
+    tensor(input, "input", "conv2d", FLOATS)
     last = channel_last(data_format, "conv2d")
     channels = _channels(input, last, "conv2d")
     required(param_attr, "param_attr", "conv2d")
@@ -146,7 +147,7 @@ def conv2d_transpose(
         ShapeError: shapes that do not fit (a ValueError).
     """
     state.require_static("conv2d_transpose")
-    check_variable(input, "input", "conv2d_transpose")
+    tensor(input, "input", "conv2d_transpose", FLOATS)
     required(param_attr, "param_attr", "conv2d_transpose")
     last = channel_last(data_format, "conv2d_transpose")
     channels = _channels(input, last, "conv2d_transpose")

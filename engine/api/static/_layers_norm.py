@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool import _parameters
-from gradtool._arguments import channel_last, check_variable, layout
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._images import FLOATS, channel_last, layout
 from gradtool.engine import state
 from gradtool.engine.errors import UsageError
 from gradtool.engine.ir import default
@@ -70,7 +71,7 @@ def batch_norm(
     state.require_static("batch_norm")
     required(bias_attr, "bias_attr", "batch_norm")
     required(param_attr, "param_attr", "batch_norm")
-    check_variable(input, "input", "batch_norm")
+    tensor(input, "input", "batch_norm", FLOATS)
     _check_rank(input, "batch_norm")
     size = _channels(input, channel_last(data_layout, "batch_norm"), "batch_norm")
     layer = name if name is not None else default.default_main_program().names("batch_norm")
@@ -131,7 +132,7 @@ def layer_norm(
         ShapeError: *begin_norm_axis* out of range (a ValueError).
     """
     state.require_static("layer_norm")
-    check_variable(input, "input", "layer_norm")
+    tensor(input, "input", "layer_norm", FLOATS)
     if scale:
         required(param_attr, "param_attr", "layer_norm with scale")
     if shift:
@@ -166,7 +167,7 @@ def group_norm(
         param_attr, bias_attr: a scale and a shift, which there are only when these are given.
     """
     state.require_static("group_norm")
-    check_variable(input, "input", "group_norm")
+    tensor(input, "input", "group_norm", FLOATS)
     last = channel_last(data_layout, "group_norm")
     names = default.default_main_program().names
     layer = name if name is not None else names("group_norm")
@@ -199,7 +200,7 @@ def instance_norm(
         param_attr, bias_attr: a scale and a shift, which there are only when both are given.
     """
     state.require_static("instance_norm")
-    check_variable(input, "input", "instance_norm")
+    tensor(input, "input", "instance_norm", FLOATS)
     if param_attr is False and bias_attr is not False:
         raise SwitchedOffApart("instance_norm: param_attr and bias_attr must be set to False at the same time")
     _check_rank(input, "instance_norm")
@@ -227,7 +228,7 @@ def prelu(
         mode: one slope for ``all``, for each ``channel``, or for each ``element`` of an example.
     """
     state.require_static("prelu")
-    check_variable(x, "x", "prelu", ("float16", "float32", "float64"))
+    tensor(x, "x", "prelu", ("float16", "float32", "float64"))
     shape = [1]
     if mode == "channel":
         data_format = layout(data_format, "prelu")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool import _parameters
-from gradtool._arguments import check_variable
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool.engine import state
 from gradtool.engine.errors import ArgumentTypeError, UsageError
@@ -81,7 +81,7 @@ def embedding(
 ) -> Variable:
     """Rows of a table of *size* ``[rows, columns]`` at the ids in *input*."""
     state.require_static("embedding")
-    check_variable(input, "input", "embedding", ("int64",))
+    tensor(input, "input", "embedding", ("int64",))
     layer = default.default_main_program().names("embedding")
     w = _parameters.make(layer, param_attr, size, dtype)
     attrs = {

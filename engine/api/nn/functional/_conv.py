@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool._arguments import channel_last, check_variable, numbers, windows
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._images import FLOATS, channel_last, numbers, windows
 from gradtool.engine.errors import UsageError
 from gradtool.engine.ir import default
 from gradtool.engine.spec import UNKNOWN
@@ -43,8 +44,8 @@ def conv2d(
     (-1, 4, 8, 8)
     """
     last = channel_last(data_format, "conv2d")
-    check_variable(x, "x", "conv2d")
-    check_variable(weight, "weight", "conv2d")
+    tensor(x, "x", "conv2d", FLOATS)
+    tensor(weight, "weight", "conv2d", FLOATS)
     _check_image(x, weight)
     channels, filters = x.shape[3 if last else 1], weight.shape[0]
     _check_groups("conv2d", channels, filters, groups)
@@ -88,8 +89,8 @@ def conv2d_transpose(
         ShapeError: shapes that do not fit (a ValueError).
     """
     last = channel_last(data_format, "conv2d_transpose")
-    check_variable(x, "x", "conv2d_transpose")
-    check_variable(weight, "weight", "conv2d_transpose")
+    tensor(x, "x", "conv2d_transpose", FLOATS)
+    tensor(weight, "weight", "conv2d_transpose", FLOATS)
     _check_image(x, weight)
     channels = x.shape[3 if last else 1]
     _check_groups("conv2d_transpose", channels, weight.shape[0], groups)

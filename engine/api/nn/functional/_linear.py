@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool._arguments import INTEGERS, check_variable
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._images import FLOATS
 from gradtool.engine.errors import UnsupportedError, UsageError
 from gradtool.engine.ir import default
 
@@ -17,7 +18,7 @@ def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> An
         weight: ``[inputs, outputs]``.
         bias: ``[outputs]``, or None.
     """
-    check_variable(x, "x", "linear")
+    tensor(x, "x", "linear", FLOATS)
     layer = name if name is not None else default.default_main_program().names("linear")
     out = apply("matmul_v2", x, weight, name=layer)
     return out if bias is None else apply("elementwise_add", out, bias, name=layer)
@@ -44,8 +45,8 @@ def embedding(
         UsageError: *padding_idx* outside the table (a ValueError).
         UnsupportedError: *max_norm* or *scale_grad_by_freq*.
     """
-    check_variable(x, "x", "embedding", INTEGERS)
-    check_variable(weight, "weight", "embedding")
+    tensor(x, "x", "embedding", ("uint8", "int8", "int16", "int32", "int64"))
+    tensor(weight, "weight", "embedding", FLOATS)
     for what, given in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
         if given:
             raise UnsupportedError(f"embedding: the argument {what} is not part of this version of gradtool.")

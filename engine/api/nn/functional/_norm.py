@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool._arguments import FLOATS, check_variable, layout
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._images import FLOATS, layout
 from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.ir import default
 from gradtool.engine.spec import UNKNOWN
@@ -39,7 +40,7 @@ def batch_norm(
         use_global_stats: use the running ones even in training; the opposite of *training* when None.
     """
     layout_ = layout(data_format, "batch_norm")
-    check_variable(x, "x", "batch_norm")
+    tensor(x, "x", "batch_norm", FLOATS)
     if x.ndim < 2:
         raise InputRankError(f"batch_norm: x must have at least 2 dimensions, but has the shape {list(x.shape)}.")
     attrs = {
@@ -86,7 +87,7 @@ def layer_norm(
     Args:
         normalized_shape: the sizes of those dimensions; a number for the last one alone.
     """
-    check_variable(x, "x", "layer_norm")
+    tensor(x, "x", "layer_norm", FLOATS)
     if isinstance(normalized_shape, int):
         normalized_shape = [normalized_shape]
     if not isinstance(normalized_shape, (list, tuple)):
@@ -117,7 +118,7 @@ def group_norm(
 ) -> Any:
     """Standardise every group of channels of every image, then multiply by *weight* and add *bias*."""
     attrs = {"groups": num_groups, "epsilon": epsilon, "data_layout": layout(data_format, "group_norm")}
-    check_variable(x, "x", "group_norm")
+    tensor(x, "x", "group_norm", FLOATS)
     mean, variance, y = apply("group_norm", x, weight, bias, attrs=attrs, name=name)
     cut(mean, variance)
     return y
@@ -139,7 +140,7 @@ def instance_norm(
 
     Running statistics, *momentum* and *use_input_stats* have no influence, as in Paddle.
     """
-    check_variable(x, "x", "instance_norm")
+    tensor(x, "x", "instance_norm", FLOATS)
     if (weight is None) != (bias is None):
         raise UsageError("instance_norm: weight and bias must be given together.")
     mean, variance, y = apply("instance_norm", x, weight, bias, attrs={"epsilon": eps}, name=name)
@@ -177,7 +178,7 @@ def dropout(
         )
     if axis is not None:
         raise UnsupportedError("dropout: the argument axis is not part of this version of gradtool.")
-    check_variable(x, "x", "dropout", FLOATS)
+    tensor(x, "x", "dropout", FLOATS)
     seed = default.default_main_program().random_seed
     attrs = {
         "dropout_prob": p,
@@ -193,7 +194,7 @@ def dropout(
 
 def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:
     """Divide by the p-norm along *axis*, or by *epsilon* where that is larger."""
-    check_variable(x, "x", "normalize")
+    tensor(x, "x", "normalize", FLOATS)
     for what, value, types in (("p", p, (int, float)), ("axis", axis, (int,))):
         if not isinstance(value, types):
             raise ArgumentTypeError(f"{what} of normalize must be a number, but received {type(value).__name__}.")
@@ -210,8 +211,8 @@ def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name:
 
 def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
     """Cosine of the angle between vectors along *axis*."""
-    check_variable(x1, "x1", "cosine_similarity")
-    check_variable(x2, "x2", "cosine_similarity")
+    tensor(x1, "x1", "cosine_similarity", FLOATS)
+    tensor(x2, "x2", "cosine_similarity", FLOATS)
 
     def product(a: Any, b: Any) -> Any:
         return apply("reduce_sum", apply("elementwise_mul", a, b, direct=True), attrs={"dim": (axis,)}, key="sum")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool._arguments import channel_last, check_variable, numbers, windows
+from gradtool._arguments import tensor
 from gradtool._dispatch import apply
+from gradtool._images import FLOATS, channel_last, numbers, windows
 from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.spec import UNKNOWN
 
@@ -54,7 +55,7 @@ def avg_pool2d(
         divisor_override: divide the sums by this number instead.
     """
     attrs = _window("avg_pool2d", kernel_size, stride, padding, ceil_mode, data_format)
-    check_variable(x, "x", "avg_pool2d")
+    tensor(x, "x", "avg_pool2d", FLOATS)
     out = apply("pool2d", x, attrs={**attrs, "pooling_type": "avg", "exclusive": exclusive}, name=name)
     if divisor_override is None:
         return out
@@ -88,7 +89,7 @@ def max_pool2d(
         The maxima, or a pair of them and their places.
     """
     attrs = _window("max_pool2d", kernel_size, stride, padding, ceil_mode, data_format)
-    check_variable(x, "x", "max_pool2d")
+    tensor(x, "x", "max_pool2d", FLOATS)
     if not return_mask:
         return apply("pool2d", x, attrs={**attrs, "pooling_type": "max"}, name=name)
     if data_format == "NHWC":
@@ -105,7 +106,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
         output_size: one number or one for each dimension; None keeps the size of the image.
     """
     last = channel_last(data_format, "adaptive_avg_pool2d")
-    check_variable(x, "x", "adaptive_avg_pool2d")
+    tensor(x, "x", "adaptive_avg_pool2d", FLOATS)
     sizes = _output_size("adaptive_avg_pool2d", x, output_size, last)
     attrs = {"pooling_type": "avg", "ksize": sizes, "adaptive": True, "data_format": data_format}
     return apply("pool2d", x, attrs=attrs, name=name)
@@ -113,7 +114,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
 
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """Maxima of the windows that divide an image into ``output_size`` parts, and with return_mask their places."""
-    check_variable(x, "x", "adaptive_max_pool2d")
+    tensor(x, "x", "adaptive_max_pool2d", FLOATS)
     sizes = _output_size("adaptive_max_pool2d", x, output_size, last=False)
     found = apply("max_pool2d_with_index", x, attrs={"ksize": sizes, "adaptive": True}, name=name)
     return found if return_mask else found[0]

@@ -1,0 +1,73 @@
+"""Arguments of layers on images: sizes, paddings, data formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.engine.errors import UsageError
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+def numbers(value: Any, count: int, what: str) -> tuple[int, ...]:
+    """*value* as a tuple of *count* integers; a single one stands for all of them.
+
+    Raises:
+        UsageError: something else (a ValueError).
+    """
+    if not isinstance(value, (list, tuple)):
+        value = (value,) * count
+    if len(value) != count:
+        raise UsageError(f"The {what}'s length must be {count}. Received: {list(value)}")
+    try:
+        return tuple(int(v) for v in value)
+    except (TypeError, ValueError):
+        raise UsageError(f"The {what} must consist of integers. Received: {list(value)}") from None
+
+
+def windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:
+    """Paddle's forms of ``padding`` for two spatial dimensions, as ``paddings`` and ``padding_algorithm``.
+
+    Args:
+        padding: ``'SAME'``, ``'VALID'``, one number, one for each dimension, two for each, or a pair for each
+            dimension of the tensor, batch and channels included.
+
+    Raises:
+        UsageError: something else, or numbers below 0 (a ValueError).
+    """
+    if isinstance(padding, str):
+        if padding.upper() not in ("SAME", "VALID"):
+            raise UsageError(f"Unknown padding: '{padding}'. It can only be 'SAME' or 'VALID'.")
+        return (0, 0), padding.upper()
+    found = padding
+    if isinstance(padding, (list, tuple)) and len(padding) == 4 and isinstance(padding[0], (list, tuple)):
+        spatial = (1, 2) if channel_last else (2, 3)
+        if any(any(p) for i, p in enumerate(padding) if i not in spatial):
+            raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
+        found = [n for i in spatial for n in padding[i]]
+    if isinstance(found, (list, tuple)) and len(found) == 4:
+        pads = numbers(found, 4, "padding")
+        if pads[0] == pads[1] and pads[2] == pads[3]:
+            pads = pads[::2]
+    else:
+        pads = numbers(found, 2, "padding")
+    if any(p < 0 for p in pads):
+        raise UsageError(f"Invalid padding: every number must be at least 0, but received {padding}.")
+    return pads, "EXPLICIT"
+
+
+def channel_last(data_format: str, where: str) -> bool:
+    """Whether *data_format* is NHWC; raises :class:`UsageError` unless it is that or NCHW."""
+    if data_format not in ("NCHW", "NHWC"):
+        raise UsageError(f"Attr(data_format) of {where} should be 'NCHW' or 'NHWC', but received {data_format!r}.")
+    return data_format == "NHWC"
+
+
+LAYOUTS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
+
+
+def layout(data_format: str, where: str) -> str:
+    """NCHW or NHWC for a format of any rank; raises :class:`UsageError` for anything else."""
+    if data_format not in LAYOUTS:
+        raise UsageError(f"data_format of {where} must be one of {', '.join(LAYOUTS)}, but received {data_format!r}.")
+    return "NCHW" if data_format[1] == "C" else "NHWC"
