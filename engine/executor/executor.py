@@ -176,8 +176,11 @@ class Executor:
     def _finish(
         self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]
     ) -> list[np.ndarray[Any, Any]]:
+        fed = {id(regs[r]) for r in plan.feeds.values()}
         for name, r in plan.stores.items():
-            values[name] = np.asarray(regs[r])
+            array = np.asarray(regs[r])
+            # A value that stays must not change when the caller reuses the array that was fed.
+            values[name] = array.copy() if id(regs[r]) in fed or array.base is not None else array
         shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
         shared.update(map(id, plan.constants.values()))
         fetched = []
