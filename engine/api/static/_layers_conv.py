@@ -28,7 +28,7 @@ def required(attr: Any, what: str, where: str) -> None:
 
 def activated(x: Variable, act: str | None, layer: str) -> Variable:
     """*x* through the activation called *act*, as part of *layer*."""
-    return x if act is None else apply(act, x, name=layer)  # type: ignore[no-any-return]
+    return x if act is None else apply(act, x, name=layer)
 
 
 def finished(x: Variable, bias_attr: Any, filters: int, last: bool, act: str | None, layer: str) -> Variable:

@@ -46,7 +46,7 @@ def fc(
         num_flatten_dims: that many leading dimensions of *x* are kept, the others flattened to a row.
     """
     state.require_static("fc")
-    inputs = list(x) if isinstance(x, (list, tuple)) else [x]
+    inputs: list[Any] = list(x) if isinstance(x, (list, tuple)) else [x]
     layer = name if name is not None else default.default_main_program().names("fc")
     attrs = weight_attr if isinstance(weight_attr, (list, tuple)) else [weight_attr] * len(inputs)
     products = []
