@@ -16,20 +16,28 @@ def run(command: Callable[[], Any]) -> int:
     """Carry out *command*; every outcome is an exit code, every error one message on stderr."""
     try:
         result = command()
-        sys.stdout.flush()
         return result if isinstance(result, int) else errors.CLEAN
-    except click.ClickException as error:
-        error.show()
+    except click.UsageError as error:
+        if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+        else:
+            _say([error.format_message(), f"  hint  {error.ctx.command_path} --help"])
         return error.exit_code
+    except click.ClickException as error:
+        _say([error.format_message()])
+        return error.exit_code
+    except errors.StdoutError as error:
+        _forget_stdout()
+        _say(error.lines())
+        return error.code
     except errors.CommandError as error:
         _say(error.lines())
         return error.code
     except (click.Abort, KeyboardInterrupt):
         _say(["interrupted"])
         return errors.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain once more when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except errors.ReaderGone:
+        _forget_stdout()  # whoever read the output has seen enough
         return errors.PIPE_CLOSED
     except Exception as error:
         return _other(error)
@@ -50,6 +58,11 @@ def _other(error: Exception) -> int:
         lines.append("  hint  this is a bug of gradtool, not of your model; -v shows where it happened")
     _say(lines)
     return errors.BUG
+
+
+def _forget_stdout() -> None:
+    """Keep Python from complaining once more when it closes stdout at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _wants_details() -> bool:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from . import views
+from .errors import ReaderGone, StdoutError
 from .files import write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,7 +123,9 @@ class Output:
             write_all(also or {})
             from .terminal import show
 
-            show(report, sys.stdout, ascii_only=self.ascii or not _utf8(sys.stdout.encoding))
+            with _writing():
+                show(report, sys.stdout, ascii_only=self.ascii or not _utf8(sys.stdout.encoding))
+                sys.stdout.flush()
             return
         if self.format == "json":
             text = views.to_json(report.data, report.kind)
@@ -137,7 +141,9 @@ class Output:
             write_all(files)
             return
         write_all(files)
-        sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
+        with _writing():
+            sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
+            sys.stdout.flush()
 
     def _on_terminal(self) -> bool:
         if self.format != "text" or self.file not in (None, "-") or self.color == "never":
@@ -147,6 +153,17 @@ class Output:
         if os.environ.get("NO_COLOR"):
             return False
         return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Turn failures to write to stdout into errors of ours (click would end the process its own way)."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
+    except OSError as error:
+        raise StdoutError(f"cannot write to stdout: {error.strerror or error}") from None
 
 
 def _utf8(encoding: str | None) -> bool:

@@ -132,6 +132,15 @@ def _computed(v: Variable) -> bool:
     return v.op is not None and roles.is_forward(v.op.role) and v.spec.count == 1 and v.dtype.is_floating
 
 
+def _distinct(named: Mapping[str, Variable]) -> dict[str, Variable]:
+    """One name for each variable: the first, or a usual one."""
+    found: dict[Variable, str] = {}
+    for name, v in named.items():
+        if v not in found or (name in _USUAL and found[v] not in _USUAL):
+            found[v] = name
+    return {name: v for v, name in found.items()}
+
+
 def _of_program(program: Program) -> dict[str, Variable]:
     return {n: v for n, v in program.global_block().vars.items() if not v.persistable}
 
@@ -147,6 +156,7 @@ def _chosen(
             return likely[0]  # not a scalar: the engine says what is wrong with it, and where it was made
         found = [_of_program(p) for p in programs]
         candidates = {n: v for names in found for n, v in names.items() if _computed(v)}
+    candidates = _distinct(candidates)
     marked = {n: v for n, v in candidates.items() if v.op is not None and v.op.role & roles.LOSS}
     if len(marked) == 1:
         return next(iter(marked.values()))

@@ -47,6 +47,14 @@ class CommandError(Exception):
         return [self.message, *([f"  hint  {self.hint}"] if self.hint else [])]
 
 
+class ReaderGone(Exception):
+    """Whoever read stdout has closed it (``| head``)."""
+
+
+class StdoutError(CommandError):
+    """The result cannot be written to stdout."""
+
+
 class ModelError(CommandError):
     """The user's model raised; carries the user's frames as text.
 

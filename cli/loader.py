@@ -379,9 +379,5 @@ def _frames(traceback: TracebackType | None) -> list[str]:
 
 
 def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
-    """The names of a module that are bound to variables; of several names for one variable the first."""
-    found: dict[Variable, str] = {}
-    for name, value in namespace.items():
-        if isinstance(value, Variable):
-            found.setdefault(value, name)
-    return {name: v for v, name in found.items()}
+    """The names of a module that are bound to variables."""
+    return {name: value for name, value in namespace.items() if isinstance(value, Variable)}

@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from .views import STYLES, Report, Table, printable, to_ascii, to_text
+from gradtool.viz.text import printable
+
+from .views import STYLES, Report, Table, to_ascii, to_text
 
 
 def show(report: Report, stream: IO[str], *, ascii_only: bool) -> None:

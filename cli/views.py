@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradtool.viz.text import printable
+
 NOTHING = "–"
 
 _ASCII = str.maketrans(
@@ -61,13 +63,6 @@ class Report:
     @property
     def next_line(self) -> str:
         return "next: " + " · ".join(self.next)
-
-
-def printable(text: str) -> str:
-    r"""*text* on one line: control characters become visible escapes such as ``\n``."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def to_ascii(text: str) -> str:
@@ -149,6 +144,17 @@ def number(value: float | None) -> str:
 def finite(value: float) -> float | None:
     """*value* for JSON, which has no NaN and no infinity: None in their place."""
     return value if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """An attribute's value in JSON's types; what JSON cannot say, as text."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 def shape(dims: Sequence[int]) -> str:

@@ -25,6 +25,7 @@ class Verdict(enum.Enum):
     UNUSED = "unused"
     NO_PATH = "used, but no path to the loss"
     FROZEN = "frozen (trainable=False)"
+    DTYPE = "integer or bool"
     CUT = "cut"
 
 
@@ -35,6 +36,7 @@ class CutKind(enum.Enum):
     STOP_GRADIENT = "stop_gradient"
     DETACHED = "detached"
     NO_RULE = "no gradient"
+    NO_SLOT = "no gradient for this input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,12 @@ class Reason:
     def text(self) -> str:
         """``cut: stop_gradient of tmp_3, model.py:14``: the reason in a few words."""
         cut = self.cut
+        if self.verdict is Verdict.DTYPE:
+            return f"cut: {self.variable.dtype.name} has no gradient"
         if cut is None:
             return self.verdict.value
         what = cut.kind.value
-        if cut.variable is self.variable:
+        if cut.variable is self.variable and cut.kind is not CutKind.NO_SLOT:
             return f"cut: {what}"
         made = cut.op.loc if cut.op is not None else cut.variable.made_at
         place = source.short(made)
@@ -77,6 +81,9 @@ class Reason:
             case CutKind.NO_RULE:
                 assert cut.op is not None
                 return f"cut: {cut.op.type} has no gradient{at}"
+            case CutKind.NO_SLOT:
+                assert cut.op is not None
+                return f"cut: {cut.op.type} has no gradient for {cut.variable.name}{at}"
             case CutKind.NO_GRAD_SET:
                 return f"cut: {what} at {cut.variable.name}{at}"
         return f"cut: {what} of {cut.variable.name}{at}"
@@ -144,6 +151,8 @@ class Reasons:
                     self._cuts.setdefault(value, stop)
             elif inherited is not None and not arrives:
                 self._cuts.setdefault(value, inherited)
+            elif arrives:
+                self._cuts.setdefault(value, Cut(CutKind.NO_SLOT, variable_of(value), op))
             else:
                 self._cuts.setdefault(value, Cut(CutKind.NO_RULE, next(each(op.outputs)), op))
 
@@ -161,6 +170,8 @@ class Reasons:
             return Reason(Verdict.CUT, v, Cut(CutKind.NO_GRAD_SET, v, v.op))
         if isinstance(v, Parameter) and not v.trainable and v.stop_gradient:
             return Reason(Verdict.FROZEN, v)
+        if not v.dtype.is_floating:
+            return Reason(Verdict.DTYPE, v)
         return Reason(Verdict.CUT, v, self._cuts[value])
 
 

@@ -1,7 +1,7 @@
 """The neutral picture of a graph: what renderers draw.
 
-A :class:`GraphView` is plain data. It knows nothing of programs, files or drawing, holds no reference to the objects
-that it was made from, and is the same for the same program in every run. Renderers (``viz/render``) are functions of it.
+A :class:`GraphView` is plain data. It knows nothing of files or drawing, holds no reference to the objects that it was
+made from, and is the same for the same program in every run. Renderers (``viz/render``) are functions of it.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
 
 from .render import dot
+from .text import printable
 
 BACKWARD_GRAPH = "backward_graph.dot"
 FORWARD_GRAPH = "ref_forward_graph.dot"
@@ -41,10 +42,10 @@ def files(program: Program, view: GraphView, facts: Mapping[str, Any], stamp: st
 
 
 def _stacks(program: Program, view: GraphView) -> Iterator[str]:
-    """Every operator with the user's frames that made it, outermost first; a gradient operator has its forward one's."""
+    """Every operator with the user's frames, outermost first; a gradient operator has those of its forward one."""
     by_id = view.by_id()
     nodes = (n for n in view.nodes if n.kind == OP)
-    yield f"# {dot.printable(view.title)}: where each operator comes from. The ids are those of the graphs."
+    yield f"# {printable(view.title)}: where each operator comes from. The ids are those of the graphs."
     for block in program.blocks:
         for op, node in zip(block.ops, nodes, strict=False):
             of = f"  (gradient of {node.pair} {by_id[node.pair].name})" if node.pair is not None else ""

@@ -8,7 +8,7 @@ import click
 
 from ..context import Output, command_line, model_options, output_options, run_options
 from ..errors import CommandError
-from ..views import NOTHING, Report, Table, count, number, shape
+from ..views import NOTHING, Report, Table, count, shape
 from .backward import STATUS_STYLES, _repeated, _value_cells
 
 
@@ -112,9 +112,9 @@ def _report(model: Any, targets: list[Any], rows: list[Any], values: list[Any], 
     ran = any(v is not None for v in values)
     named = ", ".join(f"{t.name} {shape(t.shape)}" for t in targets)
     head = f"gradients  {model.name} · static · {count(added, 'new op')} · of {named}"
+    columns = ["‖g‖", "max |g|", "zeros", "not finite"] if ran else []
     table = Table(
-        ["input", "shape", "gradient", "from op", *(["‖g‖", "max |g|", "zeros", "not finite"] if ran else [])]
-        + ["status", "source"],
+        ["input", "shape", "gradient", "from op", *columns, "status", "source"],
         styles=STATUS_STYLES,
     )
     entries = []
@@ -137,7 +137,7 @@ def _report(model: Any, targets: list[Any], rows: list[Any], values: list[Any], 
             }
         )
     got = sum(g is not None for _, g, _, _ in rows)
-    last = f"{got} of {count(len(rows), 'input')} {'matters' if got == 1 else 'matter'} for the targets"
+    last = f"{got} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
     next_ = [] if ran else [command_line("gradtool", "gradients", *again, "--run")]
     next_.append(command_line("gradtool", "program", again[0], "--pairs"))
     data = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
 
 from ..context import Output, output_options
 from ..errors import unknown
-from ..views import NOTHING, Report, Table, count
+from ..views import NOTHING, Report, Table, count, plain
 
 
 @click.command("ops")
@@ -33,7 +32,7 @@ def command(type_: str | None, **options: Any) -> None:
     op = registry.find(type_)
     if op is None:
         raise unknown("operator", type_, [o.type for o in registry.all_ops()])
-    table = Table(["attribute", "default"], [[n, repr(_plain(v))] for n, v in op.defaults.items()])
+    table = Table(["attribute", "default"], [[n, repr(plain(v))] for n, v in op.defaults.items()])
     lines = [f"{op.type}({_slots(op.inputs)}) → {_slots(op.outputs)}", f"gradient  {_gradient(op)}"]
     if op.forward is not None:
         lines.append(f"gradient of  {op.forward.type}")
@@ -68,17 +67,8 @@ def _data(op: Any) -> dict[str, Any]:
         "type": op.type,
         "inputs": slots(op.inputs),
         "outputs": slots(op.outputs),
-        "attributes": {n: _plain(v) for n, v in op.defaults.items()},
+        "attributes": {n: plain(v) for n, v in op.defaults.items()},
         "gradient": None if op.rule is None or op.rule.expands else op.grad_op.type,
         "differentiable": op.rule is not None,
         "doc": op.doc,
     }
-
-
-def _plain(value: Any) -> Any:
-    """An attribute's value in JSON's types; what JSON cannot say, as text."""
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)

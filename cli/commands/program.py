@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from ..context import Output, backward_options, command_line, model_options, output_options
-from ..views import NOTHING, Report, Table, count
+from ..views import NOTHING, Report, Table, count, plain
 from .backward import _repeated
 
 
@@ -81,10 +80,7 @@ def _text(shown: _Shown, with_source: bool, again: list[str], form: str) -> Repo
     for block in shown.blocks:
         ops = shown.ops(block)
         variables = shown.variables(block, ops)
-        lines = [
-            f"{{ // block_idx:{block.idx}  parent_idx:{block.parent_idx}  forward_idx:{block.forward_block_idx}  "
-            f"backward_idx:{block.backward_block_idx}"
-        ]
+        lines = [text.block_line(block)]
         lines += [f"    {text.variable_text(v)}" for v in variables]
         lines.append("")
         for op in ops:
@@ -132,7 +128,7 @@ def _block_data(shown: _Shown, block: Any, variables: Iterable[Any], ops: Iterab
                 "type": op.type,
                 "inputs": {s: op.input(s) for s in op.input_names},
                 "outputs": {s: op.output(s) for s in op.output_names},
-                "attributes": {n: _plain(v) for n, v in op.attrs.items()},
+                "attributes": {n: plain(v) for n, v in op.attrs.items()},
                 "role": op.role,
                 "gradient_of": shown.ids.get(op.origin) if op.origin is not None else None,
                 "source": source.short(op.loc) or None,
@@ -140,17 +136,6 @@ def _block_data(shown: _Shown, block: Any, variables: Iterable[Any], ops: Iterab
             for op in ops
         ],
     }
-
-
-def _plain(value: Any) -> Any:
-    """An attribute's value in JSON's types; what JSON cannot say, as text."""
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 # -- pairs ------------------------------------------------------------------------------------------------------------

@@ -29,15 +29,19 @@ def program_text(program: Program) -> str:
 
 def block_text(block: Block) -> str:
     """A block's variables in order of creation, then its operators."""
-    head = (
-        f"{{ // block_idx:{block.idx}  parent_idx:{block.parent_idx}  forward_idx:{block.forward_block_idx}  "
-        f"backward_idx:{block.backward_block_idx}"
-    )
-    lines = [head]
+    lines = [block_line(block)]
     lines += [f"    {variable_text(v)}" for v in block.vars.values()]
     lines.append("")
     lines += [f"    {operator_text(o)}" for o in block.ops]
     return "\n".join([*lines, "}", ""])
+
+
+def block_line(block: Block) -> str:
+    """``{ // block_idx:0  parent_idx:-1  …``: the line that opens a block."""
+    return (
+        f"{{ // block_idx:{block.idx}  parent_idx:{block.parent_idx}  forward_idx:{block.forward_block_idx}  "
+        f"backward_idx:{block.backward_block_idx}"
+    )
 
 
 def variable_text(v: Variable) -> str:

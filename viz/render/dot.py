@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphviz import escape
+from graphviz import escape, nohtml
 from graphviz.quoting import attr_list
 
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, OP, EdgeView, GraphView, NodeView
 
 from ..style import ROLES
+from ..text import printable, shortened
 
 LONGEST = 60
 """Characters of a name that a label shows; the whole name is in the tooltip."""
@@ -38,21 +39,6 @@ def render(view: GraphView, *, file: str = "graph.dot", command: str = "") -> st
         The same text for the same view, every time.
     """
     return "\n".join(_lines(view, file, command)) + "\n"
-
-
-def printable(name: str) -> str:
-    r"""*name* on one line: control characters become visible escapes such as ``\n``."""
-    if name.isprintable():
-        return name
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
-
-
-def shortened(name: str, longest: int = LONGEST) -> str:
-    """*name*, its middle replaced by ``…`` when it is longer than *longest*."""
-    if len(name) <= longest:
-        return name
-    head = (longest - 1) * 2 // 3
-    return f"{name[:head]}…{name[-(longest - 1 - head) :]}"
 
 
 def _lines(view: GraphView, file: str, command: str) -> Iterator[str]:
@@ -82,7 +68,7 @@ def _attributes(**attributes: str) -> str:
 
 def _label(lines: list[str]) -> str:
     """Lines of a label; only the breaks between them are escapes."""
-    return escape("").__class__("\\n".join(escape(line) for line in lines if line))
+    return nohtml("\\n".join(escape(line) for line in lines if line))
 
 
 def _style(role: str) -> dict[str, str]:
@@ -94,9 +80,11 @@ def _style(role: str) -> dict[str, str]:
 def _node(node: NodeView) -> str:
     name = printable(node.name)
     role = "forward" if node.kind == OP and node.role == "loss" else node.role
-    lines = [f"[{ROLES[role].letter}] {shortened(name)}"]
+    lines = [f"[{ROLES[role].letter}] {shortened(name, LONGEST)}"]
     if node.kind == OP:
-        lines.append(" · ".join(t for t in (node.id, shortened(printable(node.scope)), printable(node.source)) if t))
+        lines.append(
+            " · ".join(t for t in (node.id, shortened(printable(node.scope), LONGEST), printable(node.source)) if t)
+        )
     else:
         lines.append(node.spec)
     full = {"tooltip": escape(name)} if len(name) > LONGEST else {}
@@ -106,7 +94,7 @@ def _node(node: NodeView) -> str:
 def _edge(edge: EdgeView, by_id: dict[str, NodeView]) -> str:
     tensor = by_id[edge.tensor]
     shown = edge.tensor in (edge.source, edge.target)
-    lines = [edge.slot] if shown else [shortened(printable(tensor.name)), tensor.spec]
+    lines = [edge.slot] if shown else [shortened(printable(tensor.name), LONGEST), tensor.spec]
     style = {"penwidth": "1.6"} if tensor.part == BACKWARD else {}
     if edge.saved or edge.shape_only:
         style = {"style": "dashed" if edge.saved else "dotted"}
