@@ -6,8 +6,10 @@ import math
 
 from ...errors import ShapeError
 from ...spec import UNKNOWN, TensorSpec
-from ..infer import broadcast, product
+from ..infer import axis_in, broadcast, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
+from ..samples import between, exactly
+from .reduction import ATTRS, axes_of
 
 
 @op("matmul", "X Y -> Out", type="matmul_v2", attrs={"trans_x": False, "trans_y": False})
@@ -186,3 +188,199 @@ def _(make):
     yield make(x=(2, 3, 4), y=(4, 5), x_num_col_dims=2)
     yield make(x=(2, 6), y=(2, 3, 5), y_num_col_dims=2)
     yield make(x=(0, 3), y=(3, 4))
+
+
+@op("bmm", "X Y -> Out")
+def bmm(k, x, y):
+    """Matrix products of two batches of matrices, ``[b, m, n]`` and ``[b, n, p]``."""
+    return k.xp.matmul(x, y)
+
+
+@bmm.infer
+def _(x, y):
+    for name, spec in (("X", x), ("Y", y)):
+        if spec.ndim != 3:
+            raise ShapeError(
+                f"bmm: {name} {list(spec.shape)} must have three dimensions",
+                hint="paddle.matmul multiplies tensors of any number of dimensions",
+            )
+    if x.shape[0] != y.shape[0] and UNKNOWN not in (x.shape[0], y.shape[0]):
+        raise ShapeError(f"bmm: X {list(x.shape)} and Y {list(y.shape)} hold different numbers of matrices")
+    _expect_inner("bmm", x, y, x.shape[2], y.shape[1])
+    return TensorSpec((y.shape[0] if x.shape[0] == UNKNOWN else x.shape[0], x.shape[1], y.shape[2]), x.dtype)
+
+
+def _expect_inner(name, x, y, columns, rows):
+    if columns != rows and UNKNOWN not in (columns, rows):
+        raise ShapeError(
+            f"{name}: X {list(x.shape)} and Y {list(y.shape)} cannot be multiplied: "
+            f"the inner dimensions are {columns} and {rows}"
+        )
+
+
+@bmm.gradient
+def _(k, x, y, dout):
+    return (lambda: k.matmul(dout, y, trans_y=True)), (lambda: k.matmul(x, dout, trans_x=True))
+
+
+@op("dot", "X Y -> Out")
+def dot(k, x, y):
+    """Inner product of two vectors, or of each pair of rows of two matrices."""
+    return k.xp.sum(x * y, axis=-1, dtype=x.dtype)
+
+
+@dot.infer
+def _(x, y):
+    if x.ndim not in (1, 2):
+        raise ShapeError(f"dot: X {list(x.shape)} must have one or two dimensions")
+    fits = x.ndim == y.ndim and all(m == n or UNKNOWN in (m, n) for m, n in zip(x.shape, y.shape, strict=True))
+    if not fits:
+        raise ShapeError(f"dot: X {list(x.shape)} and Y {list(y.shape)} must have the same shape")
+    return x.with_shape(x.shape[:-1])
+
+
+@dot.gradient
+def _(k, x, y, dout):
+    return (lambda: k.as_column(dout) * y), (lambda: k.as_column(dout) * x)
+
+
+@op("addmm", "Input X Y -> Out", attrs={"Alpha": 1.0, "Beta": 1.0})
+def addmm(k, base, x, y, *, Alpha, Beta):
+    """``Beta·Input + Alpha·(X @ Y)`` of matrices; Input is broadcast."""
+    return base * Beta + k.xp.matmul(x, y) * Alpha
+
+
+@addmm.infer
+def _(base, x, y):
+    for name, spec in (("X", x), ("Y", y)):
+        if spec.ndim != 2:
+            raise ShapeError(f"addmm: {name} {list(spec.shape)} must have two dimensions")
+    _expect_inner("addmm", x, y, x.shape[1], y.shape[0])
+    out = (x.shape[0], y.shape[1])
+    trailing = out[max(0, 2 - base.ndim) :]
+    fits = base.ndim <= 2 and all(m in (1, n) or UNKNOWN in (m, n) for m, n in zip(base.shape, trailing, strict=True))
+    if not fits:
+        raise ShapeError(
+            f"addmm: Input {list(base.shape)} cannot be broadcast to the product's shape {list(out)}",
+            hint="each of its dimensions must be 1 or the product's",
+        )
+    return x.with_shape(out)
+
+
+@addmm.gradient
+def _(k, base: Like, x, y, dout, *, Alpha, Beta):
+    return (
+        lambda: k.sum_to(dout * Beta, base),
+        lambda: k.matmul(dout * Alpha, y, trans_y=True),
+        lambda: k.matmul(x, dout * Alpha, trans_x=True),
+    )
+
+
+@op("p_norm", attrs={"porder": 2.0, "axis": -1, "epsilon": 1e-12, "keepdim": False, "asvector": False})
+def p_norm(k, x, *, porder, axis, keepdim, asvector):
+    """``(Σ |x|ᵖ)^(1/p)`` along a dimension, or over all of them with asvector.
+
+    p = ∞ is the largest size, -∞ the smallest, and 0 counts the elements other than 0.
+    """
+    axes = _norm_axes(x, axis, asvector)
+    xp, size = k.xp, k.xp.abs(x)
+    if math.isinf(porder):
+        return (xp.max if porder > 0 else xp.min)(size, axis=axes, keepdims=keepdim)
+    if porder == 0:
+        return xp.sum(size != 0, axis=axes, keepdims=keepdim).astype(x.dtype)
+    if porder == 1:
+        return xp.sum(size, axis=axes, keepdims=keepdim)
+    if porder == 2:
+        return xp.sqrt(xp.sum(xp.square(x), axis=axes, keepdims=keepdim))
+    return xp.power(xp.sum(xp.power(size, porder), axis=axes, keepdims=keepdim), 1 / porder)
+
+
+def _norm_axes(x, axis, asvector):
+    return axes_of((axis,), asvector, x.ndim, "p_norm")
+
+
+@p_norm.infer
+def _(x, *, axis, keepdim, asvector):
+    expect_floating(x, "X", "p_norm")
+    if not asvector:
+        axis_in(axis, x.ndim, "p_norm")
+    return x.with_shape(reduced(x.shape, _norm_axes(x, axis, asvector), keepdim))
+
+
+@p_norm.gradient
+def _(k, x, out, dout, *, porder, axis, asvector):
+    if porder == 0:
+        return k.zeros_like(x)
+    where = {"dim": (axis,), "reduce_all": asvector}
+    norm, arriving, size = k.restore(out, x, **where), k.restore(dout, x, **where), k.abs(x)
+    if porder == 1:
+        return k.sign(x) * arriving
+    if math.isinf(porder):
+        extreme = (k.reduce_max if porder > 0 else k.reduce_min)(size, **where)
+        return k.sign(x) * arriving * k.cast_like(k.equal(size, k.restore(extreme, x, **where)), x)
+    # Where an element or the norm is 0 the gradient is taken as 0, and nothing is divided by it.
+    safe_norm = k.select(norm > 0, norm, k.ones_like(norm))
+    if porder == 2:
+        return x * arriving / safe_norm
+    safe_size = k.select(size > 0, size, k.ones_like(size))
+    return k.sign(x) * arriving * k.power(safe_size / safe_norm, factor=porder - 1)
+
+
+@op("frobenius_norm", attrs=ATTRS)
+def frobenius_norm(k, x, *, dim, keep_dim, reduce_all):
+    """Square root of the sum of squares over dimensions."""
+    axes = axes_of(dim, reduce_all, x.ndim, "frobenius_norm")
+    return k.xp.sqrt(k.xp.sum(k.xp.square(x), axis=axes, keepdims=keep_dim))
+
+
+@frobenius_norm.infer
+def _(x, *, dim, keep_dim, reduce_all):
+    expect_floating(x, "X", "frobenius_norm")
+    return x.with_shape(reduced(x.shape, axes_of(dim, reduce_all, x.ndim, "frobenius_norm"), keep_dim))
+
+
+@frobenius_norm.gradient
+def _(k, x, out, dout, *, dim, reduce_all):
+    where = {"dim": dim, "reduce_all": reduce_all}
+    norm = k.restore(out, x, **where)
+    return x * k.restore(dout, x, **where) / k.select(norm > 0, norm, k.ones_like(norm))
+
+
+@bmm.samples
+def _(make):
+    yield make(x=(5, 2, 3), y=(5, 3, 4))
+    yield make(x=(0, 2, 3), y=(0, 3, 4))
+
+
+@dot.samples
+def _(make):
+    yield make(x=(3,), y=(3,))
+    yield make(x=(2, 3), y=(2, 3))
+    yield make(x=(0,), y=(0,))
+
+
+@addmm.samples
+def _(make):
+    yield make(base=(2, 4), x=(2, 3), y=(3, 4), Alpha=2.0, Beta=0.5)
+    yield make(base=(1, 4), x=(2, 3), y=(3, 4))
+    yield make(base=(4,), x=(2, 3), y=(3, 4))
+
+
+@p_norm.samples
+def _(make):
+    for order in (2.0, 1.0, 3.0, 0.5, -1.0, 0.0, math.inf, -math.inf):
+        yield make(x=between(0.2, 0.9, (2, 3, 4)), porder=order, axis=1)
+    yield make(x=(2, 3), porder=2.0, asvector=True)
+    yield make(x=(2, 3), porder=1.5, asvector=True, keepdim=True)
+    yield make(x=(2, 3), axis=0, keepdim=True)
+    yield make(x=exactly([0.0, 3.0, -4.0]), porder=3.0)
+    yield make(x=exactly([0.0, 0.0]), smooth=False)
+    yield make(x=exactly([2.0, -2.0, 1.0]), porder=math.inf, smooth=False)
+
+
+@frobenius_norm.samples
+def _(make):
+    yield make(x=(2, 3, 4), dim=(0, -1))
+    yield make(x=(2, 3, 4), dim=(1, 2), keep_dim=True)
+    yield make(x=(2, 3), reduce_all=True)
+    yield make(x=exactly([[0.0, 0.0]]), dim=(0, 1), smooth=False)

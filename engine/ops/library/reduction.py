@@ -1,24 +1,39 @@
-"""Reductions over some or all dimensions.
+"""Reductions over some or all dimensions, and running sums.
 
 ``dim`` lists the dimensions, ``reduce_all`` (or an empty list) means all of them.
 """
 
 from __future__ import annotations
 
+import math
+
+from ...errors import UnsupportedError
 from ...spec import dtype as dtype_of
-from ..infer import axes_in, reduced
+from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
+from ..samples import bools, distinct, exactly, ints
 
 ATTRS = {"dim": (), "keep_dim": False, "reduce_all": False, "in_dtype": -1, "out_dtype": -1}
 
 
-def _axes(dim, reduce_all, ndim, name):
-    return tuple(range(ndim)) if reduce_all or not dim else axes_in(dim, ndim, name)
+def axes_of(dim, reduce_all, ndim, name):
+    """The dimensions to reduce, counted from the front."""
+    found = tuple(range(ndim)) if reduce_all or not dim else axes_in(dim, ndim, name)
+    return found if ndim else ()
 
 
-def _reduced_spec(name, dtype_rule=None):
-    def infer(x, *, dim, keep_dim, reduce_all, out_dtype):
-        spec = x.with_shape(reduced(x.shape, _axes(dim, reduce_all, x.ndim, name), keep_dim))
+def _reduced_spec(name, dtype_rule=None, real=False):
+    """The shape rule of a reduction; operators that could take their dimensions from tensors refuse those."""
+
+    def infer(x, *axis_tensors, dim, keep_dim, reduce_all, out_dtype):
+        if any(axis_tensors):
+            raise UnsupportedError(
+                f"{name}: dimensions given as tensors are not part of this version of gradtool.",
+                hint="give them as a list of numbers",
+            )
+        if real:
+            expect_floating(x, "X", name)
+        spec = x.with_shape(reduced(x.shape, axes_of(dim, reduce_all, x.ndim, name), keep_dim))
         if out_dtype != -1:
             return spec.with_dtype(out_dtype)
         return spec.with_dtype(dtype_rule(x.dtype)) if dtype_rule else spec
@@ -27,38 +42,72 @@ def _reduced_spec(name, dtype_rule=None):
 
 
 def _summed_dtype(given):
-    """Sums of narrow integers and of truth values are int64, so that they do not wrap around."""
+    """Sums and products of narrow integers and of truth values are int64, so that they do not wrap around."""
     return "int64" if given.name in ("bool", "int32", "int16", "int8", "uint8") else given
+
+
+def _total_dtype(x, out_dtype):
+    return (dtype_of(out_dtype) if out_dtype != -1 else dtype_of(_summed_dtype(dtype_of(x.dtype)))).numpy
 
 
 @op("reduce_sum", attrs=ATTRS)
 def reduce_sum(k, x, *, dim, keep_dim, reduce_all, out_dtype):
     """Sum over dimensions; a narrow integer type widens to int64."""
-    axes = _axes(dim, reduce_all, x.ndim, "reduce_sum")
-    target = dtype_of(out_dtype) if out_dtype != -1 else dtype_of(_summed_dtype(dtype_of(x.dtype)))
-    return k.xp.sum(x, axis=axes, keepdims=keep_dim, dtype=target.numpy)
+    axes = axes_of(dim, reduce_all, x.ndim, "reduce_sum")
+    return k.xp.sum(x, axis=axes, keepdims=keep_dim, dtype=_total_dtype(x, out_dtype))
 
 
 @op("reduce_mean", attrs=ATTRS)
 def reduce_mean(k, x, *, dim, keep_dim, reduce_all):
     """Mean over dimensions."""
-    return k.xp.mean(x, axis=_axes(dim, reduce_all, x.ndim, "reduce_mean"), keepdims=keep_dim, dtype=x.dtype)
+    return _mean(k.xp, x, axes_of(dim, reduce_all, x.ndim, "reduce_mean"), keep_dim)
+
+
+@op("mean", attrs={"rank": 0})
+def mean(k, x, *, rank):
+    """Mean of all elements: a scalar, or with rank 1 one element as ``fluid.layers.mean`` made it."""
+    return _mean(k.xp, x, None, False).reshape((1,) * rank)
+
+
+def _mean(xp, x, axes, keep):
+    """The mean in the dtype of *x*; half precision and integers are added up in a wider one."""
+    found = xp.mean(x, axis=axes, keepdims=keep)
+    return found if found.dtype == x.dtype else found.astype(x.dtype)
+
+
+@op("reduce_prod", attrs=ATTRS)
+def reduce_prod(k, x, *, dim, keep_dim, reduce_all, out_dtype):
+    """Product over dimensions; a narrow integer type widens to int64."""
+    axes = axes_of(dim, reduce_all, x.ndim, "reduce_prod")
+    return k.xp.prod(x, axis=axes, keepdims=keep_dim, dtype=_total_dtype(x, out_dtype))
 
 
 reduce_sum.infer(_reduced_spec("reduce_sum", _summed_dtype))
 reduce_mean.infer(_reduced_spec("reduce_mean"))
+reduce_prod.infer(_reduced_spec("reduce_prod", _summed_dtype))
+
+
+@mean.infer
+def _(x, *, rank):
+    return x.with_shape((1,) * rank)
 
 
 @op("restore", "X Y -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL)
 def restore(k, x, like, *, dim, reduce_all):
     """Broadcast a reduced *x* back to the shape of *like*: the transpose of a sum over *dim*."""
-    axes = _axes(dim, reduce_all, like.ndim, "restore")
+    axes = axes_of(dim, reduce_all, like.ndim, "restore")
     return k.xp.broadcast_to(x.reshape(reduced(like.shape, axes, True)), like.shape)
 
 
 @restore.gradient(wrt="X")
 def _(k, x: Like, dout, *, dim, reduce_all):
     return k.reshape_like(k.reduce_sum(dout, dim=dim, reduce_all=reduce_all), x)
+
+
+@restore.samples
+def _(make):
+    yield make(x=(3,), like=(2, 3, 4), dim=(0, -1))
+    yield make(x=(), like=(2, 3))
 
 
 @reduce_sum.gradient
@@ -72,11 +121,256 @@ def _(k, x: Like, dout, *, dim, reduce_all):
     return k.restore(dout * share, x, dim=dim, reduce_all=reduce_all)
 
 
-for _op in (reduce_sum, reduce_mean):
+@mean.gradient
+def _(k, x: Like, dout):
+    return k.restore(dout / k.size_of(x), x)
+
+
+@reduce_prod.gradient
+def _(k, x, out: Like, dout, *, dim, reduce_all):
+    others = k.leave_one_out(x, [], dim=dim, reduce_all=reduce_all)
+    return k.restore(k.cast_like(dout, x), x, dim=dim, reduce_all=reduce_all) * others
+
+
+@op("leave_one_out", "X V* -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL)
+def leave_one_out(k, x, vs, *, dim, reduce_all):
+    """For each element the product of the others along *dim*, differentiated once in each direction of *vs*.
+
+    With m directions it is the coefficient of ``t₁…tₘ`` in the product of the other ``x + Σ tₐ·vₐ``. Zeros are no
+    special case, as nothing is divided: the product of what comes before times the product of what comes after.
+    """
+    axes = axes_of(dim, reduce_all, x.ndim, "leave_one_out")
+    order = (*(i for i in range(x.ndim) if i not in axes), *axes)
+    shape = [x.shape[i] for i in order]
+    lead = shape[: x.ndim - len(axes)]
+
+    def rows(a):
+        """The reduced dimensions as one, at the end."""
+        return a.transpose(order).reshape((*lead, math.prod(shape[len(lead) :])))
+
+    before = _running_product(k.xp, [rows(a) for a in (x, *vs)])
+    after = _running_product(k.xp, [rows(a)[..., ::-1] for a in (x, *vs)])
+    everything = len(before) - 1
+    total = sum(before[s] * after[everything ^ s][..., ::-1] for s in range(len(before)))
+    return total.reshape(shape).transpose(sorted(range(x.ndim), key=order.__getitem__))
+
+
+def _running_product(xp, factors):
+    """Products of all elements before each one along the last dimension, as polynomials in one variable per direction.
+
+    A polynomial is a list indexed by sets of variables, written as bit masks; squares of variables count as zero. The
+    scan doubles its reach each time, so it takes as many steps as the length has binary digits.
+    """
+    x, *vs = factors
+    length, parts = x.shape[-1], 1 << len(vs)
+    terms = [xp.zeros_like(x)] * parts
+    terms[0] = x
+    for a, v in enumerate(vs):
+        terms[1 << a] = v
+    one, zero = xp.ones_like(x[..., :1]), xp.zeros_like(x[..., :1])
+    found = [xp.concatenate([zero if s else one, t], axis=-1)[..., :length] for s, t in enumerate(terms)]
+    if not vs:
+        return [xp.cumprod(found[0], axis=-1)]
+    reach = 1
+    while reach < length:
+        near, far = [a[..., :-reach] for a in found], [a[..., reach:] for a in found]
+        found = [
+            xp.concatenate([a[..., :reach], sum(near[p] * far[s ^ p] for p in range(parts) if p & s == p)], axis=-1)
+            for s, a in enumerate(found)
+        ]
+        reach *= 2
+    return found
+
+
+@leave_one_out.infer
+def _(x, vs):
+    return x
+
+
+@leave_one_out.gradient
+def _(k, x, vs, dout, *, dim, reduce_all):
+    def along(directions):
+        return lambda: k.leave_one_out(x, directions, dim=dim, reduce_all=reduce_all)
+
+    return along([*vs, dout]), [along([*vs[:a], *vs[a + 1 :], dout]) for a in range(len(vs))]
+
+
+@leave_one_out.samples
+def _(make):
+    yield make(x=(2, 3, 4), vs=[], dim=(1,))
+    yield make(x=(2, 3, 5), vs=[(2, 3, 5)], dim=(0, -1))
+    yield make(x=(3,), vs=[(3,), (3,)])
+    yield make(x=exactly([0.0, 2.0, 0.0, 3.0]), vs=[(4,), (4,)])
+
+
+WITH_AXES = "X AxisTensor? AxisTensorList* -> Out"
+
+
+@op("reduce_max", attrs=ATTRS)
+def reduce_max(k, x, *, dim, keep_dim, reduce_all):
+    """Largest element over dimensions."""
+    return k.xp.max(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_max"), keepdims=keep_dim)
+
+
+@op("reduce_min", attrs=ATTRS)
+def reduce_min(k, x, *, dim, keep_dim, reduce_all):
+    """Smallest element over dimensions."""
+    return k.xp.min(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_min"), keepdims=keep_dim)
+
+
+@op("reduce_amax", WITH_AXES, attrs=ATTRS)
+def reduce_amax(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
+    """Largest element over dimensions."""
+    return k.xp.max(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_amax"), keepdims=keep_dim)
+
+
+@op("reduce_amin", WITH_AXES, attrs=ATTRS)
+def reduce_amin(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
+    """Smallest element over dimensions."""
+    return k.xp.min(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_amin"), keepdims=keep_dim)
+
+
+@op("reduce_all", WITH_AXES, attrs=ATTRS, differentiable=False)
+def reduce_all(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
+    """Whether all elements over dimensions are true."""
+    return k.xp.all(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_all"), keepdims=keep_dim)
+
+
+@op("reduce_any", WITH_AXES, attrs=ATTRS, differentiable=False)
+def reduce_any(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
+    """Whether any element over dimensions is true."""
+    return k.xp.any(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_any"), keepdims=keep_dim)
+
+
+for _op in (reduce_max, reduce_min, reduce_amax, reduce_amin):
+    _op.infer(_reduced_spec(_op.type))
+for _op in (reduce_all, reduce_any):
+    _op.infer(_reduced_spec(_op.type, lambda given: "bool"))
+
+
+def _shared(k, x, out, dout, dim, reduce_all):
+    """The gradient of an extreme value: elements that tie for it share it equally (paddle.md 10)."""
+    where = {"dim": dim, "reduce_all": reduce_all}
+    hit = k.cast_like(k.equal(x, k.restore(out, x, **where)), x)
+    return hit * k.restore(dout, x, **where) / k.restore(k.reduce_sum(hit, **where), x, **where)
+
+
+for _op in (reduce_max, reduce_min):
+
+    @_op.gradient
+    def _(k, x, out, dout, *, dim, reduce_all):
+        return _shared(k, x, out, dout, dim, reduce_all)
+
+
+for _op in (reduce_amax, reduce_amin):
+
+    @_op.gradient(wrt="X")
+    def _(k, x, axis_tensor, axis_tensor_list, out, dout, *, dim, reduce_all):
+        return _shared(k, x, out, dout, dim, reduce_all)
+
+
+@op("logsumexp", attrs={"axis": (), "keepdim": False, "reduce_all": False})
+def logsumexp(k, x, *, axis, keepdim, reduce_all):
+    """Logarithm of the sum of exponentials over dimensions, without overflow."""
+    xp = k.xp
+    axes = axes_of(axis, reduce_all, x.ndim, "logsumexp")
+    top = xp.max(x, axis=axes, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, 0)
+    found = xp.log(xp.sum(xp.exp(x - top), axis=axes, keepdims=True)) + top
+    return found.reshape(reduced(x.shape, axes, keepdim))
+
+
+@logsumexp.infer
+def _(x, *, axis, keepdim, reduce_all):
+    expect_floating(x, "X", "logsumexp")
+    return x.with_shape(reduced(x.shape, axes_of(axis, reduce_all, x.ndim, "logsumexp"), keepdim))
+
+
+@logsumexp.gradient
+def _(k, x, out, dout, *, axis, reduce_all):
+    where = {"dim": axis, "reduce_all": reduce_all}
+    return k.restore(dout, x, **where) * k.exp(x - k.restore(out, x, **where))
+
+
+@op("cumsum", attrs={"axis": -1, "flatten": False, "exclusive": False, "reverse": False})
+def cumsum(k, x, *, axis, flatten, exclusive, reverse):
+    """Running sums along a dimension, or over all elements in a row.
+
+    *exclusive* leaves each element out of its own sum; *reverse* starts from the end.
+    """
+    if flatten:
+        x, axis = x.reshape(-1), 0
+    if not x.ndim:
+        return x - x if exclusive else x
+    if reverse:
+        x = k.xp.flip(x, axis)
+    found = k.xp.cumsum(x, axis=axis, dtype=x.dtype)
+    if exclusive:
+        found = k.xp.roll(found, 1, axis)
+        k.xp.moveaxis(found, axis, 0)[:1] = 0
+    return k.xp.flip(found, axis) if reverse else found
+
+
+@cumsum.infer
+def _(x, *, axis, flatten):
+    if flatten:
+        return x.with_shape((product(x.shape),))
+    axis_in(axis, x.ndim, "cumsum")
+    return x
+
+
+@cumsum.gradient
+def _(k, x: Like, dout, *, axis, flatten, exclusive, reverse):
+    axis = 0 if flatten else axis
+    return k.reshape_like(k.cumsum(dout, axis=axis, exclusive=exclusive, reverse=not reverse), x)
+
+
+for _op in (reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min, reduce_amax, reduce_amin):
 
     @_op.samples
     def _(make):
-        yield make(x=(2, 3, 4), reduce_all=True)
-        yield make(x=(2, 3, 4), dim=(1,))
-        yield make(x=(2, 3, 4), dim=(0, -1), keep_dim=True)
-        yield make(x=())
+        lists = {} if len(make.op.inputs) == 1 else {"axis_tensor_list": []}
+        yield make(x=distinct((2, 3, 4)), reduce_all=True, **lists)
+        yield make(x=distinct((2, 3, 4)), dim=(1,), **lists)
+        yield make(x=distinct((2, 3, 4)), dim=(0, -1), keep_dim=True, **lists)
+        yield make(x=(), **lists)
+        yield make(x=(0, 3), dim=(1,), **lists)
+        yield make(x=exactly([[1.0, 2.0, 2.0], [0.0, 0.0, 1.0]]), dim=(1,), smooth=False, **lists)
+        if make.op in (reduce_sum, reduce_prod):
+            yield make(x=ints((2, 3), 5, dtype="int32"), smooth=False)
+            yield make(x=ints((2, 3), 5), out_dtype=6, smooth=False)
+
+
+for _op in (reduce_all, reduce_any):
+
+    @_op.samples
+    def _(make):
+        yield make(x=bools((2, 3, 4)), axis_tensor_list=[])
+        yield make(x=bools((2, 3, 4)), dim=(0, -1), keep_dim=True, axis_tensor_list=[])
+        yield make(x=bools((0, 3)), dim=(0,), axis_tensor_list=[])
+
+
+@mean.samples
+def _(make):
+    yield make(x=(2, 3))
+    yield make(x=(2, 3), rank=1)
+    yield make(x=())
+
+
+@logsumexp.samples
+def _(make):
+    yield make(x=(2, 3, 4), reduce_all=True)
+    yield make(x=(2, 3, 4), axis=(1,))
+    yield make(x=(2, 3, 4), axis=(0, -1), keepdim=True)
+    yield make(x=exactly([[1000.0, 999.5], [-1000.0, -999.0]]), axis=(1,))
+    yield make(x=())
+
+
+@cumsum.samples
+def _(make):
+    yield make(x=(2, 3, 4), axis=1)
+    yield make(x=(2, 3, 4), axis=-1, reverse=True)
+    yield make(x=(2, 3, 4), axis=0, exclusive=True)
+    yield make(x=(2, 3), flatten=True, exclusive=True, reverse=True)
+    yield make(x=())
+    yield make(x=(0, 3), axis=0)
