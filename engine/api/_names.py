@@ -31,6 +31,42 @@ provide("gradtool.static", "gradtool._data", "data")
 provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 
 # One block per file below; keep them sorted by file.
+provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
+provide(
+    "gradtool.nn",
+    "gradtool.nn._layers",
+    "Linear Conv2D BatchNorm2D LayerNorm Embedding Dropout Flatten ReLU Tanh Sigmoid GELU Softmax",
+)
+provide("gradtool.nn", "gradtool.nn._losses", "CrossEntropyLoss MSELoss L1Loss BCEWithLogitsLoss")
+provide("gradtool.nn", "gradtool.nn._pooling_layers", "MaxPool2D AvgPool2D AdaptiveAvgPool2D")
+provide("gradtool.nn", "gradtool.nn.layer", "Layer")
+provide(
+    "gradtool",
+    "gradtool._creation",
+    "arange assign cast clone eye full full_like increment linspace meshgrid numel ones ones_like rank shape to_tensor "
+    "tril triu zeros zeros_like",
+)
+provide("gradtool", "gradtool._gather", "gather gather_nd index_put index_select masked_select scatter take_along_axis")
+provide(
+    "gradtool",
+    "gradtool._logic",
+    "allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than is_complex "
+    "is_floating_point is_integer is_tensor isclose isfinite isinf isnan less_equal less_than logical_and logical_not "
+    "logical_or logical_xor not_equal",
+)
+provide(
+    "gradtool",
+    "gradtool._manipulation",
+    "broadcast_tensors broadcast_to chunk concat expand expand_as flatten flip moveaxis reshape reverse roll slice "
+    "split squeeze stack strided_slice t tile transpose unbind unsqueeze unstack",
+)
+provide(
+    "gradtool",
+    "gradtool._random",
+    "bernoulli normal rand randint randint_like randn randperm standard_normal uniform",
+)
+provide("gradtool", "gradtool._search", "argmax argmin argsort nonzero sort topk where")
+provide("gradtool.static", "gradtool._indexing", "setitem")
 provide("gradtool.nn.functional", "gradtool.nn.functional._common", "relu square_error_cost")
 provide("gradtool.nn.functional", "gradtool.nn.functional._conv", "conv2d conv2d_transpose")
 provide("gradtool.nn.functional", "gradtool.nn.functional._linear", "linear embedding")

@@ -1,0 +1,331 @@
+"""``paddle.nn.Layer``: parameters and sub-layers under the names of attributes (paddle.md 4.9)."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradtool import _parameters
+from gradtool.engine import state
+from gradtool.engine.errors import ArgumentTypeError, NotFound, UnsupportedError, UsageError, did_you_mean
+from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.spec import dtype as dtype_of
+from gradtool.utils import unique_name
+
+_HEAD = re.compile(r"(.)([A-Z][a-z]+)")
+_TAIL = re.compile(r"([a-z0-9])([A-Z])")
+
+
+def snake_case(name: str) -> str:
+    """``BatchNorm2D`` -> ``batch_norm2d``, ``ReLU`` -> ``re_lu``."""
+    return _TAIL.sub(r"\1_\2", _HEAD.sub(r"\1_\2", name)).lower()
+
+
+class Layer:
+    """A part of a model: it holds parameters and other layers, and computes when it is called.
+
+    Subclasses call ``super().__init__()`` first, assign parameters and layers to attributes, and define ``forward``.
+    In this version of gradtool layers build static programs.
+
+    Args:
+        name_scope: what the layer's names start with; the name of its class in snake case by default.
+        dtype: of the parameters that it makes.
+
+    Raises:
+        UnsupportedError: dynamic mode is on.
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.ReLU())
+    >>> [(path, list(p.shape)) for path, p in model.named_parameters()]
+    [('0.weight', [4, 3]), ('0.bias', [3])]
+    """
+
+    training: bool
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+        if not state.in_static_mode():
+            raise UnsupportedError(
+                f"{type(self).__name__}: layers of dynamic mode are not part of this version of gradtool.",
+                hint="call paddle.enable_static() first and build a static program",
+            )
+        fields = self.__dict__
+        fields["training"] = True
+        fields["_full_name"] = unique_name.generate(name_scope or snake_case(type(self).__name__))
+        fields["_dtype"] = dtype_of(dtype)
+        fields["_parameters"] = OrderedDict()
+        fields["_sub_layers"] = OrderedDict()
+        fields["_buffers"] = OrderedDict()
+        fields["_path"] = ""
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes; defined by subclasses."""
+        raise MissingForward(f"{type(self).__name__} defines no forward()")
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.forward(*inputs, **kwargs)
+
+    def full_name(self) -> str:
+        """What the names of its parameters start with: ``linear_0``."""
+        return str(self.__dict__["_full_name"])
+
+    # -- attributes -----------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        fields = self.__dict__
+        if "_parameters" not in fields:
+            if isinstance(value, (Parameter, Layer)):
+                raise UsageError("super().__init__() should be called first")
+            object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
+            self._forget(name)
+            self._keep_parameter(name, value)
+        elif isinstance(value, Layer):
+            self._forget(name)
+            self._keep_layer(name, value)
+        elif name in fields["_buffers"] and (value is None or isinstance(value, Variable)):
+            fields["_buffers"][name] = value
+        else:
+            for what, kind in (("_parameters", "parameter"), ("_sub_layers", "sublayer"), ("_buffers", "buffer")):
+                if name in fields[what]:
+                    self._clear(fields[what], name, value, kind)
+                    return
+            object.__setattr__(self, name, value)
+
+    def _clear(self, held: dict[str, Any], name: str, value: Any, kind: str) -> None:
+        if value is not None:
+            wanted = {"parameter": "Parameter", "sublayer": "Layer", "buffer": "Variable"}[kind]
+            raise ArgumentTypeError(
+                f"assignment to {kind} '{name}' should be of type {wanted} or None, but got '{type(value).__name__}'"
+            )
+        held[name] = None
+
+    def __getattr__(self, name: str) -> Any:
+        for what in ("_parameters", "_sub_layers", "_buffers"):
+            held = self.__dict__.get(what, {})
+            if name in held:
+                return held[name]
+        known = [n for n in dir(self) if not n.startswith("_")]
+        raise MissingAttribute(
+            f"'{type(self).__name__}' object has no attribute '{name}'", hint=did_you_mean(name, known)
+        )
+
+    def __delattr__(self, name: str) -> None:
+        for what in ("_parameters", "_sub_layers", "_buffers"):
+            if name in self.__dict__[what]:
+                del self.__dict__[what][name]
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        held = [n for what in ("_parameters", "_sub_layers", "_buffers") for n in self.__dict__.get(what, ())]
+        return sorted({*object.__dir__(self), *held})
+
+    def _forget(self, name: str) -> None:
+        """Let an attribute change its kind."""
+        fields = self.__dict__
+        fields.pop(name, None)
+        for what in ("_parameters", "_sub_layers", "_buffers"):
+            fields[what].pop(name, None)
+
+    def _join(self, name: str) -> str:
+        path = str(self.__dict__["_path"])
+        return f"{path}.{name}" if path else name
+
+    def _keep_parameter(self, name: str, value: Parameter) -> None:
+        self.__dict__["_parameters"][name] = value
+        value.layer_path = self._join(name)
+
+    def _keep_layer(self, name: str, value: Layer) -> None:
+        self.__dict__["_sub_layers"][name] = value
+        value._place(self._join(name))
+
+    def _place(self, path: str) -> None:
+        """Tell the layer, and all that it holds, where it stands in its model."""
+        self.__dict__["_path"] = path
+        for name, parameter in self.__dict__["_parameters"].items():
+            if parameter is not None:
+                parameter.layer_path = self._join(name)
+        for name, layer in self.__dict__["_sub_layers"].items():
+            if layer is not None:
+                layer._place(self._join(name))
+
+    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
+        """Hold *parameter* under *name*; the same as assigning it.
+
+        Raises:
+            ArgumentTypeError: a wrong type (a TypeError).
+            NameTaken: the name is empty, has a dot or belongs to another attribute (a KeyError).
+        """
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"The name of parameter should be a string, but received {type(name).__name__}.")
+        if parameter is not None and not isinstance(parameter, Parameter):
+            raise ArgumentTypeError(
+                f"The parameter to be added should be a Parameter, but received {type(parameter).__name__}."
+            )
+        if not name or "." in name:
+            raise NameTaken(f"The name of parameter can not be empty or contain a dot, but is {name!r}.")
+        if name not in self.__dict__["_parameters"] and name in dir(self):
+            raise NameTaken(f"The parameter '{name}' already exists.")
+        if parameter is None:
+            self.__dict__["_parameters"][name] = None
+        else:
+            self._keep_parameter(name, parameter)
+        return parameter
+
+    def add_sublayer(self, name: str, sublayer: Layer) -> Layer:
+        """Hold *sublayer* under *name*; the same as assigning it."""
+        if not isinstance(sublayer, Layer):
+            raise NoLayer(f"add_sublayer takes a Layer, but received {type(sublayer).__name__}.")
+        self._keep_layer(str(name), sublayer)
+        return sublayer
+
+    def register_buffer(self, name: str, tensor: Variable | None, persistable: bool = True) -> None:
+        """Hold a variable that is no parameter under *name*."""
+        if tensor is not None and not isinstance(tensor, Variable):
+            raise ArgumentTypeError(
+                f"The registered buffer should be a Variable, but received {type(tensor).__name__}."
+            )
+        self._forget(name)
+        self.__dict__["_buffers"][name] = tensor
+
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: Any = None,
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Any = None,
+    ) -> Parameter | None:
+        """A parameter named after the layer; None when *attr* is False.
+
+        Args:
+            attr: a ParamAttr, a name, an initializer, None, or False.
+            dtype: the layer's own when None.
+            is_bias: name it ``.b_0`` and start it with zeros.
+            default_initializer: how it starts when *attr* does not say.
+        """
+        settings = None if isinstance(attr, str) and not attr else attr
+        kind = dtype if dtype is not None else self.__dict__["_dtype"]
+        return _parameters.make(
+            self.full_name(), settings, shape, kind, is_bias=is_bias, default_init=default_initializer
+        )
+
+    # -- what it holds --------------------------------------------------------------------------------------------
+
+    def named_sublayers(
+        self, prefix: str = "", include_self: bool = False, layers_set: set[int] | None = None
+    ) -> Iterator[tuple[str, Layer]]:
+        """Every layer below this one with its path, each once, in the order of assignment."""
+        seen = layers_set if layers_set is not None else set()
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        if include_self:
+            yield prefix, self
+        for name, layer in self.__dict__["_sub_layers"].items():
+            if layer is not None:
+                yield from layer.named_sublayers(f"{prefix}.{name}" if prefix else name, True, seen)
+
+    def sublayers(self, include_self: bool = False) -> list[Layer]:
+        """Every layer below this one."""
+        return [layer for _, layer in self.named_sublayers(include_self=include_self)]
+
+    def named_children(self) -> Iterator[tuple[str, Layer]]:
+        """The layers that this one holds itself, with their names."""
+        seen = set()
+        for name, layer in self.__dict__["_sub_layers"].items():
+            if layer is not None and id(layer) not in seen:
+                seen.add(id(layer))
+                yield name, layer
+
+    def children(self) -> Iterator[Layer]:
+        """The layers that this one holds itself."""
+        return (layer for _, layer in self.named_children())
+
+    def _named(self, what: str, prefix: str, include_sublayer: bool) -> Iterator[tuple[str, Any]]:
+        layers = self.named_sublayers(prefix, True) if include_sublayer else iter([(prefix, self)])
+        seen = set()
+        for path, layer in layers:
+            for name, value in layer.__dict__[what].items():
+                if value is not None and id(value) not in seen:
+                    seen.add(id(value))
+                    yield f"{path}.{name}" if path else name, value
+
+    def named_parameters(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Its parameters with their paths: its own, then those of its layers in the order of assignment."""
+        return self._named("_parameters", prefix, include_sublayer)
+
+    def parameters(self, include_sublayer: bool = True) -> list[Parameter]:
+        """Its parameters."""
+        return [p for _, p in self.named_parameters(include_sublayer=include_sublayer)]
+
+    def named_buffers(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, Variable]]:
+        """Its buffers with their paths."""
+        return self._named("_buffers", prefix, include_sublayer)
+
+    def buffers(self, include_sublayer: bool = True) -> list[Variable]:
+        """Its buffers."""
+        return [b for _, b in self.named_buffers(include_sublayer=include_sublayer)]
+
+    def state_dict(self, include_sublayers: bool = True, structured_name_prefix: str = "") -> OrderedDict[str, Any]:
+        """Parameters and buffers by path: those of a layer before those of the layers below it."""
+        layers = self.named_sublayers(include_self=True) if include_sublayers else iter([("", self)])
+        found: OrderedDict[str, Any] = OrderedDict()
+        for path, layer in layers:
+            for what in ("_parameters", "_buffers"):
+                for name, value in layer.__dict__[what].items():
+                    if value is not None:
+                        found[structured_name_prefix + (f"{path}.{name}" if path else name)] = value
+        return found
+
+    # -- how it works ---------------------------------------------------------------------------------------------
+
+    def apply(self, fn: Callable[[Layer], Any]) -> Layer:
+        """Call *fn* with every layer below this one and with this one, and return this one."""
+        for layer in self.children():
+            layer.apply(fn)
+        fn(self)
+        return self
+
+    def train(self) -> None:
+        """Work as in training from now on (dropout, batch normalisation)."""
+        for layer in self.sublayers(include_self=True):
+            layer.__dict__["training"] = True
+
+    def eval(self) -> None:
+        """Work as in testing from now on."""
+        for layer in self.sublayers(include_self=True):
+            layer.__dict__["training"] = False
+
+    # -- text -----------------------------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """The layer's settings, for its text form."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): {layer!r}".replace("\n", "\n  ") for name, layer in self.__dict__["_sub_layers"].items()]
+        extra = self.extra_repr()
+        if not lines:
+            return f"{type(self).__name__}({extra})"
+        body = "".join(f"\n  {line}" for line in ([extra] if extra else []) + lines)
+        return f"{type(self).__name__}({body}\n)"
+
+
+class MissingForward(UsageError, NotImplementedError):
+    """A layer without a ``forward`` was called (Paddle raises NotImplementedError)."""
+
+
+class MissingAttribute(UsageError, AttributeError):
+    """A layer has no attribute of that name."""
+
+
+class NameTaken(NotFound):
+    """A name that a parameter cannot have (Paddle raises KeyError)."""
+
+
+class NoLayer(ArgumentTypeError, AssertionError):
+    """Something else where a layer is expected (Paddle raises AssertionError)."""
