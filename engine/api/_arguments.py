@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, UsageError, expect_type
 from gradtool.engine.ir.variable import Variable

@@ -80,3 +80,4 @@ provide(
     "gradtool.nn.functional._pooling",
     "avg_pool2d max_pool2d adaptive_avg_pool2d adaptive_max_pool2d",
 )
+provide("gradtool.nn.functional", "gradtool.nn.functional._resizing", "interpolate one_hot pad upsample zeropad2d")

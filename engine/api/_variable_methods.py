@@ -68,8 +68,8 @@ METHODS = (
     "addmm bmm cross dist dot inner kron matmul mm mv outer t tensordot "
     # shapes and places
     "broadcast_to cast chunk concat diag diagonal expand expand_as flatten flip gather gather_nd index_add "
-    "index_sample index_select masked_fill masked_select moveaxis put_along_axis repeat_interleave reshape roll rot90 "
-    "scatter scatter_nd_add slice split squeeze stack strided_slice swapaxes take_along_axis tensor_split tile "
+    "index_put index_sample index_select masked_fill masked_select moveaxis put_along_axis repeat_interleave reshape "
+    "roll rot90 scatter scatter_nd_add slice split squeeze stack strided_slice take_along_axis tensor_split tile "
     "transpose tril triu unbind unsqueeze unstack view view_as where "
     # searching and sorting
     "argmax argmin argsort bincount histogram kthvalue mode multinomial nonzero searchsorted sort topk unique"

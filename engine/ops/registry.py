@@ -27,6 +27,7 @@ LIBRARY = (
     "loss",
     "norm",
     "pad",
+    "points",
     "pool",
     "random",
     "reduction",

@@ -1,0 +1,327 @@
+"""``paddle.full``, ``paddle.arange``, ``paddle.to_tensor``, …: tensors from numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.spec import DType
+from gradtool.engine.spec import dtype as dtype_of
+
+from ._arguments import dims, integer, tensor
+from ._dispatch import apply
+
+
+def _dtype(given: Any) -> DType:
+    return state.default_dtype() if given is None else dtype_of(given)
+
+
+def fill(
+    shape: Any,
+    value: Any,
+    dtype: Any,
+    *,
+    force_cpu: bool = False,
+    name: str | None = None,
+    output: Variable | None = None,
+) -> Variable:
+    """A tensor of one value, by the operator ``fill_constant``; takes two numbers of the name's counter, as in Paddle.
+
+    Args:
+        shape: numbers and variables, or one variable.
+        value: a number or a variable of one element.
+    """
+    names = default.default_main_program().names
+    if name is None:
+        names("fill_constant")
+    layer = names("fill_constant") if name is None else name
+    kind = dtype_of(dtype)
+    size = dims(shape, "shape", "paddle.full", ndim=0)
+    if any(d < 0 and not size.parts for d in size.numbers):
+        raise UsageError(f"paddle.full: every dimension must be known and not negative, but shape is {list(shape)}.")
+    attrs: dict[str, Any] = {"shape": size.numbers, "dtype": kind.code, "force_cpu": force_cpu}
+    if not isinstance(value, Variable):
+        number = _number(value)
+        attrs["value"] = float(number)
+        attrs["str_value"] = str(int(number)) if kind.is_integer else str(float(number))
+    made = apply(
+        "fill_constant",
+        value if isinstance(value, Variable) else None,
+        size.whole,
+        size.parts,
+        attrs=attrs,
+        name=layer,
+        outputs={"Out": output} if output is not None else None,
+    )
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, complex):
+        raise UnsupportedError("complex numbers are not part of this version of gradtool.")
+    try:
+        return value if isinstance(value, (int, float)) else float(value)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"The type of 'fill_value' in paddle.full must be a number, but received {value!r}."
+        ) from None
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """A tensor of *shape* filled with one value.
+
+    Args:
+        shape: a list of numbers and variables, or a variable.
+        fill_value: a number, or a variable of one element.
+        dtype: the default dtype when None (bool for a truth value).
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> paddle.full([2, 3], 1.5).shape
+    (2, 3)
+    """
+    if dtype is None and isinstance(fill_value, bool):
+        dtype = "bool"
+    if not isinstance(shape, (list, tuple, Variable)) and hasattr(shape, "__index__"):
+        shape = [shape]
+    return fill(shape, fill_value, _dtype(dtype), name=name)
+
+
+def fill_constant(
+    shape: Any,
+    dtype: Any,
+    value: Any,
+    force_cpu: bool = False,
+    out: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """As :func:`full`, in the older order of arguments; *out* is written to when it is given."""
+    return fill(shape, value, dtype, force_cpu=force_cpu, name=name, output=out)
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """A tensor of zeros."""
+    return full(shape, 0.0, _dtype(dtype), name)
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """A tensor of ones."""
+    return full(shape, 1.0, _dtype(dtype), name)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """A tensor of one value in the shape of *x*, in its dtype unless another one is given."""
+    x = tensor(x, "x", "paddle.full_like")
+    attrs = {"value": float(fill_value), "dtype": (dtype_of(dtype) if dtype is not None else x.dtype).code}
+    made = apply("fill_any_like", x, attrs=attrs, key="full_like", name=name)
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """Zeros in the shape of *x*."""
+    return full_like(x, 0.0, dtype, name)
+
+
+def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """Ones in the shape of *x*."""
+    return full_like(x, 1.0, dtype, name)
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Variable:
+    """The numbers from *start* up to but without *end*, *step* apart; from 0 up to *start* without *end*.
+
+    Args:
+        start, end, step: numbers, or variables of one element.
+        dtype: int64 when all numbers are whole, else the default dtype.
+    """
+    if end is None:
+        start, end = 0, start
+    given = (start, end, step)
+    if dtype is None:
+        real = any(v.dtype.is_floating if isinstance(v, Variable) else isinstance(v, float) for v in given)
+        dtype = state.default_dtype() if real else "int64"
+    kind = dtype_of(dtype)
+    if not isinstance(step, Variable) and not step:
+        raise UsageError("paddle.arange: step must not be 0.")
+    parts = [_bound(v, kind) for v in given]
+    made = apply("range", *parts, name=name)
+    if not any(isinstance(v, Variable) for v in given):
+        made.spec = made.spec.with_shape((max(math.ceil((end - start) / step), 0),))
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def _bound(value: Any, kind: DType) -> Variable:
+    if isinstance(value, Variable):
+        return value if value.dtype is kind else cast(value, kind)
+    return fill([1], value, kind, force_cpu=True)
+
+
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Variable:
+    """*num* numbers from *start* to *stop*, both included, evenly spaced.
+
+    Args:
+        start, stop, num: numbers, or variables of one element.
+    """
+    kind = dtype_of(dtype) if dtype is not None else state.default_dtype()
+    first, last = (v if isinstance(v, Variable) else fill([1], v, kind, force_cpu=True) for v in (start, stop))
+    count = (
+        num if isinstance(num, Variable) else fill([1], integer(num, "num", "paddle.linspace"), "int32", force_cpu=True)
+    )
+    made = apply("linspace", first, last, count, attrs={"dtype": kind.code}, name=name)
+    if not isinstance(num, Variable):
+        made.spec = made.spec.with_shape((int(num),))
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+    """Ones on the diagonal, zeros elsewhere."""
+    rows = integer(num_rows, "num_rows", "paddle.eye")
+    columns = rows if num_columns is None else integer(num_columns, "num_columns", "paddle.eye")
+    if rows < 0 or columns < 0:
+        raise ArgumentTypeError(f"paddle.eye: num_rows and num_columns must not be negative: {rows}, {columns}")
+    attrs = {"num_rows": rows, "num_columns": columns, "dtype": _dtype(dtype).code}
+    made = apply("eye", attrs=attrs, name=name)
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def assign(x: Any, output: Variable | None = None) -> Variable:
+    """A copy of a variable, or a variable with the values of a NumPy array, list or number.
+
+    Args:
+        output: the variable to write to; a new one when None.
+
+    Raises:
+        ArgumentTypeError: *x* holds something else than numbers (a TypeError).
+    """
+    outputs = {"Out": output} if output is not None else None
+    if isinstance(x, Variable):
+        return apply("assign", x, outputs=outputs)  # type: ignore[no-any-return]
+    value = _array(x)
+    return _values(value.reshape(1) if isinstance(x, (int, float)) else value, output)
+
+
+def _array(x: Any) -> np.ndarray[Any, Any]:
+    value = np.array(x)
+    if value.dtype.kind not in "biuf":
+        raise ArgumentTypeError(
+            f"paddle.assign takes a Variable, numbers, or an array or list of numbers, but received {type(x).__name__}."
+        )
+    return value
+
+
+def _values(value: np.ndarray[Any, Any], output: Variable | None = None) -> Variable:
+    attrs = {"shape": value.shape, "dtype": dtype_of(value.dtype).code, "values": value.reshape(-1).tolist()}
+    return apply(  # type: ignore[no-any-return]
+        "assign_value", attrs=attrs, key="assign", outputs={"Out": output} if output is not None else None
+    )
+
+
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Variable:
+    """A variable with the values of *data*.
+
+    Args:
+        data: a number, a (nested) list, a NumPy array, or a variable, which is returned as it is. A list may hold
+            variables of one shape.
+        dtype: the dtype of the data when None; Python floats become the default dtype.
+        place: accepted for compatibility; there is one.
+    """
+    if isinstance(data, Variable):
+        made = data
+    elif isinstance(data, (list, tuple)) and any(isinstance(v, Variable) for v in data):
+        from ._manipulation import stack
+
+        made = assign(stack([to_tensor(v) for v in data]))
+    else:
+        value = _array(data)
+        if value.dtype == np.float64 and not hasattr(data, "dtype"):
+            value = value.astype(state.default_dtype().numpy)
+        made = _values(value)
+    if dtype is not None and made.dtype is not dtype_of(dtype):
+        made = cast(made, dtype)
+    if made is not data:
+        made.stop_gradient = stop_gradient
+    return made
+
+
+def cast(x: Any, dtype: Any) -> Variable:
+    """*x* in another dtype."""
+    x = tensor(x, "x", "paddle.cast")
+    return apply(  # type: ignore[no-any-return]
+        "cast", x, attrs={"in_dtype": x.dtype.code, "out_dtype": dtype_of(dtype).code}
+    )
+
+
+def clone(x: Any, name: str | None = None) -> Variable:
+    """A copy of *x* through which gradients flow."""
+    return tensor(x, "x", "paddle.clone").clone()  # type: ignore[attr-defined,no-any-return]
+
+
+def increment(x: Any, value: float = 1.0, name: str | None = None) -> Variable:
+    """Add *value* to the variable *x* of one element, in place; returns *x*."""
+    x = tensor(x, "x", "paddle.increment")
+    return apply(  # type: ignore[no-any-return]
+        "increment", x, attrs={"step": float(value)}, name=name, outputs={"Out": x}
+    )
+
+
+def tril(x: Any, diagonal: int = 0, name: str | None = None) -> Variable:
+    """The lower triangle of each matrix, zeros above; *diagonal* counts upwards from the main one."""
+    return _triangle("tril", x, diagonal, True, name)
+
+
+def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Variable:
+    """The upper triangle of each matrix, zeros below; *diagonal* counts upwards from the main one."""
+    return _triangle("triu", x, diagonal, False, name)
+
+
+def _triangle(key: str, x: Any, diagonal: int, lower: bool, name: str | None) -> Variable:
+    where = f"paddle.{key}"
+    attrs = {"diagonal": integer(diagonal, "diagonal", where), "lower": lower}
+    return apply(  # type: ignore[no-any-return]
+        "tril_triu", tensor(x, "x", where), attrs=attrs, key=key, name=name, direct=True
+    )
+
+
+def meshgrid(*args: Any, **named: Any) -> list[Variable]:
+    """The vectors *args* (or the vectors in a list), each along a dimension of its own and the same along all others.
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> [v.shape for v in paddle.meshgrid(paddle.arange(2), paddle.arange(3))]
+    [(2, 3), (2, 3)]
+    """
+    vectors = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    inputs = [tensor(v, f"args[{i}]", "paddle.meshgrid") for i, v in enumerate(vectors)]
+    return apply(  # type: ignore[no-any-return]
+        "meshgrid", inputs, name=named.get("name"), counts=[len(inputs)]
+    )
+
+
+def shape(input: Any) -> Variable:
+    """The dimensions of *input* when the program runs, as an int32 vector."""
+    made = apply("shape", tensor(input, "input", "paddle.shape"))
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def numel(x: Any, name: str | None = None) -> Variable:
+    """The number of elements of *x* when the program runs, as a 0-d int64 tensor."""
+    made = apply("size", tensor(x, "x", "paddle.numel"), key="numel", name=name)
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def rank(input: Any) -> Variable:
+    """The number of dimensions of *input*, as a 0-d int32 tensor."""
+    return _values(np.array(tensor(input, "input", "paddle.rank").ndim, "int32"))

@@ -1,0 +1,106 @@
+"""``paddle.gather``, ``paddle.scatter``, …: elements and rows by index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.engine.errors import ShapeError, expect_type
+from gradtool.engine.ir.variable import Variable
+
+from ._arguments import INTEGERS, integer, tensor
+from ._dispatch import apply
+
+
+def gather(x: Any, index: Any, axis: Any = None, name: str | None = None) -> Variable:
+    """The slices of *x* at *index* (a vector, a column or a 0-d tensor) along *axis*, the first one when None."""
+    where = "paddle.gather"
+    x, index = tensor(x, "x", where), tensor(index, "index", where, INTEGERS)
+    if isinstance(axis, Variable):
+        return apply("gather", x, index, tensor(axis, "axis", where, INTEGERS), name=name)  # type: ignore[no-any-return]
+    attrs = {"axis": 0 if axis is None else integer(axis, "axis", where)}
+    return apply("gather", x, index, None, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def gather_nd(x: Any, index: Any, name: str | None = None) -> Variable:
+    """The elements (or slices) of *x* at the coordinates in the last dimension of *index*."""
+    where = "paddle.gather_nd"
+    return apply(  # type: ignore[no-any-return]
+        "gather_nd", tensor(x, "x", where), tensor(index, "index", where, INTEGERS), name=name
+    )
+
+
+def index_select(x: Any, index: Any, axis: int = 0, name: str | None = None) -> Variable:
+    """The slices of *x* at the vector *index* along *axis*."""
+    where = "paddle.index_select"
+    attrs = {"dim": integer(axis, "axis", where)}
+    return apply(  # type: ignore[no-any-return]
+        "index_select", tensor(x, "x", where), tensor(index, "index", where, INTEGERS), attrs=attrs, name=name
+    )
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -> Variable:
+    """For each place of *indices* the element of *arr* whose coordinate along *axis* is the index there.
+
+    Args:
+        broadcast: whether *arr* and *indices* are first broadcast to a common shape in all other dimensions.
+    """
+    where = "paddle.take_along_axis"
+    x, index = tensor(arr, "arr", where), tensor(indices, "indices", where, INTEGERS)
+    if x.ndim != index.ndim:
+        raise ShapeError(
+            f"{where}: arr '{x.name}' {list(x.shape)} and indices '{index.name}' {list(index.shape)} must have as many "
+            "dimensions."
+        )
+    at = integer(axis, "axis", where)
+    if not -x.ndim <= at < max(x.ndim, 1):
+        raise ShapeError(f"{where}: axis {at} is out of range for '{x.name}' of shape {list(x.shape)}.")
+    if broadcast and x.ndim:
+        from ._manipulation import expand
+
+        common = [max(m, n) if -1 not in (m, n) else -1 for m, n in zip(x.shape, index.shape, strict=True)]
+        at_front = at % x.ndim
+        index = expand(index, [index.shape[i] if i == at_front else d for i, d in enumerate(common)])
+        x = expand(x, [x.shape[i] if i == at_front else d for i, d in enumerate(common)])
+    return apply("take_along_axis", x, index, attrs={"Axis": at})  # type: ignore[no-any-return]
+
+
+def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
+    """*x* with the rows at *index* replaced by *updates*.
+
+    Args:
+        overwrite: of several updates of one row the last one counts; when False, their sum.
+    """
+    where = "paddle.scatter"
+    return apply(  # type: ignore[no-any-return]
+        "scatter",
+        tensor(x, "x", where),
+        tensor(index, "index", where, INTEGERS),
+        tensor(updates, "updates", where),
+        attrs={"overwrite": bool(overwrite)},
+        name=name,
+    )
+
+
+def masked_select(x: Any, mask: Any, name: str | None = None) -> Variable:
+    """The elements of *x* where the bool tensor *mask* holds, as a vector."""
+    where = "paddle.masked_select"
+    return apply(  # type: ignore[no-any-return]
+        "masked_select", tensor(x, "x", where), tensor(mask, "mask", where, ["bool"]), name=name
+    )
+
+
+def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
+    """*x* with the elements at *indices* replaced by *value*, broadcast.
+
+    Args:
+        indices: a tuple of tensors of whole numbers, one per leading dimension of *x* and broadcast against each
+            other, or of one bool tensor.
+        accumulate: add to the elements instead; repeated places add up.
+    """
+    where = "paddle.index_put"
+    expect_type(indices, (list, tuple), "indices", where)
+    found = [tensor(v, f"indices[{i}]", where, [*INTEGERS, "bool"]) for i, v in enumerate(indices)]
+    attrs = {"accumulate": bool(accumulate)}
+    return apply(  # type: ignore[no-any-return]
+        "index_put", tensor(x, "x", where), found, tensor(value, "value", where), attrs=attrs, name=name
+    )

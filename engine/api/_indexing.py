@@ -1,0 +1,379 @@
+"""``x[...]`` on static variables and ``static.setitem``: which operators an index stands for (paddle.md 7.3).
+
+An index is taken apart into a box (integers and slices, one ``slice`` or ``strided_slice``), new dimensions (None, one
+``unsqueeze2``) and tensors (lists, arrays and variables), which a ``gather_nd`` looks up after the dimensions that they
+index have been moved to the front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.ir import build, default
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ops import registry
+
+from . import _creation, _manipulation
+from ._arguments import tensor
+from ._dispatch import apply
+from ._gather import gather_nd, index_put, masked_select
+from .utils import unique_name
+
+LAST = 2**31 - 1
+"""An end beyond every dimension."""
+FIRST = -(2**31)
+"""An end before every dimension, for a stride backwards."""
+
+
+class IndexTypeError(UsageError, IndexError):
+    """Something that cannot be used as an index (an IndexError, as in Paddle)."""
+
+
+class IndexRangeError(ShapeError, IndexError):
+    """An index beyond a dimension or beyond the last dimension (an IndexError)."""
+
+
+class Parsed:
+    """An index, taken apart.
+
+    Attributes:
+        axes, starts, ends, steps: the box; starts, ends and steps are numbers or variables.
+        decrease: the axes that an integer indexes.
+        new: where None stands, counted in the dimensions of *x* with the new ones.
+        tensors: dimension of the result of the box -> the index tensor for it.
+    """
+
+    def __init__(self) -> None:
+        self.axes: list[int] = []
+        self.starts: list[Any] = []
+        self.ends: list[Any] = []
+        self.steps: list[Any] = []
+        self.decrease: list[int] = []
+        self.new: list[int] = []
+        self.tensors: dict[int, Variable] = {}
+
+    @property
+    def strided(self) -> bool:
+        return any(isinstance(s, Variable) or s != 1 for s in self.steps)
+
+    def after(self) -> list[int]:
+        """Where the new dimensions stand once integers have removed theirs."""
+        return [n - sum(a < n for a in self.decrease) for n in self.new]
+
+    def add(self, axis: int, start: Any, end: Any, step: Any = 1) -> None:
+        self.axes.append(axis)
+        self.starts.append(start)
+        self.ends.append(end)
+        self.steps.append(step)
+
+
+def _is_scalar(entry: Any) -> bool:
+    return isinstance(entry, Variable) and not entry.ndim and entry.dtype.name != "bool"
+
+
+def _is_advanced(entry: Any) -> bool:
+    return isinstance(entry, (bool, list, tuple, range, np.ndarray, Variable)) and not _is_scalar(entry)
+
+
+def _entries(x: Variable, index: Any) -> list[Any]:
+    """The entries of an index, an ellipsis filled out with ``:``."""
+    entries = list(index) if isinstance(index, tuple) else [index]
+    at = [i for i, e in enumerate(entries) if e is Ellipsis]
+    if len(at) > 1:
+        raise IndexTypeError("An index can only have a single ellipsis ('...').")
+    taken = sum(_dimensions(e) for e in entries if e is not None and e is not Ellipsis)
+    if taken > x.ndim:
+        raise IndexRangeError(f"too many indices: {taken} for '{x.name}' of shape {list(x.shape)}")
+    if at:
+        entries[at[0] : at[0] + 1] = [slice(None)] * (x.ndim - taken)
+    return entries
+
+
+def _dimensions(entry: Any) -> int:
+    """How many dimensions an entry indexes."""
+    if isinstance(entry, bool):
+        return 0
+    if isinstance(entry, np.ndarray) and entry.dtype == bool:
+        return entry.ndim
+    if isinstance(entry, Variable) and entry.dtype.name == "bool":
+        return entry.ndim
+    return 1
+
+
+def parse(x: Variable, index: Any) -> Parsed:
+    """Take *index* apart.
+
+    Raises:
+        IndexTypeError: an entry of another kind, or two ellipses (an IndexError).
+        IndexRangeError: an integer out of range, or too many entries (an IndexError).
+    """
+    found = Parsed()
+    dim = 0  # of x
+    seen = 0  # of what the box leaves, new dimensions included
+    for place, entry in enumerate(_entries(x, index)):
+        if entry is None:
+            found.new.append(place if not found.tensors else seen + len(found.decrease))
+            seen += 1
+        elif isinstance(entry, bool):
+            found.new.append(seen + len(found.decrease))
+            found.tensors[seen] = _creation.to_tensor([entry])
+            seen += 1
+        elif _is_advanced(entry):
+            mask = _index_tensor(entry, x, dim)
+            found.tensors[seen] = mask
+            if mask.dtype.name == "bool" and not mask.ndim:
+                found.new.append(seen + len(found.decrease))
+            width = max(_dimensions(mask), 1)
+            seen += width
+            dim += _dimensions(mask)
+        elif isinstance(entry, slice):
+            _add_slice(found, entry, x.shape[dim], dim)
+            dim += 1
+            seen += 1
+        else:
+            _add_integer(found, entry, x, dim)
+            dim += 1
+    return found
+
+
+def _add_integer(found: Parsed, entry: Any, x: Variable, dim: int) -> None:
+    found.decrease.append(dim)
+    if isinstance(entry, Variable):
+        found.add(dim, entry, entry + 1)  # type: ignore[operator]
+        return
+    if isinstance(entry, (float, str)) or not hasattr(entry, "__index__"):
+        raise IndexTypeError(
+            f"an index holds integers, slices, ..., None, lists, arrays and variables, but received {entry!r} "
+            f"({type(entry).__name__})."
+        )
+    number = int(entry.__index__())
+    size = x.shape[dim]
+    if size >= 0 and not -size <= number < size:
+        raise IndexRangeError(f"index {number} is out of range for dimension {dim} of '{x.name}' {list(x.shape)}")
+    found.add(dim, number, number + 1 if number != -1 else LAST)
+
+
+def _add_slice(found: Parsed, entry: slice, size: int, dim: int) -> None:
+    start, end, step = (_bound(b) for b in (entry.start, entry.stop, entry.step))
+    if start is None and end is None and step is None:
+        return
+    step = 1 if step is None else step
+    if not isinstance(step, Variable) and step == 0:
+        raise IndexTypeError("the step of a slice must not be 0")
+    forward = isinstance(step, Variable) or step > 0
+    start = (0 if forward else LAST) if start is None else start
+    end = (LAST if forward else FIRST) if end is None else end
+    if not isinstance(end, Variable) and not isinstance(step, Variable) and size != -1 and end >= size:
+        end = LAST if step > 0 else size
+    # Told apart by type first: `variable == 0` would append an operator.
+    whole = not any(isinstance(v, Variable) for v in (start, end, step)) and (start, end, step) == (0, LAST, 1)
+    if not whole:
+        found.add(dim, start, end, step)
+
+
+def _bound(value: Any) -> Any:
+    if value is None or isinstance(value, Variable):
+        return value
+    if not hasattr(value, "__index__"):
+        raise IndexTypeError(f"the bounds of a slice are integers or variables, but received {value!r}.")
+    return int(value.__index__())
+
+
+def _index_tensor(entry: Any, x: Variable, dim: int) -> Variable:
+    if isinstance(entry, Variable):
+        found = entry
+    elif isinstance(entry, np.ndarray):
+        found = _creation.assign(entry)
+    else:
+        found = _creation.to_tensor(list(entry), None if len(entry) else "int64")
+    if found.dtype.name == "bool":
+        for i, size in enumerate(found.shape):
+            if -1 not in (size, x.shape[dim + i]) and size != x.shape[dim + i]:
+                raise IndexRangeError(
+                    f"the shape {list(found.shape)} of a bool index does not fit '{x.name}' {list(x.shape)} from "
+                    f"dimension {dim} on"
+                )
+    elif not found.dtype.is_integer:
+        raise IndexTypeError(
+            f"an index tensor must be of whole numbers or bool, but '{found.name}' is {found.dtype.name}."
+        )
+    return found
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def getitem(x: Variable, index: Any) -> Variable:
+    """The part of *x* that *index* selects, as NumPy selects it.
+
+    Args:
+        index: integers, slices with steps, ``...``, None, lists, arrays and variables (0-d ones count as integers),
+            or a tuple of them.
+
+    Raises:
+        IndexTypeError, IndexRangeError: see :func:`parse`.
+    """
+    found = parse(x, index)
+    out = _box(x, found)
+    return _looked_up(out, found.tensors) if found.tensors else out
+
+
+def _box(x: Variable, found: Parsed) -> Variable:
+    out = x
+    if found.axes:
+        op_type = "strided_slice" if found.strided else "slice"
+        columns = [found.starts, found.ends, *([found.steps] if found.strided else [])]
+        numbers, parts = zip(*(_split_column(c) for c in columns), strict=True)
+        attrs: dict[str, Any] = dict(zip(("starts", "ends", "strides"), numbers, strict=False))
+        attrs["axes"] = found.axes
+        attrs["decrease_axis"] = found.decrease
+        attrs["infer_flags"] = [
+            -1 if any(isinstance(c[i], Variable) for c in columns) else 1 for i in range(len(found.axes))
+        ]
+        out = _append(x, op_type, (x, *(None,) * len(columns), *parts), attrs)
+    return _manipulation.unsqueeze(out, found.after()) if found.new else out
+
+
+def _split_column(values: Sequence[Any]) -> tuple[list[int], tuple[Variable, ...]]:
+    """Starts, ends or steps as an attribute and, if one is a variable, as tensors."""
+    if not any(isinstance(v, Variable) for v in values):
+        return list(values), ()
+    numbers = [-1 if isinstance(v, Variable) else v for v in values]
+    return numbers, tuple(
+        v if isinstance(v, Variable) else _creation.fill([1], v, "int64", force_cpu=True) for v in values
+    )
+
+
+def _append(x: Variable, op_type: str, operands: tuple[Any, ...], attrs: dict[str, Any]) -> Variable:
+    """Append a slice, called ``<x>_slice_0``, … by the process's generator, as in Paddle."""
+    block = default.current_block()
+    name = unique_name.generate(f"{x.name}_{op_type}")
+    while name in block.vars:
+        name = unique_name.generate(f"{x.name}_{op_type}")
+    made = build.emit(block, registry.by_type(op_type), operands, attrs, [name]).outputs[0]
+    assert isinstance(made, Variable)
+    return made
+
+
+def _looked_up(x: Variable, tensors: dict[int, Variable]) -> Variable:
+    """The elements of *x* at index tensors: their dimensions go to the front, are looked up, and go back."""
+    places = list(tensors)
+    indices = list(tensors.values())
+    moved = _to_front(x, _covered(tensors))
+    if len(indices) == 1 and indices[0].dtype.name == "bool":
+        out = _masked(moved, indices[0])
+        rank = 1
+    else:
+        out, rank = _gathered(moved, indices)
+    covered = _covered(tensors)
+    together = covered == list(range(covered[0], covered[0] + len(covered)))
+    first = places[0] if together else 0
+    if not first:
+        return out
+    axes = [*range(rank, first + rank), *range(rank), *range(first + rank, out.ndim)]
+    return _manipulation.transpose(out, axes)
+
+
+def _covered(tensors: dict[int, Variable]) -> list[int]:
+    """The dimensions that the index tensors stand for."""
+    return [place + i for place, t in tensors.items() for i in range(max(_dimensions(t), 1))]
+
+
+def _to_front(x: Variable, dims: list[int]) -> Variable:
+    order = [*dims, *(i for i in range(x.ndim) if i not in dims)]
+    return x if order == list(range(x.ndim)) else _manipulation.transpose(x, order)
+
+
+def _masked(x: Variable, mask: Variable) -> Variable:
+    if mask.ndim == x.ndim:
+        return masked_select(x, mask)
+    from ._search import nonzero
+
+    return gather_nd(x, nonzero(mask if mask.ndim else _manipulation.reshape(mask, [1])))
+
+
+def _gathered(x: Variable, indices: list[Variable]) -> tuple[Variable, int]:
+    """``gather_nd`` at the indices, broadcast against each other, and the dimensions of what they give."""
+    from ._search import nonzero
+
+    whole: list[Variable] = []
+    for index in indices:
+        if index.dtype.name == "bool":
+            found = nonzero(index)
+            whole.extend(found[:, i] for i in range(index.ndim))  # type: ignore[index]
+        else:
+            whole.append(index)
+    if len(whole) == 1:
+        at = _manipulation.unsqueeze(whole[0], -1)
+    else:
+        at = _manipulation.stack(_manipulation.broadcast_tensors(whole), axis=-1)
+    return gather_nd(x, at), at.ndim - 1
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def setitem(x: Any, index: Any, value: Any) -> Variable:
+    """A new variable: *x* with the part that *index* selects replaced by *value*.
+
+    Args:
+        index: as for ``x[index]``.
+        value: a number, a NumPy array or a variable that broadcasts to the part. Gradients flow into it, and into *x*
+            everywhere but at that part.
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> x = paddle.zeros([3, 4])
+    >>> paddle.static.setitem(x, (0, slice(1, 3)), 1.0).shape
+    (3, 4)
+    """
+    state.require_static("setitem")
+    x = tensor(x, "x", "paddle.static.setitem")
+    found = parse(x, index)
+    if found.tensors:
+        value = _written(x, found, value)
+        found.new = []
+    attrs: dict[str, Any] = {"axes": found.axes, "decrease_axes": found.decrease, "none_axes": found.new}
+    lists: list[tuple[Variable, ...]] = []
+    for name, column in (("starts", found.starts), ("ends", found.ends), ("steps", found.steps)):
+        numbers, parts = _split_column(column)
+        if not parts:
+            attrs[name] = numbers
+        lists.append(parts)
+    attrs["dtype"] = x.dtype.code
+    operand = None
+    if isinstance(value, Variable):
+        operand = value if value.dtype is x.dtype else _creation.cast(value, x.dtype)
+    else:
+        array = _values(value, x)
+        attrs["values"] = array.reshape(-1).tolist()
+        attrs["shape"] = array.shape or (1,)
+    return apply("set_value", x, operand, *lists, attrs=attrs)  # type: ignore[no-any-return]
+
+
+def _values(value: Any, x: Variable) -> np.ndarray[Any, Any]:
+    if not isinstance(value, (int, float, np.ndarray, np.generic)):
+        raise ArgumentTypeError(
+            f"paddle.static.setitem writes a number, a NumPy array or a Variable, but received {type(value).__name__}."
+        )
+    return np.asarray(value, x.dtype.numpy)
+
+
+def _written(x: Variable, found: Parsed, value: Any) -> Variable:
+    """The part that the box selects, with *value* written at the index tensors."""
+    if not isinstance(value, Variable):
+        value = _creation.assign(_values(value, x) if np.ndim(value) else value)
+        value = value.astype(x.dtype)  # type: ignore[attr-defined]
+    part = _box(x, found)
+    dims = _covered(found.tensors)
+    order = [*dims, *(i for i in range(part.ndim) if i not in dims)]
+    moved = _to_front(part, dims)
+    if value.dtype is not moved.dtype:
+        value = value.astype(moved.dtype)
+    put = index_put(moved, tuple(found.tensors.values()), value)
+    return _manipulation.transpose(put, [order.index(i) for i in range(part.ndim)])

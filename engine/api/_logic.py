@@ -1,0 +1,168 @@
+"""``paddle.equal``, ``paddle.logical_and``, ``paddle.isnan``, …: comparisons and logic, without gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.engine.errors import DtypeError
+from gradtool.engine.ir.variable import Variable
+
+from ._arguments import INTEGERS, tensor
+from ._creation import full
+from ._dispatch import apply
+
+BITS = ("bool", "uint8", "int8", "int16", *INTEGERS)
+"""Types that bitwise operations take."""
+
+
+def _two(op_type: str, x: Any, y: Any, name: str | None, dtypes: tuple[str, ...] = (), out: Any = None) -> Variable:
+    where = f"paddle.{op_type}"
+    x, y = tensor(x, "x", where, dtypes), tensor(y, "y", where, dtypes)
+    if x.dtype is not y.dtype:
+        raise DtypeError(
+            f"{where}: x '{x.name}' is {x.dtype.name} and y '{y.name}' is {y.dtype.name}.",
+            hint=f"cast one of them, for example with {y.name}.astype({x.dtype.name!r})",
+        )
+    return apply(  # type: ignore[no-any-return]
+        op_type, x, y, name=name, outputs={"Out": out} if out is not None else None
+    )
+
+
+def _one(op_type: str, x: Any, name: str | None, public: str, out: Any = None) -> Variable:
+    return apply(  # type: ignore[no-any-return]
+        op_type, tensor(x, "x", f"paddle.{public}"), name=name, outputs={"Out": out} if out is not None else None
+    )
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether the elements of *x* and *y* (a tensor or a number) are equal."""
+    if isinstance(y, (int, float)):
+        y = full([], y, tensor(x, "x", "paddle.equal").dtype)
+    return _two("equal", x, y, name)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether the elements differ."""
+    return _two("not_equal", x, y, name)
+
+
+def less_than(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether the elements of *x* are smaller."""
+    return _two("less_than", x, y, name)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether the elements of *x* are smaller or equal."""
+    return _two("less_equal", x, y, name)
+
+
+def greater_than(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether the elements of *x* are larger."""
+    return _two("greater_than", x, y, name)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether the elements of *x* are larger or equal."""
+    return _two("greater_equal", x, y, name)
+
+
+def logical_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Whether both hold (are not zero)."""
+    return _two("logical_and", x, y, name, out=out)
+
+
+def logical_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Whether either holds (is not zero)."""
+    return _two("logical_or", x, y, name, out=out)
+
+
+def logical_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Whether exactly one holds (is not zero)."""
+    return _two("logical_xor", x, y, name, out=out)
+
+
+def logical_not(x: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Whether it does not hold (is zero)."""
+    return _one("logical_not", x, name, "logical_not", out)
+
+
+def bitwise_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    """And of each bit; of truth values, whether both hold."""
+    return _two("bitwise_and", x, y, name, BITS, out)
+
+
+def bitwise_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Or of each bit; of truth values, whether either holds."""
+    return _two("bitwise_or", x, y, name, BITS, out)
+
+
+def bitwise_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Exclusive or of each bit; of truth values, whether exactly one holds."""
+    return _two("bitwise_xor", x, y, name, BITS, out)
+
+
+def bitwise_not(x: Any, out: Any = None, name: str | None = None) -> Variable:
+    """Each bit turned over; of truth values, whether they do not hold."""
+    return _one("bitwise_not", tensor(x, "x", "paddle.bitwise_not", BITS), name, "bitwise_not", out)
+
+
+def isnan(x: Any, name: str | None = None) -> Variable:
+    """Whether each element is no number."""
+    return _one("isnan_v2", x, name, "isnan")
+
+
+def isinf(x: Any, name: str | None = None) -> Variable:
+    """Whether each element is infinite."""
+    return _one("isinf_v2", x, name, "isinf")
+
+
+def isfinite(x: Any, name: str | None = None) -> Variable:
+    """Whether each element is a finite number."""
+    return _one("isfinite_v2", x, name, "isfinite")
+
+
+def equal_all(x: Any, y: Any, name: str | None = None) -> Variable:
+    """Whether two tensors have the same shape and elements, as a 0-d tensor."""
+    return _two("equal_all", x, y, name)
+
+
+def isclose(
+    x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
+) -> Variable:
+    """Whether elements differ by at most ``atol + rtol·|y|``."""
+    return _near("isclose", x, y, rtol, atol, equal_nan, name)
+
+
+def allclose(
+    x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
+) -> Variable:
+    """Whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
+    return _near("allclose", x, y, rtol, atol, equal_nan, name)
+
+
+def _near(op_type: str, x: Any, y: Any, rtol: float, atol: float, equal_nan: bool, name: str | None) -> Variable:
+    where = f"paddle.{op_type}"
+    attrs = {"rtol": str(rtol), "atol": str(atol), "equal_nan": bool(equal_nan)}
+    return apply(  # type: ignore[no-any-return]
+        op_type, tensor(x, "x", where), tensor(y, "y", where), attrs=attrs, name=name
+    )
+
+
+def is_tensor(x: object) -> bool:
+    """Whether *x* is a tensor or a variable."""
+    return isinstance(x, Variable)
+
+
+def is_floating_point(x: Any) -> bool:
+    """Whether the dtype of *x* is a floating-point one."""
+    return tensor(x, "x", "paddle.is_floating_point").dtype.is_floating
+
+
+def is_integer(x: Any) -> bool:
+    """Whether the dtype of *x* is a whole-number one."""
+    return tensor(x, "x", "paddle.is_integer").dtype.is_integer
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the dtype of *x* is a complex one."""
+    return tensor(x, "x", "paddle.is_complex").dtype.name.startswith("complex")

@@ -1,0 +1,184 @@
+"""``F.pad``, ``F.interpolate``, ``F.one_hot``: tensors made larger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool._arguments import INTEGERS, dims, integer, integers, tensor
+from gradtool._creation import fill
+from gradtool._dispatch import apply
+from gradtool._manipulation import concat, squeeze, unsqueeze
+from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.ir.variable import Variable
+
+PAD_MODES = ("constant", "reflect", "replicate", "circular")
+
+
+class PadModeError(UsageError, AssertionError):
+    """A padding mode that does not exist (Paddle raises AssertionError)."""
+
+
+def one_hot(x: Any, num_classes: Any, name: str | None = None) -> Variable:
+    """For each whole number in *x* a vector of *num_classes* zeros with a one at that place.
+
+    Args:
+        num_classes: a number, or a variable of one element.
+    """
+    where = "paddle.nn.functional.one_hot"
+    x = tensor(x, "x", where, INTEGERS)
+    if isinstance(num_classes, Variable):
+        made = apply("one_hot_v2", x, tensor(num_classes, "num_classes", where, INTEGERS), name=name)
+    else:
+        depth = integer(num_classes, "num_classes", where)
+        if depth < 1:
+            raise UsageError(f"{where}: num_classes must be positive, but received {depth}.")
+        made = apply("one_hot_v2", x, None, attrs={"depth": depth}, name=name)
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
+
+
+def pad(
+    x: Any,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str | None = None,
+    pad_from_left_axis: bool = True,
+    name: str | None = None,
+) -> Variable:
+    """*x* with a border.
+
+    Args:
+        pad: for the inner dimensions of a tensor of 3, 4 or 5 dimensions, the last one first: ``[left, right, top,
+            bottom, front, back]``, as many pairs as there are; a list or a variable. With ``mode="constant"`` two
+            numbers for every dimension of *x* also do, the first dimension first.
+        mode: ``constant``, ``reflect`` (mirrored without the edge), ``replicate`` (the edge repeated) or ``circular``.
+        value: what a constant border holds.
+        data_format: ``NCHW`` and the like, or ``NHWC`` with the channels last.
+        pad_from_left_axis: whether two numbers for every dimension begin with the first or with the last dimension.
+    """
+    where = "paddle.nn.functional.pad"
+    x = tensor(x, "x", where)
+    if mode not in PAD_MODES:
+        raise PadModeError(f"{where}: mode must be one of {', '.join(PAD_MODES)}, but received {mode!r}.")
+    if isinstance(pad, Variable):
+        tensor(pad, "pad", where, INTEGERS)
+    else:
+        pad = integers(pad, "pad", where)
+        if mode == "constant" and len(pad) == 2 * x.ndim:
+            if not pad_from_left_axis:
+                pad = [n for i in range(len(pad) - 2, -1, -2) for n in pad[i : i + 2]]
+            attrs = {"paddings": pad, "pad_value": float(value)}
+            return apply("pad", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+    if x.ndim not in (3, 4, 5):
+        raise ShapeError(
+            f"{where}: '{x.name}' must have 3, 4 or 5 dimensions, but its shape is {list(x.shape)}.",
+            hint="give two numbers for every dimension and mode='constant'",
+        )
+    if isinstance(pad, list) and len(pad) != 2 * (x.ndim - 2):
+        raise UsageError(f"{where}: pad must hold {2 * (x.ndim - 2)} numbers for '{x.name}', but received {pad}.")
+    last = data_format is not None and data_format.endswith("C")
+    # A tensor of fewer dimensions becomes one of five, with dimensions of 1 that are not padded.
+    extra = {3: [2, 3] if last else [3, 4], 4: [1] if last else [2], 5: []}[x.ndim]
+    attrs = {"mode": mode, "value": float(value), "data_format": "NDHWC" if last else "NCDHW"}
+    paddings = None
+    if isinstance(pad, Variable):
+        rest = [fill([2 * len(extra)], 0, "int32")] if extra else []
+        paddings = concat([*rest, pad] if x.ndim == 3 else [pad, *rest]) if rest else pad
+    else:
+        rest_ = [0] * (2 * len(extra))
+        attrs["paddings"] = rest_ + pad if x.ndim == 3 else pad + rest_
+    wide = unsqueeze(x, extra) if extra else x
+    made = apply("pad3d", wide, paddings, attrs=attrs, name=name)
+    return squeeze(made, extra) if extra else made
+
+
+def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Variable:
+    """*x* with a border of zeros: ``[left, right, top, bottom]``."""
+    return pad(x, padding, "constant", 0.0, data_format, name=name)
+
+
+def interpolate(
+    x: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    recompute_scale_factor: bool | None = None,
+    name: str | None = None,
+) -> Variable:
+    """The inner dimensions of *x* resized; each element is the nearest one of *x*.
+
+    Args:
+        size: the new sizes: a list of numbers and variables, or a variable. Either this or *scale_factor*.
+        scale_factor: new size over old size: a number, a list, or a variable.
+        mode: ``nearest``, the only one in this version.
+        data_format: ``NCHW`` and the like, or ``NHWC`` with the channels last.
+        recompute_scale_factor: whether the ratio that elements are looked up with is that of the rounded sizes.
+
+    Raises:
+        UnsupportedError: another mode.
+    """
+    where = "paddle.nn.functional.interpolate"
+    x = tensor(x, "x", where)
+    if mode not in ("nearest", "linear", "bilinear", "trilinear", "bicubic", "area"):
+        raise UsageError(f"{where}: unknown mode {mode!r}.")
+    if mode != "nearest":
+        raise UnsupportedError(f"{where}: mode {mode!r} is not part of this version of gradtool.", hint="use 'nearest'")
+    if x.ndim not in (4, 5):
+        raise ShapeError(f"{where}: '{x.name}' must have 4 or 5 dimensions, but its shape is {list(x.shape)}.")
+    if align_corners:
+        raise UsageError(f"{where}: align_corners has no meaning with mode 'nearest'.")
+    if size is None and scale_factor is None:
+        raise UsageError(f"{where}: one of size and scale_factor must be given.")
+    if size is not None and scale_factor is not None:
+        raise UsageError(f"{where}: only one of size and scale_factor can be given.")
+    inner = x.ndim - 2
+    last = data_format is not None and data_format.endswith("C")
+    if scale_factor is not None and recompute_scale_factor:
+        dims_ = x.shape[1:-1] if last else x.shape[2:]
+        size = [int(d * s) for d, s in zip(dims_, _scales(scale_factor, inner, where), strict=True)]
+        scale_factor = None
+    layer = default.default_main_program().names("nearest_interp_v2") if name is None else name
+    attrs: dict[str, Any] = {"data_layout": "NHWC" if last else "NCHW", "align_mode": align_mode}
+    whole, parts, scale = None, (), None
+    if isinstance(scale_factor, Variable):
+        scale = tensor(scale_factor, "scale_factor", where)
+    elif scale_factor is not None:
+        attrs["scale"] = _scales(scale_factor, inner, where)
+    else:
+        given = dims(size, "size", where, name=layer)
+        whole, parts = given.whole, tuple(given.parts)
+        if whole is None:
+            if len(given.numbers) != inner:
+                raise UsageError(f"{where}: size must hold {inner} numbers for '{x.name}', but received {size}.")
+            attrs.update(zip(("out_d", "out_h", "out_w")[-inner:], given.numbers, strict=True))
+    return apply(  # type: ignore[no-any-return]
+        "nearest_interp_v2", x, whole, parts, scale, attrs=attrs, name=layer
+    )
+
+
+def _scales(scale_factor: Any, count: int, where: str) -> list[float]:
+    factors = list(scale_factor) if isinstance(scale_factor, (list, tuple)) else [scale_factor] * count
+    if len(factors) != count or any(not isinstance(s, (int, float)) or s <= 0 for s in factors):
+        raise UsageError(
+            f"{where}: scale_factor must be positive, one or {count} numbers, but received {scale_factor}."
+        )
+    return [float(s) for s in factors]
+
+
+def upsample(
+    x: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """As :func:`interpolate`."""
+    return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format, name=name)
