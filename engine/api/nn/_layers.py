@@ -38,7 +38,7 @@ class Linear(Layer):
     ) -> None:
         super().__init__(dtype=state.default_dtype())
         needed(weight_attr, "weight_attr", "Linear")
-        self.weight = self.create_parameter([in_features, out_features], weight_attr)
+        self.weight: Any = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         self.name = name
 
@@ -231,7 +231,7 @@ class Embedding(Layer):
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise UsageError(f"padding_idx must be within [-{num_embeddings}, {num_embeddings}), but is {padding_idx}.")
         needed(weight_attr, "weight_attr", "Embedding")
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "padding_idx": padding_idx,
             "max_norm": max_norm,
             "norm_type": norm_type,
@@ -239,7 +239,7 @@ class Embedding(Layer):
             "scale_grad_by_freq": scale_grad_by_freq,
             "name": name,
         }
-        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
+        self.weight: Any = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
 
     def forward(self, x: Any) -> Any:
         return F.embedding(x, self.weight, **self._settings)

@@ -15,7 +15,7 @@ from gradtool.engine.spec import dtype as dtype_of
 from gradtool.utils import unique_name
 
 _HEAD = re.compile(r"(.)([A-Z][a-z]+)")
-_TAIL = re.compile(r"([a-z0-9])([A-Z])")
+_TAIL = re.compile(r"([a-z])([A-Z])")
 
 
 def snake_case(name: str) -> str:
@@ -143,7 +143,12 @@ class Layer:
         value._place(self._join(name))
 
     def _place(self, path: str) -> None:
-        """Tell the layer, and all that it holds, where it stands in its model."""
+        """Tell the layer, and all that it holds, where it stands in its model.
+
+        Of several places the deepest is kept: a part of a model is often held by a list or a slice of it as well.
+        """
+        if path.count(".") < self.__dict__["_path"].count("."):
+            return
         self.__dict__["_path"] = path
         for name, parameter in self.__dict__["_parameters"].items():
             if parameter is not None:
