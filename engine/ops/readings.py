@@ -57,28 +57,18 @@ class TapeNode:
         self.attrs = attrs
 
 
-class Traced:
-    """A value whose uses are written down."""
+class Arithmetic:
+    """Arithmetic by operators: with a number it is ``scale`` or ``pow``, with a tensor the elementwise operator.
 
-    __slots__ = ("k", "tape", "value")
-    __array_ufunc__ = None  # `array * traced` is ours to answer
+    The classes that use it have a ``k`` (see :class:`~gradtool.engine.ops.opdef.Namespace`).
+    """
 
-    def __init__(self, value: Array, tape: Tape, k: TapeOps) -> None:
-        self.value = value
-        self.tape = tape
-        self.k = k
+    __slots__ = ()
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.value.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        return self.value.dtype
-
-    @property
-    def ndim(self) -> int:
-        return self.value.ndim  # type: ignore[no-any-return]
+    def k(self) -> Any:
+        """The operators over values of this class."""
+        raise TypeError(f"{type(self).__name__} has no operators")
 
     def __add__(self, other: Any) -> Any:
         return self.k.scale(self, bias=other) if _is_number(other) else self.k.add(self, other)
@@ -110,6 +100,34 @@ class Traced:
 
     def __neg__(self) -> Any:
         return self.k.scale(self, scale=-1)
+
+
+class Traced(Arithmetic):
+    """A value whose uses are written down."""
+
+    __slots__ = ("_k", "tape", "value")
+    __array_ufunc__ = None  # `array * traced` is ours to answer
+
+    def __init__(self, value: Array, tape: Tape, k: TapeOps) -> None:
+        self.value = value
+        self.tape = tape
+        self._k = k
+
+    @property
+    def k(self) -> TapeOps:
+        return self._k
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim  # type: ignore[no-any-return]
 
     # Comparisons are constants as far as derivatives go, so their results are not traced.
 
