@@ -86,7 +86,7 @@ def broadcast(x: Shape, y: Shape, axis: int = -1, op: str = "broadcast") -> Shap
 
 def axis_in(axis: int, ndim: int, op: str) -> int:
     """*axis* counted from the front; raises :class:`ShapeError` when it is out of range."""
-    if not -ndim <= axis < max(ndim, 1):
+    if not -max(ndim, 1) <= axis < max(ndim, 1):
         raise ShapeError(f"{op}: axis {axis} is out of range for a tensor of {ndim} dimensions")
     return axis % ndim if ndim else 0
 
