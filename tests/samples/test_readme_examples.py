@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gradtool.cli.main import COMMANDS
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 START = "import sys; from gradtool.cli.main import main; sys.argv[0] = 'gradtool'; sys.exit(main())"
@@ -33,6 +35,10 @@ def test_commands(block: str) -> None:
     program, *arguments = shlex.split(command.removeprefix("$ "))
     assert program == "gradtool"
     assert printed([sys.executable, "-c", START, *arguments]) == expected
+
+
+def test_the_table_of_commands_is_complete() -> None:
+    assert re.findall(r"^\| `(\w+)[ `]", README, re.MULTILINE) == list(COMMANDS)
 
 
 def test_program() -> None:

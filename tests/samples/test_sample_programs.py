@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,8 @@ import pytest
 import gradtool as paddle
 
 SAMPLES = Path(__file__).parents[2] / "samples"
+
+FULLY_CONNECTED = ["fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"]
 
 Load = Callable[[str], ModuleType]
 
@@ -69,7 +72,26 @@ def test_frozen_branch_as_a_script() -> None:
     )
     assert done.stderr == ""
     assert [line.split() for line in done.stdout.splitlines()[1:]] == [
-        ["body.w", "body.w@GRAD"],
-        ["body.b", "body.b@GRAD"],
-        ["head.w", "head.w@GRAD"],
+        ["body.w_0", "body.w_0@GRAD"],
+        ["body.b_0", "body.b_0@GRAD"],
+        ["head.w_0", "head.w_0@GRAD"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("lenet_digits", ["conv2d_0.w_0", "conv2d_0.b_0", "conv2d_1.w_0", "conv2d_1.b_0", *FULLY_CONNECTED]),
+        ("word_embedding", ["words"]),
+        ("gradient_penalty", ["hidden.w", "hidden.b", "score.w"]),
+        ("frozen_branch", ["body.w_0", "body.b_0", "head.w_0", "head.b_0"]),
+    ],
+)
+def test_the_command_line_runs_the_backward_part(name: str, parameters: list[str]) -> None:
+    start = "import sys; from gradtool.cli.main import main; sys.exit(main())"
+    command = ["backward", str(SAMPLES / f"{name}.py"), "--run", "--format", "json"]
+    done = subprocess.run([sys.executable, "-c", start, *command], capture_output=True, encoding="utf-8", check=True)
+    assert "from build()" in done.stderr  # what to feed came with the model
+    rows = {r["name"]: r for r in json.loads(done.stdout)["parameters"]}
+    assert [p for p, row in rows.items() if row["status"] == "ok"] == parameters
+    assert all(rows[p]["values"]["norm"] > 0 for p in parameters)
