@@ -37,13 +37,9 @@ def _at(axis, part):
     return (slice(None),) * axis + (part,)
 
 
-def _along(shape, axis, line):
-    return (*shape[:axis], len(line.starts), *shape[axis + 1 :])
-
-
 def _total(xp, x, axis, line):
     """Sum of each window along one dimension."""
-    out = xp.zeros(_along(x.shape, axis, line), x.dtype)
+    out = xp.zeros((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), x.dtype)
     for elements, results in line.taps():
         part = x[_at(axis, elements)]
         out[_at(axis, results)] += part.sum(axis, keepdims=True) if line.is_whole(elements) else part
@@ -60,7 +56,7 @@ def _spread(xp, x, axis, line):
 
 def _largest(xp, x, axis, line):
     """Maximum of each window along one dimension."""
-    out = xp.full(_along(x.shape, axis, line), -xp.inf, x.dtype)
+    out = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     for elements, results in line.taps():
         part = x[_at(axis, elements)]
         if line.is_whole(elements):
@@ -73,7 +69,7 @@ def _largest(xp, x, axis, line):
 def _largest_at(xp, x, places, axis, line):
     """Maximum of each window along one dimension, and the smallest of the *places* where it stands."""
     nowhere = xp.iinfo(places.dtype).max
-    best = xp.full(_along(x.shape, axis, line), -xp.inf, x.dtype)
+    best = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     found = xp.full(best.shape, nowhere, places.dtype)
     for elements, results in line.taps():
         part, place = x[_at(axis, elements)], places[_at(axis, elements)]
@@ -115,16 +111,34 @@ def _maximum(k, x, window):
     return _back(k, _largest(k.xp, _largest(k.xp, x, 2, lines[0]), 3, lines[1]), window)
 
 
-def _places(k, x, window):
+def _places(xp, x, lines):
     """Where in its plane each maximum stands: row · width + column, the first one if there are several."""
-    xp = k.xp
-    x = _first(k, x, window)
-    lines = _lines("pool2d", x.shape[2:], window)
     grid = xp.arange(math.prod(x.shape[2:]), dtype=xp.int64).reshape(x.shape[2:])
     best, found = _largest_at(xp, x, xp.broadcast_to(grid, x.shape), 2, lines[0])
     _, found = _largest_at(xp, best, found, 3, lines[1])
     found[found > grid.size] = 0  # a window of nothing but NaN
     return found
+
+
+STEPS = 64
+"""Elements of a window beyond which maxima are sought along one dimension after the other."""
+
+
+def _steps(lines):
+    """Whether to go through the elements of the window one by one."""
+    return all(line.step for line in lines) and lines[0].reach * lines[1].reach <= STEPS
+
+
+def _firsts(xp, x, largest, lines):
+    """For every element of the window: where it is, its results, and which of those it is the first maximum of."""
+    left = xp.ones(largest.shape, bool)
+    everything = slice(None), slice(None)
+    for rows, result_rows in lines[0].elements():
+        for columns, result_columns in lines[1].elements():
+            element, results = (*everything, rows, columns), (*everything, result_rows, result_columns)
+            hit = left[results] & (x[element] == largest[results])
+            left[results] ^= hit
+            yield element, results, hit
 
 
 # -- operators of gradient rules --------------------------------------------------------------------------------------
@@ -156,47 +170,75 @@ def _(k, dout, *, window):
     return k.pool_average(dout, window=window)
 
 
-@op("pool_places", "X -> Out", attrs={"window": None}, trait=Trait.INTERNAL, differentiable=False)
-def pool_places(k, x, *, window):
-    """Where the maximum of every window stands, channels first."""
-    return _places(k, x, window)
+@op("put_largest", "X Image Largest -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
+def put_largest(k, x, image, largest, *, window):
+    """Zeros in the shape of *image* with *x* added where the maximum of each window, *largest*, stands first."""
+    xp = k.xp
+    x, image, largest = (_first(k, v, window) for v in (x, image, largest))
+    lines = _lines("pool2d", image.shape[2:], window)
+    if not _steps(lines):
+        places = _places(xp, image, lines)
+        return _back(k, put_places.kernel(k, x, places, image), window)
+    out = xp.zeros(image.shape, x.dtype)
+    for element, results, hit in _firsts(xp, image, largest, lines):
+        out[element] += xp.where(hit, x[results], xp.zeros((), x.dtype))
+    return _back(k, out, window)
 
 
-@op("take_places", "X Places -> Out", attrs={"data_format": "NCHW"}, trait=Trait.INTERNAL)
-def take_places(k, x, places, *, data_format):
+@op("take_largest", "X Image Largest -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
+def take_largest(k, x, image, largest, *, window):
+    """The elements of *x* where the maxima of *image* stand: the transpose of ``put_largest``."""
+    xp = k.xp
+    x, image, largest = (_first(k, v, window) for v in (x, image, largest))
+    lines = _lines("pool2d", image.shape[2:], window)
+    if not _steps(lines):
+        places = _places(xp, image, lines)
+        return _back(k, take_places.kernel(k, x, places), window)
+    out = xp.zeros(largest.shape, x.dtype)
+    for element, results, hit in _firsts(xp, image, largest, lines):
+        out[results] += xp.where(hit, x[element], xp.zeros((), x.dtype))
+    return _back(k, out, window)
+
+
+@put_largest.gradient(wrt="X")
+def _(k, image, largest, dout, *, window):
+    return k.take_largest(dout, image, largest, window=window)
+
+
+@take_largest.gradient(wrt="X")
+def _(k, image, largest, dout, *, window):
+    return k.put_largest(dout, image, largest, window=window)
+
+
+@op("take_places", "X Places -> Out", trait=Trait.INTERNAL)
+def take_places(k, x, places):
     """The elements of every plane of *x* at *places*."""
     xp = k.xp
-    x = xp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
     flat = x.reshape((*x.shape[:2], math.prod(x.shape[2:])))
     wanted = places.reshape((*places.shape[:2], math.prod(places.shape[2:]))).astype(xp.int64)
-    out = xp.take_along_axis(flat, wanted, 2).reshape(places.shape)
-    return xp.moveaxis(out, 1, -1) if data_format == "NHWC" else out
+    return xp.take_along_axis(flat, wanted, 2).reshape(places.shape)
 
 
-@op("put_places", "X Places Y -> Out", attrs={"data_format": "NCHW"}, trait=Trait.INTERNAL)
-def put_places(k, x, places, like, *, data_format):
+@op("put_places", "X Places Y -> Out", trait=Trait.INTERNAL)
+def put_places(k, x, places, like):
     """Zeros in the shape of *like* with *x* added at *places* of every plane: the transpose of ``take_places``."""
     xp = k.xp
-    last = data_format == "NHWC"
-    x = xp.moveaxis(x, -1, 1) if last else x
-    shape = (like.shape[0], like.shape[3], *like.shape[1:3]) if last else like.shape
-    plane = math.prod(shape[2:])
-    out = xp.zeros(math.prod(shape), x.dtype)
-    starts = xp.arange(math.prod(shape[:2]), dtype=xp.int64) * plane
-    at = places.reshape((math.prod(shape[:2]), math.prod(places.shape[2:]))) + starts[:, None]
+    planes, size = math.prod(like.shape[:2]), math.prod(like.shape[2:])
+    out = xp.zeros(planes * size, x.dtype)
+    starts = xp.arange(planes, dtype=xp.int64) * size
+    at = places.reshape((planes, math.prod(places.shape[2:]))) + starts[:, None]
     xp.add.at(out, at.reshape(-1), x.reshape(-1))
-    out = out.reshape(shape)
-    return xp.moveaxis(out, 1, -1) if last else out
+    return out.reshape(like.shape)
 
 
 @take_places.gradient(wrt="X")
-def _(k, x: Like, places, dout, *, data_format):
-    return k.put_places(dout, places, x, data_format=data_format)
+def _(k, x: Like, places, dout):
+    return k.put_places(dout, places, x)
 
 
 @put_places.gradient(wrt="X")
-def _(k, places, dout, *, data_format):
-    return k.take_places(dout, places, data_format=data_format)
+def _(k, places, dout):
+    return k.take_places(dout, places)
 
 
 # -- what programs hold -----------------------------------------------------------------------------------------------
@@ -283,7 +325,7 @@ def _(
 def _(
     k,
     x,
-    out: Like,
+    out,
     dout,
     *,
     pooling_type,
@@ -300,7 +342,8 @@ def _(
     w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
     if pooling_type == "avg":
         return k.pool_spread(dout, x, window=w)
-    return k.put_places(dout, k.pool_places(x, window=w), x, data_format=data_format)
+    # Which element is the maximum is settled: no gradient passes through the comparison, in whatever order.
+    return k.put_largest(dout, x, out, window=w)
 
 
 INDEXED = {n: ATTRS[n] for n in ("ksize", "strides", "paddings", "global_pooling", "adaptive", "ceil_mode")}
@@ -310,7 +353,8 @@ INDEXED = {n: ATTRS[n] for n in ("ksize", "strides", "paddings", "global_pooling
 def max_pool2d_with_index(k, x, *, ksize, strides, paddings, global_pooling, adaptive, ceil_mode):
     """Maximum of every window of an image, and its place ``row · width + column``."""
     w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode)
-    return _maximum(k, x, w), _places(k, x, w).astype(k.xp.int32)
+    places = _places(k.xp, x, _lines("max_pool2d_with_index", x.shape[2:], w))
+    return _maximum(k, x, w), places.astype(k.xp.int32)
 
 
 @max_pool2d_with_index.infer

@@ -111,25 +111,28 @@ class Line:
         regular = all(span == (self.first + i * step, spans[0][1] + i * step) for i, span in enumerate(spans))
         self.step = step if regular else 0
 
-    def taps(self) -> Iterator[tuple[slice, slice]]:
-        """Pairs of slices: one element of some windows, and the results of those windows.
+    def elements(self) -> Iterator[tuple[slice, slice]]:
+        """For every place in the window: that element of all windows that have it, and their results, as slices.
 
-        Together the pairs hold every element of every window once. There are as many as a window has elements, or as
-        there are windows, whichever are fewer; in the second case the first slice is a whole window.
+        Only for windows that follow each other at the same distance (``step``).
         """
-        if not self.step or len(self.starts) <= self.reach:
-            for i, (a, b) in enumerate(zip(self.starts, self.ends, strict=True)):
-                yield slice(a, b), slice(i, i + 1)
-            return
         for r in range(self.reach):
             at = self.first + r
             low = max(0, -(at // self.step))
             high = min(len(self.starts), -((at - self.size) // self.step))
             if high > low:
-                yield (
-                    slice(at + low * self.step, at + (high - 1) * self.step + 1, self.step),
-                    slice(low, high),
-                )
+                yield slice(at + low * self.step, at + (high - 1) * self.step + 1, self.step), slice(low, high)
+
+    def taps(self) -> Iterator[tuple[slice, slice]]:
+        """Pairs of slices that together hold every element of every window once, each with the results it goes to.
+
+        These are :meth:`elements`, or whole windows where that takes fewer steps.
+        """
+        if self.step and len(self.starts) > self.reach:
+            yield from self.elements()
+            return
+        for i, (a, b) in enumerate(zip(self.starts, self.ends, strict=True)):
+            yield slice(a, b), slice(i, i + 1)
 
     def is_whole(self, elements: slice) -> bool:
         """Whether a slice from :meth:`taps` is a whole window."""
