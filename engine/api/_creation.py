@@ -48,8 +48,8 @@ def fill(
     attrs: dict[str, Any] = {"shape": size.numbers, "dtype": kind.code, "force_cpu": force_cpu}
     if not isinstance(value, Variable):
         number = _number(value)
-        attrs["value"] = float(number)
-        attrs["str_value"] = str(int(number)) if kind.is_integer else str(float(number))
+        number = int(number) if kind.is_integer else float(number)
+        attrs["value"], attrs["str_value"] = float(number), str(number)
     made = apply(
         "fill_constant",
         value if isinstance(value, Variable) else None,
@@ -231,10 +231,11 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     """A variable with the values of *data*.
 
     Args:
-        data: a number, a (nested) list, a NumPy array, or a variable, which is returned as it is. A list may hold
+        data: a number, a (nested) list, a NumPy array, or a variable, which is returned itself. A list may hold
             variables of one shape.
         dtype: the dtype of the data when None; Python floats become the default dtype.
         place: accepted for compatibility; there is one.
+        stop_gradient: set on the result, also where that is the variable given (as in Paddle).
     """
     if isinstance(data, Variable):
         made = data
@@ -249,8 +250,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
         made = _values(value)
     if dtype is not None and made.dtype is not dtype_of(dtype):
         made = cast(made, dtype)
-    if made is not data:
-        made.stop_gradient = stop_gradient
+    made.stop_gradient = stop_gradient
     return made
 
 
@@ -317,9 +317,7 @@ def shape(input: Any) -> Variable:
 
 def numel(x: Any, name: str | None = None) -> Variable:
     """The number of elements of *x* when the program runs, as a 0-d int64 tensor."""
-    made = apply("size", tensor(x, "x", "paddle.numel"), key="numel", name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    return apply("size", tensor(x, "x", "paddle.numel"), key="numel", name=name)  # type: ignore[no-any-return]
 
 
 def rank(input: Any) -> Variable:

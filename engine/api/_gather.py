@@ -59,6 +59,13 @@ def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
 
         common = [max(m, n) if -1 not in (m, n) else -1 for m, n in zip(x.shape, index.shape, strict=True)]
         at_front = at % x.ndim
+        for i, (m, n) in enumerate(zip(x.shape, index.shape, strict=True)):
+            if i != at_front and -1 in (m, n) and m != n:
+                raise ShapeError(
+                    f"{where}: dimension {i} of '{x.name}' {list(x.shape)} and of '{index.name}' {list(index.shape)} "
+                    "must be known to be broadcast.",
+                    hint="expand them first, or pass broadcast=False",
+                )
         index = expand(index, [index.shape[i] if i == at_front else d for i, d in enumerate(common)])
         x = expand(x, [x.shape[i] if i == at_front else d for i, d in enumerate(common)])
     return apply("take_along_axis", x, index, attrs={"Axis": at})  # type: ignore[no-any-return]

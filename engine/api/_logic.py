@@ -34,36 +34,42 @@ def _one(op_type: str, x: Any, name: str | None, public: str, out: Any = None) -
     )
 
 
+def _compared(op_type: str, x: Any, y: Any, name: str | None) -> Variable:
+    made = _two(op_type, x, y, name)
+    made.stop_gradient = True
+    return made
+
+
 def equal(x: Any, y: Any, name: str | None = None) -> Variable:
     """Whether the elements of *x* and *y* (a tensor or a number) are equal."""
     if isinstance(y, (int, float)):
         y = full([], y, tensor(x, "x", "paddle.equal").dtype)
-    return _two("equal", x, y, name)
+    return _compared("equal", x, y, name)
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Variable:
     """Whether the elements differ."""
-    return _two("not_equal", x, y, name)
+    return _compared("not_equal", x, y, name)
 
 
 def less_than(x: Any, y: Any, name: str | None = None) -> Variable:
     """Whether the elements of *x* are smaller."""
-    return _two("less_than", x, y, name)
+    return _compared("less_than", x, y, name)
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Variable:
     """Whether the elements of *x* are smaller or equal."""
-    return _two("less_equal", x, y, name)
+    return _compared("less_equal", x, y, name)
 
 
 def greater_than(x: Any, y: Any, name: str | None = None) -> Variable:
     """Whether the elements of *x* are larger."""
-    return _two("greater_than", x, y, name)
+    return _compared("greater_than", x, y, name)
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Variable:
     """Whether the elements of *x* are larger or equal."""
-    return _two("greater_equal", x, y, name)
+    return _compared("greater_equal", x, y, name)
 
 
 def logical_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:

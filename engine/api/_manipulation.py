@@ -11,8 +11,8 @@ from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
 from ._dispatch import apply
 
 
-class NotDivisible(ShapeError, AssertionError):
-    """A dimension that cannot be cut into equal parts (Paddle raises AssertionError)."""
+class ShapeArgumentError(ShapeError, AssertionError):
+    """Numbers that are no shape, or not one for this tensor (Paddle raises AssertionError)."""
 
 
 def _first(result: Any) -> Variable:
@@ -37,6 +37,13 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Variable:
     where = "paddle.reshape"
     x = tensor(x, "x", where)
     size = dims(shape, "shape", where)
+    if not size.parts:
+        if size.numbers.count(-1) > 1 or min(size.numbers, default=0) < -1:
+            raise ShapeArgumentError(f"{where}: at most one number of shape can be -1, but received {size.numbers}.")
+        if 0 in size.numbers[x.ndim :]:
+            raise ShapeArgumentError(
+                f"{where}: shape {size.numbers} has a 0 where '{x.name}' {list(x.shape)} has no dimension to keep."
+            )
     attrs = {"shape": size.numbers}
     return _first(apply("reshape2", x, size.whole, size.parts, attrs=attrs, name=name))
 
@@ -164,9 +171,9 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) 
     else:
         attrs["num"] = count = integer(num_or_sections, "num_or_sections", where)
         if count < 1:
-            raise NotDivisible(f"{where}: num_or_sections must be positive, but received {count}.")
+            raise ShapeArgumentError(f"{where}: num_or_sections must be positive, but received {count}.")
         if axis_tensor is None and x.ndim and x.shape[at] >= 0 and x.shape[at] % count:
-            raise NotDivisible(
+            raise ShapeArgumentError(
                 f"{where}: dimension {at} of '{x.name}' {list(x.shape)} cannot be cut into {count} equal parts."
             )
     return apply(  # type: ignore[no-any-return]
@@ -215,8 +222,8 @@ def tile(x: Any, repeat_times: Any, name: str | None = None) -> Variable:
     x = tensor(x, "x", where)
     times = dims(repeat_times, "repeat_times", where)
     if any(n <= 0 for n in times.numbers) and not times.parts:
-        raise UsageError(f"{where}: repeat_times must be positive, but received {times.numbers}.")
-    attrs = {"repeat_times": times.numbers}
+        raise ShapeArgumentError(f"{where}: repeat_times must be positive, but received {times.numbers}.")
+    attrs = {"repeat_times": times.numbers if times.whole is None else [-1] * max(times.whole.ndim, 1)}
     return apply("tile", x, times.whole, times.parts, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 

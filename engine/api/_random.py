@@ -78,12 +78,16 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None 
             from ._manipulation import reshape
 
             std = reshape(std, shape_of(mean))
-        drawn: Any = gaussian(shape_of(mean), dtype=mean.dtype, name=name)
-        return drawn * std + mean  # type: ignore[no-any-return]
+        return _scaled(gaussian(shape_of(mean), dtype=mean.dtype, name=name), mean, std)
     if isinstance(std, Variable):
-        drawn = gaussian(shape_of(std), dtype=std.dtype, name=name)
-        return drawn * std + mean  # type: ignore[no-any-return]
+        return _scaled(gaussian(shape_of(std), dtype=std.dtype, name=name), mean, std)
     return gaussian([] if shape is None else shape, mean, std, name=name)
+
+
+def _scaled(drawn: Any, mean: Any, std: Any) -> Variable:
+    made = drawn * std + mean
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
 
 
 def randint(

@@ -95,7 +95,6 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
     """
     x = tensor(x, "x", "paddle.nonzero")
     found = apply("where_index", x)
-    found.stop_gradient = True
     return tuple(found[:, i] for i in range(x.ndim)) if as_tuple else found
 
 

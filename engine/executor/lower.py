@@ -26,7 +26,7 @@ def lower(
     """A plan that computes *fetched* and the program's persistable variables from *fed*.
 
     Every write gets a register of its own, so an overwritten variable needs no copy. A fed variable keeps its fed
-    value even if an operator writes it.
+    value even if an operator computes it; declared data may be overwritten (``assign(output=)``, ``increment``).
 
     Args:
         chosen: the passes to go through; leaving some out costs time or memory, never a result.
@@ -104,7 +104,7 @@ class _Lowering:
         if v is not None:
             if 0 <= v.spec.nbytes <= passes.SMALL:
                 self.small.add(new)
-            if v.name in self.fed:
+            if v.name in self.fed and not v.is_data:
                 self.read(v)
             else:
                 self.current[v] = new

@@ -51,7 +51,15 @@ def made_shape(shape, shape_tensor, shape_tensor_list):
 @op(
     "fill_constant_batch_size_like",
     "Input -> Out",
-    attrs={**CONSTANT, "input_dim_idx": 0, "output_dim_idx": 0},
+    attrs={
+        "shape": (),
+        "dtype": 5,
+        "value": 0.0,
+        "str_value": "",
+        "force_cpu": False,
+        "input_dim_idx": 0,
+        "output_dim_idx": 0,
+    },
     differentiable=False,
 )
 def fill_constant_batch_size_like(k, x, *, shape, dtype, value, str_value, input_dim_idx, output_dim_idx):

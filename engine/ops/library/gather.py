@@ -107,7 +107,9 @@ def scatter(k, x, ids, updates, *, overwrite):
 
 @scatter.infer
 def _(x, ids, updates):
-    if not x.ndim or updates.ndim + (ids.ndim == 0) != x.ndim:
+    wanted = (*ids.shape[:1], *x.shape[1:])
+    fits = x.ndim and len(wanted) == updates.ndim and ids.ndim < 3 and (ids.ndim < 2 or ids.shape[1] in (1, UNKNOWN))
+    if not fits or any(UNKNOWN not in (m, n) and m != n for m, n in zip(wanted, updates.shape, strict=True)):
         raise ShapeError(
             f"scatter: Updates {list(updates.shape)} at Ids {list(ids.shape)} must be rows of X {list(x.shape)}"
         )

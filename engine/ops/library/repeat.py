@@ -43,10 +43,10 @@ def expand(k, x, shape_tensor, shape_tensor_list, *, shape):
 
 @expand.infer
 def _(x, shape_tensor, shape_tensor_list, *, shape):
-    if shape_tensor is not None:
-        return x.with_shape((UNKNOWN,) * length(shape_tensor, "expand_v2"))
-    if shape_tensor_list:
-        return x.with_shape(UNKNOWN if d < 0 else d for d in shape)
+    if shape_tensor is not None or shape_tensor_list:
+        given = shape or (UNKNOWN,) * length(shape_tensor, "expand_v2")
+        kept = (1,) * (len(given) - x.ndim) + x.shape  # a dimension other than 1 stays as it is
+        return x.with_shape(k if k > 1 else max(d, UNKNOWN) for k, d in zip(kept, given, strict=True))
     return x.with_shape(_expanded(x.shape, shape))
 
 
