@@ -41,7 +41,7 @@ def derive(op: OpDef) -> OpDef:
         ]
         grads = rule(backend.ops, operands, masks, attrs)
         shaped = tuple(g if s.many else g[0] for g, s in zip(grads, outputs, strict=True))
-        return shaped if len(shaped) > 1 else shaped[0]
+        return shaped[0] if len(shaped) == 1 else shaped
 
     kernel.__doc__ = f"Gradient of {op.type}: from the gradients of its outputs to those of its inputs."
     new = OpDef(
