@@ -54,7 +54,23 @@ for _package in OLD_PACKAGES:
     announce(_package, "io DataFeeder dataset", "reading data and saving models are not part of this version")
     announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
 
-provide("gradtool.fluid", "gradtool.fluid.layers", "data embedding one_hot")
+provide("gradtool.fluid", "gradtool._data", "data")
+provide("gradtool.fluid", "gradtool.static.nn", "embedding")
+provide("gradtool.fluid", "gradtool.nn.functional", "one_hot")
+
+# What fluid.layers has beside the table in fluid/layers/_table.py.
+provide(
+    "gradtool.fluid.layers",
+    "gradtool.static.nn",
+    "batch_norm conv2d conv2d_transpose group_norm instance_norm layer_norm",
+)
+provide("gradtool.fluid.layers", "gradtool._parameters", "create_global_var create_parameter")
+provide(
+    "gradtool.fluid.layers",
+    "gradtool.fluid.layers._written",
+    "create_tensor cross_entropy data dropout embedding fc fill_constant flatten matmul mean one_hot pool2d prelu "
+    "reduce_max reduce_mean reduce_min reduce_prod reduce_sum reshape softmax_with_cross_entropy",
+)
 
 provide("gradtool.framework", "gradtool.engine.ir.program", "Program Block")
 provide("gradtool.framework", "gradtool.engine.ir.variable", "Parameter")

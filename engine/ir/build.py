@@ -56,6 +56,8 @@ def emit(
 
     def output(name: Any, spec: TensorSpec) -> Variable:
         if isinstance(name, Variable):
+            if name.op is None and not (name.persistable or name.is_data):
+                name.spec = spec  # made without a shape, to be written here for the first time
             return name
         return block.add_var(Variable(block, name, spec, stop_gradient=stop))
 
