@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -12,8 +12,12 @@ import click
 from . import errors
 
 
-def run(command: Callable[[], Any]) -> int:
-    """Carry out *command*; every outcome is an exit code, every error one message on stderr."""
+def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
+    """Carry out *command*; every outcome is an exit code, every error one message on stderr.
+
+    Args:
+        arguments: those of the command line; ``-v`` among them shows where a bug of gradtool happened.
+    """
     try:
         result = command()
         return result if isinstance(result, int) else errors.CLEAN
@@ -40,17 +44,17 @@ def run(command: Callable[[], Any]) -> int:
         _forget_stdout()  # whoever read the output has seen enough
         return errors.PIPE_CLOSED
     except Exception as error:
-        return _other(error)
+        return _other(error, arguments)
 
 
-def _other(error: Exception) -> int:
+def _other(error: Exception, arguments: Sequence[str]) -> int:
     from gradtool.engine.errors import GradtoolError
 
     if isinstance(error, GradtoolError):
         _say(str(error).split("\n"))
         return errors.ENGINE
-    lines = [f"internal error: {type(error).__name__}: {error}"]
-    if _wants_details():
+    lines = [f"gradtool itself failed: {type(error).__name__}: {error}"]
+    if _wants_details(arguments):
         import traceback
 
         lines += traceback.format_exc().rstrip().split("\n")
@@ -65,9 +69,9 @@ def _forget_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _wants_details() -> bool:
-    """Whether ``-v`` was given; the context is gone by the time an error arrives here."""
-    return any(a == "--verbose" or (a.startswith("-v") and set(a[1:]) == {"v"}) for a in sys.argv[1:])
+def _wants_details(arguments: Sequence[str]) -> bool:
+    """Whether ``-v`` was given; click's context is gone by the time an error arrives here."""
+    return any(a == "--verbose" or (a.startswith("-v") and set(a[1:]) == {"v"}) for a in arguments)
 
 
 def _say(lines: list[str]) -> None:

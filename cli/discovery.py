@@ -51,7 +51,7 @@ class Model:
         assert self.loss is not None
         return self.loss
 
-    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (callbacks)."""
         return loader.call(self.name, function, *args, **kwargs)
 

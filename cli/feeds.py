@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, A
 def _read(file: str) -> dict[str, Any]:
     try:
         with np.load(file, allow_pickle=False) as archive:
-            if not isinstance(archive, Mapping):
+            if not hasattr(archive, "files"):
                 raise CommandError(
                     f"{file} holds one array without a name: expected an .npz file", "np.savez makes one"
                 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 
 from .errors import CommandError
@@ -18,6 +17,10 @@ def write_all(texts: Mapping[str, str]) -> None:
     Raises:
         CommandError: a file cannot be written.
     """
+    if not texts:
+        return
+    import tempfile
+
     pending: list[tuple[str, str]] = []
     path = ""
     try:

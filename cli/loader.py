@@ -306,7 +306,7 @@ def _check_arguments(name: str, function: Callable[..., Any], arguments: dict[st
 # -- the boundary between the tool and the user's code ----------------------------------------------------------------
 
 
-def call(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call the user's code; what it raises becomes a :class:`ModelError` with the user's frames.
 
     Errors of the engine pass, with the user's line filled in. What it prints goes to stderr: stdout is for results.

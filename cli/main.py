@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -50,14 +50,15 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""
-        call = super().main
+        call: Callable[..., Any] = super().main
         if not standalone_mode:
-            return call(*args, standalone_mode=False, **extra)
+            return call(args, *rest, standalone_mode=False, **extra)
         from .boundary import run
 
-        sys.exit(run(lambda: call(*args, standalone_mode=False, **extra)))
+        arguments = sys.argv[1:] if args is None else list(args)
+        sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -5,7 +5,6 @@ A command fills a :class:`Report`; how it looks is decided here. Cells are plain
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -72,6 +71,8 @@ def to_ascii(text: str) -> str:
 
 def to_json(data: dict[str, Any], kind: str) -> str:
     """JSON with sorted keys, without NaN literals, pure ASCII (the same bytes in every locale)."""
+    import json
+
     return json.dumps({"schema": f"gradtool/{kind}/1", **data}, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 

@@ -68,8 +68,8 @@ class Reason:
         if self.verdict is Verdict.DTYPE:
             return f"cut: {self.variable.dtype.name} has no gradient"
         if cut is None:
-            return self.verdict.value
-        what = cut.kind.value
+            return str(self.verdict.value)
+        what: str = cut.kind.value
         if cut.variable is self.variable and cut.kind is not CutKind.NO_SLOT:
             return f"cut: {what}"
         made = cut.op.loc if cut.op is not None else cut.variable.made_at
@@ -139,6 +139,13 @@ class Reasons:
             arrives = any(v is not None and values.written(op, v) in self._reached for v in outs)
             wrt = {values.read(op, v) for v in flatten(op.inputs, rule.wrt) if v is not None}
         inherited = next((self._cuts[value] for value in written if value in self._cuts), None)
+        # An output stopped only because all inputs are: what stopped those is the reason.
+        passed_on = (
+            inherited is not None
+            and inherited.kind is CutKind.STOP_GRADIENT
+            and inherited.op is op
+            and all(v.stop_gradient for v in each(op.inputs))
+        )
         for value in read:
             if value in self._reached:
                 continue
@@ -150,7 +157,8 @@ class Reasons:
                 else:
                     self._cuts.setdefault(value, stop)
             elif inherited is not None and not arrives:
-                self._cuts.setdefault(value, inherited)
+                stop = self._stop(value) if passed_on else None
+                self._cuts.setdefault(value, stop or inherited)
             elif arrives:
                 self._cuts.setdefault(value, Cut(CutKind.NO_SLOT, variable_of(value), op))
             else:

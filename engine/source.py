@@ -46,20 +46,24 @@ def here() -> Location:
         frame = frame.f_back  # type: ignore[assignment]
     else:
         return NOWHERE
-    key: object = (frame.f_code, frame.f_lineno)
-    if _keep_all:
-        frames = [key]
+    # By identity: code objects of different files are equal when their text is.
+    key: object = (id(frame.f_code), frame.f_lineno)
+    if not _keep_all:
+        found = _interned.get(key)
+        if found is None:
+            found = _interned[key] = ((frame.f_code, frame.f_lineno),)
+        return found
+    frames = [(frame.f_code, frame.f_lineno)]
+    frame = frame.f_back  # type: ignore[assignment]
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module == LOADER:
+            break
+        if not (module == "gradtool" or module.startswith("gradtool.")):
+            frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back  # type: ignore[assignment]
-        while frame is not None:
-            module = frame.f_globals.get("__name__", "")
-            if module == LOADER:
-                break
-            if not (module == "gradtool" or module.startswith("gradtool.")):
-                frames.append((frame.f_code, frame.f_lineno))
-            frame = frame.f_back  # type: ignore[assignment]
-        key = tuple(frames)
-        return _interned.setdefault(key, key)  # type: ignore[arg-type]
-    return _interned.get(key) or _interned.setdefault(key, (key,))  # type: ignore[arg-type]
+    key = tuple((id(code), line) for code, line in frames)
+    return _interned.setdefault(key, tuple(frames))
 
 
 def file_and_line(location: Location) -> tuple[str, int] | None:

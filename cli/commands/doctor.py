@@ -24,7 +24,7 @@ _BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy":
 def command(**options: Any) -> None:
     """Versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends."""
     out = Output.take(options)
-    versions = {"gradtool": __version__, "python": platform.python_version()}
+    versions: dict[str, str | None] = {"gradtool": __version__, "python": platform.python_version()}
     for package in ("numpy", "click", "rich", "graphviz"):
         versions[package] = _version(package)
     path = shutil.which("dot")

@@ -61,7 +61,7 @@ def command(**options: Any) -> None:
         before = len(ops)
         found = gradients(targets, inputs, starts, stopped)
         places = gradient_places(model.program.global_block().ops)
-        values = [None] * len(found)
+        values: list[Any] = [None] * len(found)
         if options["run_"] or options["feed"]:
             present = [g for g in found if g is not None]
             arrays = iter(run(model, present, options["feed"], options["backend"], request.seed, out))
@@ -72,7 +72,14 @@ def command(**options: Any) -> None:
             status = (
                 "ok" if g is not None else "cut: the operators on the path pass no gradient" if text == "ok" else text
             )
-            rows.append((v, g, places.get(g), status.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)")))
+            rows.append(
+                (
+                    v,
+                    g,
+                    places.get(g) if g is not None else None,
+                    status.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)"),
+                )
+            )
         added = len(model.program.global_block().ops) - before
         out.emit(_report(model, targets, rows, values, added, _again(request, options)))
 

@@ -22,11 +22,11 @@ def command(type_: str | None, **options: Any) -> None:
     if type_ is None:
         found = list(registry.all_ops())
         table = Table(["type", "inputs", "outputs", "attributes", "gradient"])
-        for op in found:
-            attributes = ", ".join(op.defaults) or NOTHING
-            table.rows.append([op.type, _slots(op.inputs), _slots(op.outputs), attributes, _gradient(op)])
+        for o in found:
+            attributes = ", ".join(o.defaults) or NOTHING
+            table.rows.append([o.type, _slots(o.inputs), _slots(o.outputs), attributes, _gradient(o)])
         legend = "X? may be empty, X* holds a list"
-        data = {"operators": [_data(op) for op in found]}
+        data = {"operators": [_data(o) for o in found]}
         out.emit(Report("ops", data, [table, f"{count(len(found), 'operator')} · {legend}"], ["gradtool ops TYPE"]))
         return
     op = registry.find(type_)

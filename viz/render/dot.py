@@ -7,6 +7,7 @@ and a backslash no escape.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from graphviz import escape, nohtml
 from graphviz.quoting import attr_list
@@ -62,12 +63,12 @@ def _lines(view: GraphView, file: str, command: str) -> Iterator[str]:
     yield "}"
 
 
-def _attributes(**attributes: str) -> str:
-    return attr_list(attributes=list(attributes.items()))
+def _attributes(**attributes: Any) -> str:
+    return str(attr_list(attributes=list(attributes.items())))
 
 
-def _label(lines: list[str]) -> str:
-    """Lines of a label; only the breaks between them are escapes."""
+def _label(lines: list[str]) -> Any:
+    """Lines of a label, marked as being no HTML; only the breaks between them are escapes."""
     return nohtml("\\n".join(escape(line) for line in lines if line))
 
 

@@ -1,0 +1,78 @@
+"""Calling the command in this process, and model files to call it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gradtool.cli.main import main
+
+Write = Callable[[str], str]
+
+DOCUMENT = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.enable_static()
+
+x = paddle.static.data(name='x', shape=[None, 13], dtype='int64')
+y = paddle.static.data(name='y', shape=[None, 1], dtype='float32')
+x_emb = paddle.static.nn.embedding(x, size=[100, 256])
+y_predict = paddle.static.nn.fc(x=x_emb, size=1, activation=None, name='my_fc')
+loss = F.square_error_cost(input=y_predict, label=y)
+avg_loss = paddle.mean(loss)
+"""
+"""The forward part of the documents' example."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The cells of a result in TSV."""
+        return [line.split("\t") for line in self.out.splitlines()]
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder; no colours."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("FORCE_COLOR", "NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def gradtool(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """``gradtool("backward", "model.py")`` is what that command prints, and its exit code."""
+
+    def run(*arguments: str) -> Outcome:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        printed = capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return Outcome(left.value.code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def model(folder: Path) -> Write:
+    """``model(text)`` writes ``model.py`` and returns its name; ``model("")`` is the documents' example."""
+
+    def write(text: str = "") -> str:
+        (folder / "model.py").write_text(text or DOCUMENT, encoding="utf-8")
+        return "model.py"
+
+    return write
