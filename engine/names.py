@@ -10,6 +10,7 @@ GRAD: Final = "@GRAD"
 EMPTY: Final = "@EMPTY@"
 
 _PREFIX = re.compile(r"^(?:grad/)+")
+_PART = re.compile(r"@RENAME@block\d+@\d+$")
 
 
 def grad(name: str) -> str:
@@ -25,6 +26,15 @@ def part(grad_name: str, block: int, index: int) -> str:
 def is_part(name: str) -> bool:
     """Whether *name* is such a summand (and not a gradient of one)."""
     return "@RENAME@" in name and not name.endswith(GRAD)
+
+
+def plain(grad_name: str) -> str:
+    """What a gradient is called before calls and summands are told apart.
+
+    >>> plain("grad/grad/w@GRAD@RENAME@block0@1")
+    'w@GRAD'
+    """
+    return _PART.sub("", _PREFIX.sub("", grad_name))
 
 
 def again(grad_name: str, call: int) -> str:

@@ -84,6 +84,8 @@ class Builder:
         self._plain: dict[Variable, Value] = {}
         self._saved: dict[tuple[Variable, int], Variable] = {}
         self._saves: dict[Operator, list[Operator]] = {}
+        self._twins: dict[Any, dict[str, list[Operator]]] = {}
+        """Operators of earlier calls that compute the same as others, by what and then by the gradient they make."""
         self._known = self._existing() if call > 1 else {}
 
     def _existing(self) -> dict[Any, Operator]:
@@ -96,8 +98,23 @@ class Builder:
             if all(values.is_current(values.read(op, v)) for v in op.input_variables()) and all(
                 values.is_current(values.written(op, v)) for v in op.output_variables()
             ):
-                known.setdefault(_key(op.op, op.attrs, op.inputs), op)
+                key = _key(op.op, op.attrs, op.inputs)
+                first = known.setdefault(key, op)
+                if first is not op:
+                    twins = self._twins.setdefault(key, {_makes(first): [first]})
+                    twins.setdefault(_makes(op), []).append(op)
+        for twins in self._twins.values():
+            for found in twins.values():
+                found.reverse()
         return known
+
+    def _known_for(self, value: Value, key: Any) -> Operator | None:
+        """An operator of an earlier call that computes *key*; of several, the one that made a gradient of *value*."""
+        twins = self._twins.get(key)
+        found = twins.get(names.plain(names.grad(variable_of(value).name))) if twins is not None else None
+        if found:
+            return found.pop() if len(found) > 1 else found[0]
+        return self._known.get(key)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -335,7 +352,7 @@ class Builder:
                 results.append(None)
                 continue
             attrs = intern_attrs(call.op, call.attrs)
-            known = self._known.get(_key(call.op, attrs, call.operands))
+            known = self._known_for(value, _key(call.op, attrs, call.operands))
             if known is not None:
                 results.append(next(known.output_variables()))
                 continue
@@ -467,6 +484,11 @@ class Builder:
             for v in op.output_variables():
                 v.op = op
         block.program.version += 1
+
+
+def _makes(op: Operator) -> str:
+    """The gradient that an operator with one output contributes to."""
+    return names.plain(next(op.output_variables()).name)
 
 
 def _key(op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> tuple[Any, ...]:

@@ -116,6 +116,21 @@ def test_a_contribution_that_was_a_summand_before_stands_alone() -> None:
     np.testing.assert_allclose(got[0], np.exp(value) / 3 + (1 - np.tanh(value) ** 2) / 3)
 
 
+def test_operators_that_compute_the_same_keep_their_places() -> None:
+    """``sum`` is differentiated by one ``scale`` per input, all with the same operand."""
+    x = data("x", 3)
+    branches = [op("tanh", x), op("exp", x), x, op("tanh", x), x]
+    loss = mean(op("sum", branches))
+    first = paddle.static.append_backward(loss, [x, *branches])
+    text = str(main())
+    again = paddle.static.append_backward(loss, [x, *branches])
+    assert pairs(again) == pairs(first)
+    assert str(main()) == text
+    size = len(backward_ops())
+    assert pairs(paddle.static.append_backward(loss, [branches[1]], no_grad_set=[branches[0]])) == pairs(first[2:3])
+    assert [o.type for o in backward_ops()[size:]] == ["sum"], "only x has another gradient now"
+
+
 def test_gradients_twice() -> None:
     x = data("x", 3)
     y = op("exp", x)
