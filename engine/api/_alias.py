@@ -16,14 +16,15 @@ from . import _lazy
 class _SameModule(Loader):
     """Loads ``paddle.x`` by handing out ``gradtool.x``."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.own_spec = module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return importlib.import_module(self.name)
+        return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        pass
+        module.__spec__ = self.own_spec  # the import system has just put the alias's in its place
 
 
 class Finder(MetaPathFinder):
@@ -42,10 +43,7 @@ class Finder(MetaPathFinder):
                 package, _, last = name.rpartition(".")
                 raise ModuleNotFoundError(str(_lazy.missing(package, last, [])), name=fullname) from None
             raise
-        # The import system rewrites __spec__ and friends of what a loader returns; put the module in place instead.
-        sys.modules[fullname] = module
-        spec = ModuleSpec(fullname, _SameModule(name), is_package=hasattr(module, "__path__"))
-        return spec
+        return ModuleSpec(fullname, _SameModule(module), is_package=hasattr(module, "__path__"))
 
 
 class LastResort(MetaPathFinder):
