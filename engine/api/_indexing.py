@@ -63,7 +63,7 @@ class Parsed:
 
     def after(self) -> list[int]:
         """Where the new dimensions stand once integers have removed theirs."""
-        return [n - sum(a < n for a in self.decrease) for n in self.new]
+        return [n - sum(a < n - i for a in self.decrease) for i, n in enumerate(self.new)]
 
     def add(self, axis: int, start: Any, end: Any, step: Any = 1) -> None:
         self.axes.append(axis)
@@ -115,9 +115,9 @@ def parse(x: Variable, index: Any) -> Parsed:
     found = Parsed()
     dim = 0  # of x
     seen = 0  # of what the box leaves, new dimensions included
-    for place, entry in enumerate(_entries(x, index)):
+    for entry in _entries(x, index):
         if entry is None:
-            found.new.append(place if not found.tensors else seen + len(found.decrease))
+            found.new.append(seen + len(found.decrease))
             seen += 1
         elif isinstance(entry, bool):
             found.new.append(seen + len(found.decrease))
@@ -209,7 +209,7 @@ def _index_tensor(entry: Any, x: Variable, dim: int) -> Variable:
 
 
 def getitem(x: Variable, index: Any) -> Variable:
-    """The part of *x* that *index* selects, as NumPy selects it.
+    """The part of *x* that *index* selects, as NumPy selects it (but an integer never counts as an index tensor).
 
     Args:
         index: integers, slices with steps, ``...``, None, lists, arrays and variables (0-d ones count as integers),
@@ -305,7 +305,7 @@ def _gathered(x: Variable, indices: list[Variable]) -> tuple[Variable, int]:
     for index in indices:
         if index.dtype.name == "bool":
             found = nonzero(index)
-            whole.extend(found[:, i] for i in range(index.ndim))  # type: ignore[index]
+            whole.extend(found[:, i] for i in range(index.ndim))
         else:
             whole.append(index)
     if len(whole) == 1:
@@ -337,7 +337,6 @@ def setitem(x: Any, index: Any, value: Any) -> Variable:
     found = parse(x, index)
     if found.tensors:
         value = _written(x, found, value)
-        found.new = []
     attrs: dict[str, Any] = {"axes": found.axes, "decrease_axes": found.decrease, "none_axes": found.new}
     lists: list[tuple[Variable, ...]] = []
     for name, column in (("starts", found.starts), ("ends", found.ends), ("steps", found.steps)):
@@ -368,7 +367,7 @@ def _written(x: Variable, found: Parsed, value: Any) -> Variable:
     """The part that the box selects, with *value* written at the index tensors."""
     if not isinstance(value, Variable):
         value = _creation.assign(_values(value, x) if np.ndim(value) else value)
-        value = value.astype(x.dtype)  # type: ignore[attr-defined]
+        value = value.astype(x.dtype)
     part = _box(x, found)
     dims = _covered(found.tensors)
     order = [*dims, *(i for i in range(part.ndim) if i not in dims)]

@@ -13,6 +13,7 @@ from .opdef import OpDef, Trait
 LIBRARY = (
     "activation",
     "compare",
+    "conditions",
     "conv",
     "convolve",
     "creation",

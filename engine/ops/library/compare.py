@@ -149,14 +149,15 @@ TOLERANCE = {"rtol": "1e-05", "atol": "1e-08", "equal_nan": False}
 """Tolerances; text, so that nothing is lost."""
 
 
-def _near(k, x, y, rtol, atol, equal_nan):
+def _near(k, x, y, tolerances, equal_nan):
+    rtol, atol = tolerances
     return k.xp.isclose(x, y, float(rtol), float(atol), equal_nan)
 
 
 @op("isclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, differentiable=False)
 def isclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
     """Whether elements differ by at most ``atol + rtol·|y|``."""
-    return k.xp.asarray(_near(k, x, y, *_tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan))
+    return k.xp.asarray(_near(k, x, y, _tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan))
 
 
 def _tolerances(rtol, atol, rtol_tensor, atol_tensor):
@@ -171,7 +172,7 @@ def _(x, y, rtol_tensor, atol_tensor):
 @op("allclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, differentiable=False)
 def allclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
     """Whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
-    return k.xp.asarray(_near(k, x, y, *_tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan).all())
+    return k.xp.asarray(_near(k, x, y, _tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan).all())
 
 
 @allclose.infer

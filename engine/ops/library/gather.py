@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from ...errors import LabelError, ShapeError
-from ...spec import UNKNOWN, TensorSpec
-from ...spec import dtype as dtype_of
-from ..infer import axis_in, broadcast
+from ...spec import UNKNOWN
+from ..infer import axis_in
 from ..opdef import Like, Trait, op
-from ..samples import bools, exactly, ints
+from ..samples import exactly, ints
 
 
 def _checked(index, size, name):
@@ -283,82 +282,6 @@ def _(k, x: Like, index, dout, *, axis):
     return k.put_along(dout, index, x, axis=axis)
 
 
-# -- conditions -------------------------------------------------------------------------------------------------------
-
-
-@op("where", "Condition X Y -> Out")
-def where(k, condition, x, y):
-    """*x* where the condition holds, else *y*."""
-    return k.xp.where(condition, x, y)
-
-
-@where.infer
-def _(condition, x, y):
-    both = broadcast(x.shape, y.shape, op="where")
-    return x.with_shape(broadcast(condition.shape, both, op="where"))
-
-
-@where.gradient(wrt="X Y")
-def _(k, condition, x: Like, y: Like, dout):
-    zero = k.zeros_like(dout)
-    return (
-        lambda: k.sum_to(k.select(condition, dout, zero), x),
-        lambda: k.sum_to(k.select(condition, zero, dout), y),
-    )
-
-
-@op("masked_select", "X Mask -> Y")
-def masked_select(k, x, mask):
-    """The elements of *x* where *mask* holds, as a vector."""
-    return x[k.xp.broadcast_to(mask, x.shape)]
-
-
-@masked_select.infer
-def _(x, mask):
-    broadcast(x.shape, mask.shape, op="masked_select")
-    return x.with_shape((UNKNOWN,))
-
-
-@masked_select.gradient(wrt="X")
-def _(k, x: Like, mask, dy):
-    return k.unmask(dy, mask, x)
-
-
-@op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL)
-def unmask(k, x, mask, like):
-    """Zeros in the shape of *like* with *x* where *mask* holds: the transpose of ``masked_select``."""
-    out = k.xp.zeros(like.shape, x.dtype)
-    out[k.xp.broadcast_to(mask, like.shape)] = x
-    return out
-
-
-@unmask.gradient(wrt="X")
-def _(k, mask, dout):
-    return k.masked_select(dout, mask)
-
-
-@op(
-    "one_hot",
-    "X depth_tensor? -> Out",
-    type="one_hot_v2",
-    attrs={"depth": -1, "dtype": 5, "allow_out_of_range": False},
-    differentiable=False,
-)
-def one_hot(k, x, depth_tensor, *, depth, dtype, allow_out_of_range):
-    """For each number a vector of *depth* zeros with a one at that place."""
-    if depth_tensor is not None:
-        depth = int(depth_tensor.reshape(()))
-    if not allow_out_of_range and x.size and (x.min() < 0 or x.max() >= depth):
-        bad = x.min() if x.min() < 0 else x.max()
-        raise LabelError(f"one_hot_v2: {bad} has no place among {depth} classes")
-    return (x[..., None] == k.xp.arange(depth)).astype(dtype_of(dtype).numpy)
-
-
-@one_hot.infer
-def _(x, depth_tensor, *, depth, dtype):
-    return TensorSpec((*x.shape, UNKNOWN if depth_tensor is not None else depth), dtype)
-
-
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
@@ -400,27 +323,3 @@ def _(make):
     yield make(x=(3, 4, 2), index=ints((5, 4, 2), 3), Axis=-3)
     yield make(x=(3, 4), index=ints((2, 4), 3), Axis=0)
     yield make(x=(3, 4), index=ints((3, 0), 1), Axis=1)
-
-
-@where.samples
-def _(make):
-    yield make(condition=bools((2, 3)), x=(2, 3), y=(2, 3))
-    yield make(condition=bools((3,)), x=(2, 3), y=(2, 1))
-    yield make(condition=bools(()), x=(), y=())
-    yield make(condition=bools((0, 3)), x=(0, 3), y=(0, 3))
-
-
-@masked_select.samples
-def _(make):
-    yield make(x=(3, 4), mask=bools((3, 4)))
-    yield make(x=(3, 4), mask=bools((4,)))
-    yield make(x=(0, 4), mask=bools((0, 4)))
-
-
-@one_hot.samples
-def _(make):
-    yield make(x=ints((2, 3), 4), depth=4)
-    yield make(x=ints((2, 1), 4), depth_tensor=exactly([4], "int32"), dtype=6)
-    yield make(x=exactly([-1, 2, 5]), depth=4, allow_out_of_range=True)
-    yield make(x=ints((), 4), depth=4)
-    yield make(x=ints((0,), 4), depth=4)

@@ -300,7 +300,7 @@ def _(make):
 
 @nearest.samples
 def _(make):
-    plain = {"size_list": []}
+    plain: dict[str, list[object]] = {"size_list": []}
     yield make(x=(2, 3, 4, 5), **plain, scale=(2.0, 3.0))
     yield make(x=(1, 2, 4, 5), **plain, out_h=6, out_w=3)
     yield make(x=(1, 4, 5, 2), **plain, out_h=7, out_w=3, data_layout="NHWC", align_corners=True)

@@ -60,7 +60,7 @@ def _(x, indices, value):
     if not indices or count > x.ndim:
         raise ShapeError(f"index_put: {count} indexed dimensions for x {list(x.shape)}")
     if all(i.dtype.name != "bool" for i in indices):
-        shape = ()
+        shape: tuple[int, ...] = ()
         for i in indices:
             shape = broadcast(shape, i.shape, op="index_put")
         target = shape + x.shape[count:]

@@ -83,7 +83,7 @@ def broadcast_tensors(k, xs):
 
 
 def _common(xs):
-    shape = ()
+    shape: tuple[int, ...] = ()
     for x in xs:
         shape = broadcast(shape, x.shape, op="broadcast_tensors")
     return shape

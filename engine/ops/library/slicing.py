@@ -78,8 +78,20 @@ def _(x, starts_t, ends_t, starts_l, ends_l, *, axes, starts, ends, infer_flags,
 
 @slice_.gradient(wrt="Input")
 def _(k, x: Like, starts_t, ends_t, starts_l, ends_l, dout, *, axes, starts, ends, decrease_axis):
-    tensors = starts_t, ends_t, None, starts_l, ends_l, []
-    return k.place(dout, x, *tensors, axes=axes, starts=starts, ends=ends, decrease_axis=decrease_axis)
+    return k.place(
+        dout,
+        x,
+        starts_t,
+        ends_t,
+        None,
+        starts_l,
+        ends_l,
+        [],
+        axes=axes,
+        starts=starts,
+        ends=ends,
+        decrease_axis=decrease_axis,
+    )
 
 
 @op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX)
@@ -179,8 +191,8 @@ def _target(shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decreas
 def _seen(shape, decreased, none_axes):
     """The shape in which values broadcast to a box: without the axes that integers index, with one per None."""
     dims = list(_without(shape, decreased))
-    for axis in none_axes:
-        dims.insert(axis - sum(a < axis for a in decreased), 1)
+    for i, axis in enumerate(none_axes):
+        dims.insert(axis - sum(a < axis - i for a in decreased), 1)
     return tuple(dims)
 
 
@@ -292,7 +304,7 @@ def _(k, x: Like, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, steps,
 
 # -- samples ----------------------------------------------------------------------------------------------------------
 
-_NONE = {"starts_l": [], "ends_l": []}
+_NONE: dict[str, list[object]] = {"starts_l": [], "ends_l": []}
 _ONE = [exactly([1], "int64")]
 
 

@@ -144,7 +144,9 @@ def interpolate(
         scale_factor = None
     layer = default.default_main_program().names("nearest_interp_v2") if name is None else name
     attrs: dict[str, Any] = {"data_layout": "NHWC" if last else "NCHW", "align_mode": align_mode}
-    whole, parts, scale = None, (), None
+    whole: Variable | None = None
+    parts: tuple[Variable, ...] = ()
+    scale: Variable | None = None
     if isinstance(scale_factor, Variable):
         scale = tensor(scale_factor, "scale_factor", where)
     elif scale_factor is not None:
