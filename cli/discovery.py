@@ -191,6 +191,8 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
     ]
     if left.function is None and functions:
         hint = f"name the function that returns it: {request.model}:{functions[0]}"
+    elif shaped := [n for n, v in loader.variables_of(left.namespace).items() if v.op is not None]:
+        hint = f"for a tensor of any shape there is: gradtool gradients {request.model} --target {shaped[-1]}"
     else:
         hint = "a loss has one element and is computed by an operator; --loss NAME names it"
     return CommandError(f"{left.name} defines no loss", hint)

@@ -24,6 +24,8 @@ def check(done: Outcome, code: int, *said: str) -> None:
     for text in said:
         assert text in done.err
     assert "Traceback" not in done.err
+    frames = [line.strip() for line in done.err.splitlines() if line.strip().startswith("File ")]
+    assert all(frame.startswith('File "model.py", line ') for frame in frames)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +92,10 @@ def test_the_model_raised(gradtool: Run, model: Write, text: str, said: list[str
         (
             NET + "a, b = paddle.mean(h), paddle.mean(h * h)\n",
             ["several candidates for the loss: a (mean_0.tmp_0), b (mean_1.tmp_0)", "--loss NAME"],
+        ),
+        (
+            HEAD + "y = paddle.static.nn.fc(x, 2)\n",
+            ["model.py defines no loss", "gradtool gradients model.py --target y"],
         ),
         ("def build():\n    return 'loss'\n", ["build() in model.py returned str: expected a loss"]),
     ],
