@@ -56,15 +56,15 @@ def avg_pool2d(
     """
     attrs = _window("avg_pool2d", kernel_size, stride, padding, ceil_mode, data_format)
     tensor(x, "x", "avg_pool2d", FLOATS)
-    out = apply("pool2d", x, attrs={**attrs, "pooling_type": "avg", "exclusive": exclusive}, name=name)
-    if divisor_override is None:
-        return out
-    if not isinstance(divisor_override, (int, float)):
+    if divisor_override is not None and not isinstance(divisor_override, (int, float)):
         raise ArgumentTypeError(
             f"divisor_override of avg_pool2d must be a number, but received {type(divisor_override).__name__}."
         )
     if divisor_override == 0:
         raise UsageError("divisor_override of avg_pool2d must not be 0.")
+    out = apply("pool2d", x, attrs={**attrs, "pooling_type": "avg", "exclusive": exclusive}, name=name)
+    if divisor_override is None:
+        return out
     size = attrs["ksize"][0] * attrs["ksize"][1]
     out = apply("scale", out, attrs={"scale": float(size)}, key="tmp", direct=True)
     return apply("scale", out, attrs={"scale": 1 / divisor_override}, key="tmp", direct=True)
