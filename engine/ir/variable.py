@@ -119,7 +119,7 @@ class Variable:
             VariableNotFound: it has no value there (a ValueError).
             ArgumentTypeError: *scope* is no Scope (a TypeError).
         """
-        return values_module().get_value(self, scope)  # type: ignore[no-any-return]
+        return values_module().get_value(self, scope)
 
     def set_value(self, value: Any, scope: Scope | None = None) -> None:
         """Replace the value in *scope* by a copy of an array.
