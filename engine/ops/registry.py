@@ -30,6 +30,7 @@ LIBRARY = (
     "pad",
     "points",
     "pool",
+    "prelu",
     "random",
     "reduction",
     "repeat",

@@ -74,6 +74,7 @@ NAMES = [
     (lambda x: nn.MaxPool2D(2, return_mask=True)(x)[1], "max_pool2d_with_index_0.tmp_1", "", ""),
     (lambda x: nn.Dropout(0.2)(x), "dropout_0.tmp_0", "", ""),
     (lambda x: nn.ReLU()(x), "relu_0.tmp_0", "", ""),
+    (lambda x: layers.prelu(x, "channel"), "prelu_0.tmp_0", "prelu_0", "w_0"),
 ]
 
 
@@ -92,6 +93,13 @@ def test_saved_statistics_stop_gradients() -> None:
         "batch_norm_0.w_0",
         "batch_norm_0.b_0",
     ]
+
+
+@pytest.mark.parametrize(("mode", "shape"), [("all", [1]), ("channel", [1, 4, 1, 1]), ("element", [1, 4, 6, 6])])
+def test_prelu_has_a_slope_for_what_its_mode_says(mode: str, shape: list[int]) -> None:
+    layers.prelu(image(), mode)
+    (op,) = paddle.static.default_startup_program().global_block().ops
+    assert (op.attr("shape"), op.attr("value")) == (shape, 0.25)
 
 
 def test_a_filter_size_can_follow_from_the_output_size() -> None:
