@@ -200,6 +200,35 @@ def test_arguments_of_norms_that_do_not_fit_are_refused(make: Any, said: str) ->
         make(fed("x", normal(2, 4, 3, 3)))
 
 
+# -- lengths and angles -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("p", "axis"), [(2, 1), (3, 0), (1, -1)])
+def test_normalize_divides_by_the_norm(p: float, axis: int) -> None:
+    x = normal(3, 4)
+    y = F.normalize(fed("x", x), p=p, axis=axis)
+    assert y.name == "elementwise_div_0"
+    (found,) = paddle.static.Executor().run(feed={"x": x}, fetch_list=[y])
+    norm = (np.abs(x) ** p).sum(axis, keepdims=True) ** (1 / p)
+    np.testing.assert_allclose(found, x / norm, rtol=1e-12)
+
+
+def test_normalize_leaves_zeros() -> None:
+    x = np.zeros((2, 3))
+    y = F.normalize(fed("x", x))
+    np.testing.assert_array_equal(paddle.static.Executor().run(feed={"x": x}, fetch_list=[y])[0], x)
+
+
+@pytest.mark.parametrize("width", [4, 1])
+def test_cosine_similarity_is_the_cosine(width: int) -> None:
+    a, b = normal(3, 4), normal(3, width, seed=1)
+    y = F.cosine_similarity(fed("a", a), fed("b", b))
+    (found,) = paddle.static.Executor().run(feed={"a": a, "b": b}, fetch_list=[y])
+    whole = np.broadcast_to(b, (3, 4))
+    expected = (a * whole).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(whole, axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 # -- dropout ----------------------------------------------------------------------------------------------------------
 
 
