@@ -16,28 +16,9 @@ from gradtool.engine.reasons import Reasons, Verdict, explain
 from .context import Output
 from .discovery import Model
 from .errors import CommandError
-from .selectors import Selectors, gradient_places
+from .rows import Row, gradient_places, status
+from .selectors import Selectors
 from .views import count
-
-
-@dataclass
-class Row:
-    """One parameter (or another tensor asked for) and what became of its gradient.
-
-    Attributes:
-        gradient: its gradient in the program, which may be there although it was not asked for.
-        op: the operator that makes the gradient, and its name.
-        status: ``ok``, or why ``append_backward`` does not return it.
-    """
-
-    variable: Variable
-    gradient: Variable | None
-    op: tuple[Operator, str] | None
-    status: str
-
-    @property
-    def ok(self) -> bool:
-        return self.status == "ok"
 
 
 @dataclass
@@ -129,16 +110,14 @@ def _rows(
             rows.append(Row(v, gradient, places.get(gradient), "ok"))
             continue
         reason = reasons.of(v)
-        status = reason.text.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)")
+        text = status(reason)
         if reason.verdict is Verdict.OK:
             if asked is not None and v not in set(asked):
-                status = f"{_NOT_ASKED}, still computed"
+                text = f"{_NOT_ASKED}, still computed"
             elif isinstance(v, Parameter) and not v.trainable:
-                status = f"{Verdict.FROZEN.value}, still computed"
-            else:
-                status = "cut: the operators on the path pass no gradient"
+                text = f"{Verdict.FROZEN.value}, still computed"
             gradient = v.block.vars.get(v.grad_name)
-        rows.append(Row(v, gradient, places.get(gradient) if gradient is not None else None, status))
+        rows.append(Row(v, gradient, places.get(gradient) if gradient is not None else None, text))
     return rows
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -181,3 +181,8 @@ def encodable(text: str, encoding: str | None, ascii_only: bool = False) -> str:
 def command_line(*words: str) -> str:
     """Words as one line that a shell reads back as they are."""
     return shlex.join(words)
+
+
+def repeated(option: str, values: Iterable[str]) -> list[str]:
+    """The words of an option that is given once for each value."""
+    return [word for value in values for word in (option, value)]

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gradtool.engine import names, source
-from gradtool.engine.ir.operator import Operator, each
+from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view import op_names
@@ -184,12 +184,3 @@ def _listed(texts: list[str], everything: bool = False) -> str:
     if len(texts) <= _SHOWN or everything:
         return ", ".join(texts)
     return f"{', '.join(texts[:_SHOWN])} and {len(texts) - _SHOWN} more (-v lists all)"
-
-
-def gradient_places(ops: Iterable[Operator]) -> dict[Variable, tuple[Operator, str]]:
-    """Variable -> the operator that wrote it last, and that operator's name."""
-    found: dict[Variable, tuple[Operator, str]] = {}
-    for op, name in op_names(ops).items():
-        for v in each(op.outputs):
-            found[v] = (op, name)
-    return found

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, command_line, model_options, output_options, run_options
+from ..context import (
+    Output,
+    backward_options,
+    command_line,
+    model_options,
+    output_options,
+    repeated,
+    run_options,
+)
 from ..views import NOTHING, Report, Table, count, number, shape
 
 
@@ -43,16 +51,12 @@ def command(**options: Any) -> None:
         values = None
         if options["run_"] or options["feed"]:
             values = _values(model, part, options, request.seed, out)
-        again = [*request.words(), *_repeated("--no-grad", no_grad), *_repeated("--params", params)]
+        again = [*request.words(), *repeated("--no-grad", no_grad), *repeated("--params", params)]
         files = _pictures(model, part, options, again)
         if options["only_grads"]:
             _only_grads(part, out, files)
             return
         out.emit(_report(model, part, values, again), files)
-
-
-def _repeated(option: str, texts: tuple[str, ...]) -> list[str]:
-    return [word for text in texts for word in (option, text)]
 
 
 def _values(model: Any, part: Any, options: dict[str, Any], seed: int, out: Output) -> tuple[float, list[Any]]:
@@ -136,52 +140,29 @@ def _loss_value(values: tuple[float, list[Any]] | None) -> float | None:
     return None if values is None else finite(values[0])
 
 
-STATUS_STYLES = {"ok": "good", "cut": "bad", "used, but": "bad", "unused": "warn", "frozen": "dim", "not in": "dim"}
-
-
 def _table(part: Any, values: tuple[float, list[Any]] | None) -> Table:
-    from gradtool.engine import source
+    from ..rows import STYLES, VALUE_HEADINGS
 
     paths = any(getattr(r.variable, "layer_path", None) for r in part.rows)
     headings = ["parameter", *(["tensor"] if paths else []), "shape", "gradient", "from op"]
-    headings += ["‖g‖", "max |g|", "zeros", "not finite"] if values is not None else []
-    table = Table([*headings, "status", "source"], styles=STATUS_STYLES)
+    headings += VALUE_HEADINGS if values is not None else []
+    table = Table([*headings, "status", "source"], styles=STYLES)
     for i, row in enumerate(part.rows):
         v = row.variable
         path = getattr(v, "layer_path", None)
         cells = [path or v.name, *([v.name] if paths else []), shape(v.shape)]
         cells += [row.gradient.name if row.gradient is not None else NOTHING, row.op[1] if row.op else NOTHING]
-        if values is not None:
-            cells += _value_cells(values[1][i])
-        table.rows.append([*cells, row.status, source.short(v.made_at) or NOTHING])
+        cells += row.value_cells(values[1][i]) if values is not None else []
+        table.rows.append([*cells, row.status, row.source or NOTHING])
     return table
 
 
-def _value_cells(found: dict[str, Any] | None) -> list[str]:
-    if found is None:
-        return [NOTHING] * 4
-    zeros = f"{found['zeros']}/{found['elements']}"
-    return [number(found["norm"]), number(found["max_abs"]), zeros, str(found["nonfinite"])]
-
-
 def _json_row(row: Any, found: dict[str, Any] | None) -> dict[str, Any]:
-    from gradtool.engine import source
-
-    from ..views import finite
-
     v = row.variable
-    made = source.file_and_line(v.made_at)
     return {
-        "name": v.name,
+        **row.data(found),
         "layer_path": getattr(v, "layer_path", None),
         "is_parameter": v.is_parameter,
         "trainable": getattr(v, "trainable", None),
-        "shape": list(v.shape),
-        "dtype": v.dtype.name,
-        "gradient": row.gradient.name if row.gradient is not None else None,
-        "operator": row.op[1] if row.op else None,
         "returned": row.ok,
-        "status": row.status,
-        "source": None if made is None else {"file": source.short(v.made_at).rpartition(":")[0], "line": made[1]},
-        "values": None if found is None else {k: finite(n) for k, n in found.items()},
     }

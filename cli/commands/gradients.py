@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from ..context import Output, command_line, model_options, output_options, run_options
+from ..context import Output, command_line, model_options, output_options, repeated, run_options
 from ..errors import CommandError
 from ..views import NOTHING, Report, Table, count, shape
-from .backward import STATUS_STYLES, _repeated, _value_cells
 
 
 @click.command("gradients")
@@ -41,7 +40,8 @@ def command(**options: Any) -> None:
     from .. import discovery
     from ..feeds import run, statistics
     from ..loader import Request
-    from ..selectors import Selectors, gradient_places
+    from ..rows import Row, gradient_places, status
+    from ..selectors import Selectors
 
     request = Request.take(options, need_loss=not options["target"])
     with discovery.loaded(request) as model:
@@ -68,25 +68,15 @@ def command(**options: Any) -> None:
             values = [None if g is None else statistics(next(arrays)) for g in found]
         rows = []
         for v, g in zip(inputs, found, strict=True):
-            text = reasons.of(v).text.replace("to the loss", "to the targets")
-            status = (
-                "ok" if g is not None else "cut: the operators on the path pass no gradient" if text == "ok" else text
-            )
-            rows.append(
-                (
-                    v,
-                    g,
-                    places.get(g) if g is not None else None,
-                    status.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)"),
-                )
-            )
+            text = "ok" if g is not None else status(reasons.of(v)).replace("to the loss", "to the targets")
+            rows.append(Row(v, g, places.get(g) if g is not None else None, text))
         added = len(model.program.global_block().ops) - before
         out.emit(_report(model, targets, rows, values, added, _again(request, options)))
 
 
 def _again(request: Any, options: dict[str, Any]) -> list[str]:
-    words = [*request.words(), *_repeated("--target", options["target"]), *_repeated("--input", options["input_"])]
-    return [*words, *_repeated("--target-grad", options["target_grad"]), *_repeated("--no-grad", options["no_grad"])]
+    words = [*request.words(), *repeated("--target", options["target"]), *repeated("--input", options["input_"])]
+    return [*words, *repeated("--target-grad", options["target_grad"]), *repeated("--no-grad", options["no_grad"])]
 
 
 def _starts(select: Any, texts: tuple[str, ...], targets: int, out: Output) -> list[Any] | None:
@@ -112,46 +102,25 @@ def _starts(select: Any, texts: tuple[str, ...], targets: int, out: Output) -> l
 
 
 def _report(model: Any, targets: list[Any], rows: list[Any], values: list[Any], added: int, again: list[str]) -> Report:
-    from gradtool.engine import source
-
-    from ..views import finite
+    from ..rows import STYLES, VALUE_HEADINGS
 
     ran = any(v is not None for v in values)
     named = ", ".join(f"{t.name} {shape(t.shape)}" for t in targets)
     head = f"gradients  {model.name} · static · {count(added, 'new op')} · of {named}"
-    columns = ["‖g‖", "max |g|", "zeros", "not finite"] if ran else []
-    table = Table(
-        ["input", "shape", "gradient", "from op", *columns, "status", "source"],
-        styles=STATUS_STYLES,
-    )
-    entries = []
-    for (v, g, place, status), found in zip(rows, values, strict=True):
-        cells = [v.name, shape(v.shape), g.name if g is not None else "None", place[1] if place else NOTHING]
-        table.rows.append([*cells, *(_value_cells(found) if ran else []), status, source.short(v.made_at) or NOTHING])
-        made = source.file_and_line(v.made_at)
-        entries.append(
-            {
-                "name": v.name,
-                "shape": list(v.shape),
-                "dtype": v.dtype.name,
-                "gradient": g.name if g is not None else None,
-                "operator": place[1] if place else None,
-                "status": status,
-                "source": None
-                if made is None
-                else {"file": source.short(v.made_at).rpartition(":")[0], "line": made[1]},
-                "values": None if found is None else {k: finite(n) for k, n in found.items()},
-            }
-        )
-    got = sum(g is not None for _, g, _, _ in rows)
-    last = f"{got} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
+    columns = VALUE_HEADINGS if ran else ()
+    table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"], styles=STYLES)
+    for row, found in zip(rows, values, strict=True):
+        cells = [row.variable.name, shape(row.variable.shape), row.gradient.name if row.ok else "None"]
+        cells += [row.op[1] if row.op else NOTHING, *(row.value_cells(found) if ran else [])]
+        table.rows.append([*cells, row.status, row.source or NOTHING])
+    last = f"{sum(r.ok for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
     next_ = [] if ran else [command_line("gradtool", "gradients", *again, "--run")]
     next_.append(command_line("gradtool", "program", again[0], "--pairs"))
     data = {
         "model": model.name,
         "mode": "static",
         "targets": [t.name for t in targets],
-        "inputs": entries,
+        "inputs": [r.data(v) for r, v in zip(rows, values, strict=True)],
         "new_ops": added,
     }
     return Report("gradients", data, [head, table, last], next_)

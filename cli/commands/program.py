@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, command_line, model_options, output_options
+from ..context import Output, backward_options, command_line, model_options, output_options, repeated
 from ..views import NOTHING, Report, Table, count, plain
-from .backward import _repeated
 
 
 @click.command("program")
@@ -37,8 +36,8 @@ def command(**options: Any) -> None:
             backward_part.append(model, options["params"], options["no_grad"], out)
         elif options["part"] != "fwd":
             out.note(f"{model.name} has no one loss: the forward part alone (--loss NAME names it)")
-        again = [*request.words(), *_repeated("--no-grad", options["no_grad"])]
-        again += _repeated("--params", options["params"])
+        again = [*request.words(), *repeated("--no-grad", options["no_grad"])]
+        again += repeated("--params", options["params"])
         shown = _Shown(model, options["part"], options["blocks"])
         out.emit(_pairs(shown, again) if options["pairs"] else _text(shown, options["source_"], again, out.format))
 
