@@ -1,47 +1,177 @@
-"""``paddle.mean``, ``paddle.add``, …: arithmetic on tensors."""
+"""``paddle.exp``, ``paddle.add``, ``paddle.clip``, …: functions of single elements."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ops import registry
+
+from ._arguments import integer, tensor
 from ._dispatch import apply
 
-
-def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Any:
-    """Mean over *axis*, over everything when None."""
-    dims = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    return apply(
-        "reduce_mean",
-        x,
-        attrs={"dim": dims, "keep_dim": keepdim, "reduce_all": not dims},
-        key="mean",
-        name=name,
-    )
+LARGEST = 3.4028234663852886e38
+"""The largest float32: stands for a bound that is not there."""
 
 
-def square(x: Any, name: str | None = None) -> Any:
-    """Square of each element."""
-    return apply("square", x, name=name)
+def _elementwise(name: str) -> Callable[..., Variable]:
+    """``paddle.<name>(x)`` for the operator of that name."""
+
+    def function(x: Any, name: str | None = None) -> Variable:
+        return apply(function.__name__, x, name=name)  # type: ignore[no-any-return]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = registry.by_type(name).doc
+    return function
 
 
-def add(x: Any, y: Any, name: str | None = None) -> Any:
-    """Sum of two tensors, broadcast against each other."""
-    return apply("elementwise_add", x, y, name=name, direct=True)
+abs = _elementwise("abs")
+acos = _elementwise("acos")
+acosh = _elementwise("acosh")
+asin = _elementwise("asin")
+asinh = _elementwise("asinh")
+atan = _elementwise("atan")
+atanh = _elementwise("atanh")
+ceil = _elementwise("ceil")
+cos = _elementwise("cos")
+cosh = _elementwise("cosh")
+erf = _elementwise("erf")
+exp = _elementwise("exp")
+expm1 = _elementwise("expm1")
+floor = _elementwise("floor")
+log = _elementwise("log")
+log10 = _elementwise("log10")
+log1p = _elementwise("log1p")
+log2 = _elementwise("log2")
+reciprocal = _elementwise("reciprocal")
+rsqrt = _elementwise("rsqrt")
+sigmoid = _elementwise("sigmoid")
+sign = _elementwise("sign")
+sin = _elementwise("sin")
+sinh = _elementwise("sinh")
+sqrt = _elementwise("sqrt")
+square = _elementwise("square")
+tan = _elementwise("tan")
+tanh = _elementwise("tanh")
 
 
-def add_n(inputs: Any, name: str | None = None) -> Any:
-    """Sum of a list of tensors of one shape."""
-    entries = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    return apply("sum", entries, key="add_n", name=name)
+def _binary(name: str, op_type: str) -> Callable[..., Variable]:
+    """``paddle.<name>(x, y)``; the result is called ``<op_type>_0`` itself, without ``.tmp_0``."""
+
+    def function(x: Any, y: Any, name: str | None = None) -> Variable:
+        return apply(op_type, x, y, name=name, direct=True)  # type: ignore[no-any-return]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = registry.by_type(op_type).doc
+    return function
+
+
+add = _binary("add", "elementwise_add")
+subtract = _binary("subtract", "elementwise_sub")
+multiply = _binary("multiply", "elementwise_mul")
+divide = _binary("divide", "elementwise_div")
+maximum = _binary("maximum", "elementwise_max")
+minimum = _binary("minimum", "elementwise_min")
+remainder = mod = floor_mod = _binary("remainder", "elementwise_mod")
+floor_divide = _binary("floor_divide", "elementwise_floordiv")
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Variable:
+    """*x* to the power of *y*, a number or a tensor.
+
+    Raises:
+        ArgumentTypeError: *y* is neither (a TypeError).
+    """
+    if isinstance(y, Variable):
+        return apply("elementwise_pow", x, y, name=name)  # type: ignore[no-any-return]
+    if isinstance(y, bool) or not isinstance(y, (int, float)):
+        raise ArgumentTypeError(f"paddle.pow: y must be a number or a Variable, but received {type(y).__name__}.")
+    return apply("pow", x, None, attrs={"factor": y}, name=name)  # type: ignore[no-any-return]
+
+
+def neg(x: Any, name: str | None = None) -> Variable:
+    """Each element with its sign changed."""
+    return scale(x, -1.0, name=name)
 
 
 def scale(
     x: Any,
-    scale: float = 1.0,
+    scale: Any = 1.0,
     bias: float = 0.0,
     bias_after_scale: bool = True,
-    act: Any = None,
+    act: str | None = None,
     name: str | None = None,
-) -> Any:
-    """``scale·x + bias``."""
-    return apply("scale", x, attrs={"scale": scale, "bias": bias, "bias_after_scale": bias_after_scale}, name=name)
+) -> Variable:
+    """``scale·x + bias``, or ``scale·(x + bias)`` with bias_after_scale=False.
+
+    Args:
+        scale: a number, or a tensor of one element.
+        act: an activation to apply to the result.
+    """
+    layer = name if name is not None else default.default_main_program().names("scale")
+    attrs = {"bias": bias, "bias_after_scale": bias_after_scale}
+    if isinstance(scale, Variable):
+        out = apply("scale", x, None, scale, attrs=attrs, name=layer)
+    else:
+        out = apply("scale", x, None, None, attrs={"scale": scale, **attrs}, name=layer)
+    return apply(act, out, name=layer) if act is not None else out  # type: ignore[no-any-return]
+
+
+def round(x: Any, decimals: int = 0, name: str | None = None) -> Variable:
+    """The nearest number with *decimals* decimals; of two that are equally near, the even one."""
+    attrs = {"decimals": integer(decimals, "decimals", "paddle.round")}
+    return apply("round", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Variable:
+    """Each element, moved to the nearer bound where it lies outside; at a bound the gradient passes.
+
+    Args:
+        min, max: numbers, tensors of one element, or None for no bound.
+
+    Raises:
+        ArgumentTypeError: a bound is neither (a TypeError).
+    """
+    tensors = [_clip_bound(b, what) for b, what in ((min, "min"), (max, "max"))]
+    attrs = {
+        what: b
+        for what, b, missing in (("min", min, -LARGEST), ("max", max, LARGEST))
+        if not isinstance(b, Variable)
+        for b in (missing if b is None else float(b),)
+    }
+    return apply("clip", x, *tensors, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def _clip_bound(bound: Any, what: str) -> Variable | None:
+    if isinstance(bound, Variable):
+        return bound
+    if bound is not None and not hasattr(bound, "__float__"):
+        raise ArgumentTypeError(
+            f"The type of '{what}' in paddle.clip must be float, Variable or None, but received {type(bound).__name__}."
+        )
+    return None
+
+
+def add_n(inputs: Any, name: str | None = None) -> Variable:
+    """Sum of one tensor or a list of tensors of one shape.
+
+    Raises:
+        ArgumentTypeError: something else (a TypeError).
+        UsageError: an empty list (a ValueError).
+        ShapeError: the shapes differ (a ValueError).
+    """
+    entries = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    if not entries:
+        raise UsageError("paddle.add_n needs at least one tensor.")
+    first, *others = [tensor(v, "inputs", "paddle.add_n") for v in entries]
+    for v in others:
+        if v.ndim != first.ndim or any(m != n and -1 not in (m, n) for m, n in zip(v.shape, first.shape, strict=True)):
+            raise ShapeError(
+                f"paddle.add_n: all tensors must have one shape, but '{first.name}' is {list(first.shape)} and "
+                f"'{v.name}' is {list(v.shape)}.",
+                hint="paddle.add broadcasts its arguments",
+            )
+    return apply("sum", entries, key="add_n", name=name)  # type: ignore[no-any-return]

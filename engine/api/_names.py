@@ -11,7 +11,19 @@ provide(
     "gradtool.engine.spec",
     "bool_ int8 int16 int32 int64 uint8 float16 float32 float64 bfloat16 complex64 complex128",
 )
-provide("gradtool", "gradtool._math", "mean square add_n add scale")
+provide("gradtool", "gradtool._linalg", "addmm bmm dot matmul mm")
+provide(
+    "gradtool",
+    "gradtool._math",
+    "abs acos acosh add add_n asin asinh atan atanh ceil clip cos cosh divide erf exp expm1 floor floor_divide "
+    "floor_mod log log10 log1p log2 maximum minimum mod multiply neg pow reciprocal remainder round rsqrt scale "
+    "sigmoid sign sin sinh sqrt square subtract tan tanh",
+)
+provide(
+    "gradtool",
+    "gradtool._reduction",
+    "all amax amin any cumsum logsumexp max mean min norm prod std sum var",
+)
 provide("gradtool", "gradtool._parameters", "ParamAttr create_parameter")
 provide("gradtool", "gradtool.framework", "seed in_dynamic_mode get_default_dtype set_flags get_flags")
 
@@ -67,9 +79,21 @@ provide(
 )
 provide("gradtool", "gradtool._search", "argmax argmin argsort nonzero sort topk where")
 provide("gradtool.static", "gradtool._indexing", "setitem")
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._activation",
+    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid log_softmax mish relu6 selu "
+    "sigmoid silu softmax softplus softshrink softsign swish tanh tanhshrink thresholded_relu",
+)
 provide("gradtool.nn.functional", "gradtool.nn.functional._common", "relu square_error_cost")
 provide("gradtool.nn.functional", "gradtool.nn.functional._conv", "conv2d conv2d_transpose")
 provide("gradtool.nn.functional", "gradtool.nn.functional._linear", "linear embedding")
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._loss",
+    "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy kl_div l1_loss label_smooth log_loss mse_loss "
+    "nll_loss smooth_l1_loss softmax_with_cross_entropy",
+)
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._norm",

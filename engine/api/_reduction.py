@@ -1,0 +1,197 @@
+"""``paddle.sum``, ``paddle.max``, ``paddle.norm``, …: reductions over dimensions, and running sums."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.ir import default
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.spec import dtype as dtype_of
+
+from ._arguments import integers, tensor
+from ._creation import cast, full, numel
+from ._dispatch import apply
+from ._math import pow, sqrt
+
+
+def _dims(axis: Any, where: str) -> list[int]:
+    """The dimensions that an ``axis`` argument names; none stands for all of them.
+
+    Raises:
+        ArgumentTypeError: no int, list, tuple or None (a TypeError).
+    """
+    if axis is None:
+        return []
+    if isinstance(axis, Variable):
+        raise UnsupportedError(
+            f"{where}: an axis given as a Variable is not part of this version of gradtool.",
+            hint="give it as a number or a list of numbers",
+        )
+    if isinstance(axis, (str, float)):
+        raise ArgumentTypeError(
+            f"The type of 'axis' in {where} must be int, list or tuple, but received {type(axis).__name__}."
+        )
+    return integers(axis, "axis", where)
+
+
+def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, key: str, name: str | None) -> Variable:
+    dims = _dims(axis, f"paddle.{key.removeprefix('reduce_')}")
+    whole = not dims or (len(dims) == tensor(x, "x", f"paddle.{key}").ndim and op_type != "reduce_sum")
+    attrs = {"dim": dims, "keep_dim": keepdim, "reduce_all": whole}
+    return apply(op_type, x, attrs=attrs, key=key, name=name)  # type: ignore[no-any-return]
+
+
+def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Mean over *axis* (a number or several), over everything when None."""
+    return _reduce("reduce_mean", x, axis, keepdim, "mean", name)
+
+
+def max(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Largest element over *axis*, over everything when None; elements that tie share the gradient equally."""
+    return _reduce("reduce_max", x, axis, keepdim, "max", name)
+
+
+def min(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Smallest element over *axis*, over everything when None; elements that tie share the gradient equally."""
+    return _reduce("reduce_min", x, axis, keepdim, "min", name)
+
+
+def amax(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Largest element over *axis*, over everything when None; elements that tie share the gradient equally."""
+    return _reduce("reduce_amax", x, axis, keepdim, "amax", name)
+
+
+def amin(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Smallest element over *axis*, over everything when None; elements that tie share the gradient equally."""
+    return _reduce("reduce_amin", x, axis, keepdim, "amin", name)
+
+
+def all(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Whether all elements over *axis* are true."""
+    return _reduce("reduce_all", x, axis, keepdim, "all", name)
+
+
+def any(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Whether any element over *axis* is true."""
+    return _reduce("reduce_any", x, axis, keepdim, "any", name)
+
+
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Sum over *axis* (a number or several), over everything when None.
+
+    Args:
+        dtype: that of the result; by default that of *x*, int64 for narrower integers and truth values.
+    """
+    attrs: dict[str, Any] = {"dim": _dims(axis, "paddle.sum"), "keep_dim": keepdim}
+    if dtype is not None:
+        attrs |= {"in_dtype": tensor(x, "x", "paddle.sum").dtype.code, "out_dtype": dtype_of(dtype).code}
+    return apply("reduce_sum", x, attrs=attrs, key="sum", name=name)  # type: ignore[no-any-return]
+
+
+def _in_dtype(x: Any, dtype: Any, where: str) -> Variable:
+    """*x*, cast to *dtype* if that is given and another one."""
+    given = tensor(x, "x", where)
+    return given if dtype is None or given.dtype is dtype_of(dtype) else cast(given, dtype)
+
+
+def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Variable:
+    """Product over *axis*, over everything when None; *x* is first cast to *dtype* if that is given."""
+    return _reduce("reduce_prod", _in_dtype(x, dtype, "paddle.prod"), axis, keepdim, "reduce_prod", name)
+
+
+def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """``log Σ exp(x)`` over *axis*, over everything when None, without overflow."""
+    dims = _dims(axis, "paddle.logsumexp")
+    whole = not dims or len(dims) == tensor(x, "x", "paddle.logsumexp").ndim
+    attrs = {"axis": dims, "keepdim": keepdim, "reduce_all": whole}
+    return apply("logsumexp", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+    """Running sums along *axis*; of all elements in a row when None."""
+    x = _in_dtype(x, dtype, "paddle.cumsum")
+    dims = _dims(axis, "paddle.cumsum")
+    if len(dims) > 1:
+        raise ArgumentTypeError("The type of 'axis' in paddle.cumsum must be int or None, but received a list.")
+    attrs = {"axis": dims[0] if dims else -1, "flatten": not dims}
+    return apply("cumsum", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Variance over *axis*: the mean square of the distance from the mean.
+
+    Args:
+        unbiased: divide by one less than the number of elements.
+    """
+    x = tensor(x, "x", "paddle.var")
+    centred = x - mean(x, axis, True, name)
+    total = sum(pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
+    count = cast(numel(x), "int64") / cast(numel(total), "int64")
+    if unbiased:
+        full([], 1.0, x.dtype)  # Paddle makes it and does not use it
+        count = count - 1.0
+    count.stop_gradient = True
+    return total / count  # type: ignore[no-any-return]
+
+
+def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Standard deviation over *axis*: the square root of the variance."""
+    return sqrt(var(x, axis, unbiased, keepdim, name))
+
+
+def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+    """Norm of vectors or matrices.
+
+    Args:
+        p: the order; None and ``"fro"`` are the root of the sum of squares.
+        axis: None takes *x* for one long vector; a number, vectors along that dimension; two numbers, matrices, for
+            which p is ``"fro"``, 1 or -1 (largest or smallest column sum), or ∞ or -∞ (row sum).
+
+    Raises:
+        UsageError: an order or axis that is none of these (a ValueError).
+        UnsupportedError: a matrix norm made of singular values: 2, -2 and ``"nuc"`` (a ValueError).
+    """
+    where = "paddle.norm"
+    x = tensor(x, "x", where)
+    dims = _dims(axis, where)
+    if len(dims) > 2:
+        raise UsageError(f"{where}: axis must be a number or two numbers, but received {dims}.")
+    if len(dims) == 2:
+        return _matrix_norm(x, p, dims, keepdim, name)
+    order = 2.0 if p is None or p == "fro" else p
+    if isinstance(order, bool) or not isinstance(order, (int, float)):
+        raise UsageError(f"{where}: the order p of a vector norm must be a number or 'fro', but received {p!r}.")
+    attrs = {
+        "porder": float(order),
+        "axis": dims[0] if dims else -1,
+        "keepdim": keepdim,
+        "asvector": not dims,
+    }
+    return apply("p_norm", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def _matrix_norm(x: Variable, p: Any, dims: list[int], keepdim: bool, name: str | None) -> Variable:
+    if p is None or p == "fro":
+        attrs: dict[str, Any] = {"dim": dims, "keep_dim": keepdim}
+        return apply("frobenius_norm", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
+    if p in (2, -2, "nuc"):
+        raise UnsupportedError(
+            f"paddle.norm: p={p!r} of matrices needs singular values, which are not part of this version of gradtool.",
+            hint="'fro', 1, -1, inf and -inf are",
+        )
+    if p not in (1, -1, math.inf, -math.inf):
+        raise UsageError(
+            f"paddle.norm: p of matrices must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but received {p!r}."
+        )
+    added, compared = (d % x.ndim for d in (dims if builtins.abs(p) == 1 else reversed(dims)))
+    names = default.default_main_program().names
+    layer = name if name is not None else names("p_matrix_norm")
+    names(f"{layer}.tmp")  # Paddle makes the result's variable first, and then another one for it
+    sums = apply("p_norm", x, attrs={"porder": 1.0, "axis": added, "keepdim": keepdim}, name=layer)
+    place = compared - (not keepdim and added < compared)
+    return apply(  # type: ignore[no-any-return]
+        "reduce_max" if p > 0 else "reduce_min", sums, attrs={"dim": [place], "keep_dim": keepdim}, name=layer
+    )
