@@ -389,7 +389,9 @@ class WrittenRule:
         self.expands = expands
         self.takes_none = False
         at = {name: i for i, name in enumerate(positional(fn)[1:])}
-        self.needs = {at[name]: needed for name, needed in (needs or {}).items()}
+        self.needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = {
+            at[name]: needed for name, needed in (needs or {}).items()
+        }
         self.attrs = keyword_only(fn)
         self.many = tuple(op.inputs[i].many for i in wrt)
 
