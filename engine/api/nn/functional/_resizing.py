@@ -84,7 +84,7 @@ def pad(
     attrs = {"mode": mode, "value": float(value), "data_format": "NDHWC" if last else "NCDHW"}
     paddings = None
     if isinstance(pad, Variable):
-        rest = [fill([2 * len(extra)], 0, "int32")] if extra else []
+        rest = [fill([2 * len(extra)], 0, pad.dtype)] if extra else []
         paddings = concat([*rest, pad] if x.ndim == 3 else [pad, *rest]) if rest else pad
     else:
         rest_ = [0] * (2 * len(extra))
