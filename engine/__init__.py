@@ -17,5 +17,6 @@ module          what lives there
 ``ir``          ``Program``, ``Block``, ``Operator``, ``Variable``: what the user reads
 ``autodiff``    ``append_backward`` and ``gradients``
 ``executor``    ``Plan`` and ``Executor``: what runs
+``eager``       dynamic tensors, their tape, and backward through it
 ==============  ====================================================================================
 """

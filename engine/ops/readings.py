@@ -221,7 +221,7 @@ class TapeOps(Ops):
         return partial(self.call, op)
 
     @property
-    def tracing(self) -> TapeOps:  # type: ignore[override]
+    def tracing(self) -> TapeOps:
         return self
 
     def call(self, op: OpDef, /, *operands: Operand, **given: Any) -> Any:

@@ -1,0 +1,331 @@
+"""Backward through the tape (paddle.md 4.4, 4.5): the one sweep, over recorded nodes."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import source
+from ..errors import DtypeError, GradientError, ShapeError
+from ..kernels.backend import backend
+from ..ops.opdef import Operand
+from ..ops.registry import by_type
+from ..spec import TensorSpec
+from ..sweep import sweep
+from .mode import _GradMode
+from .tape import GradNode, Place, apply, lifted, tensor_ops
+from .tensor import Leaf, Tensor
+
+Grad = Any
+"""A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
+
+
+class _Visit:
+    """A node as the sweep sees it."""
+
+    __slots__ = ("node", "outs", "wrt")
+
+    def __init__(self, node: GradNode) -> None:
+        self.node = node
+        self.wrt = node.wrt
+        self.outs: list[Place | None] = [(node, i) for i in range(len(node.outs))]
+
+
+class Pass:
+    """One backward pass.
+
+    Args:
+        retain_graph: keep what the nodes retained, for another pass.
+        create_graph: record the pass itself, so that its results can be differentiated.
+        needed: the nodes that lead to what is asked for; None for all.
+        constants: places through which no gradient flows in this pass.
+    """
+
+    def __init__(
+        self,
+        *,
+        retain_graph: bool,
+        create_graph: bool = False,
+        needed: set[GradNode] | None = None,
+        constants: frozenset[Place] = frozenset(),
+    ) -> None:
+        self.retain_graph = retain_graph
+        self.create_graph = create_graph
+        self.needed = needed
+        self.constants = constants
+        self.parts: dict[Place, list[Grad]] = {}
+        self._heap: list[tuple[int, int, GradNode]] = []
+        self._queued: set[GradNode] = set()
+
+    def seed(self, tensor: Tensor, gradient: Tensor | None) -> None:
+        """Start from *tensor*, with ones when *gradient* is None.
+
+        Raises:
+            ShapeError: the gradient has another shape (a ValueError).
+            DtypeError: the gradient's dtype cannot become the tensor's (a TypeError).
+        """
+        if gradient is None:
+            start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
+        else:
+            start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
+        place = tensor.place()
+        self.parts.setdefault(place, []).append(_as_tensor(start) if self.create_graph else _array(start))
+        self._push(place)
+
+    def run(self) -> None:
+        """Sweep from the seeds to the leaves; afterwards :attr:`parts` holds the gradients by place."""
+        with _GradMode(self.create_graph):
+            sweep(self._nodes(), self.parts, self._wanted, self._sum, self._emit)
+
+    def total(self, place: Place) -> Grad | None:
+        """The whole gradient at *place* after the sweep, or None where none arrived."""
+        found = self.parts.get(place)
+        if not found:
+            return None
+        if len(found) > 1:
+            found[:] = [self._sum(place, found)]
+        return found[0]
+
+    # -- parts ----------------------------------------------------------------------------------------------------
+
+    def _push(self, place: Place) -> None:
+        if isinstance(place, Leaf):
+            return
+        node = place[0]
+        if node not in self._queued and (self.needed is None or node in self.needed):
+            self._queued.add(node)
+            heapq.heappush(self._heap, (-node.sequence, id(node), node))
+
+    def _nodes(self) -> Iterator[_Visit]:
+        # Newest first: a node is always newer than those it was computed from, so all gradients have arrived.
+        while self._heap:
+            yield _Visit(heapq.heappop(self._heap)[2])
+
+    def _wanted(self, place: Place) -> bool:
+        if place in self.constants:
+            return False
+        return self.needed is None or isinstance(place, Leaf) or place[0] in self.needed or place in self.parts
+
+    def _sum(self, place: Place, found: list[Grad]) -> Grad:
+        """Borrow the first, allocate at the second, add in place from the third."""
+        if self.create_graph:
+            return apply(by_type("sum"), [found], {})
+        total = found[0] + found[1]
+        for extra in found[2:]:
+            np.add(total, extra, out=total) if isinstance(total, np.ndarray) else None
+            total = total if isinstance(total, np.ndarray) else total + extra
+        return total
+
+    def _emit(self, visit: _Visit, arriving: list[Grad | None], mask: list[bool]) -> list[Grad | None]:
+        node = visit.node
+        if node._hooks or node._keeps:
+            arriving = [self._hooked(node, i, g) for i, g in enumerate(arriving)]
+        rule = node.op.rule
+        assert rule is not None
+        args = self._arguments(node, arriving)
+        wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
+        k: Any = tensor_ops if self.create_graph else backend("numpy").ops
+        with np.errstate(all="ignore"):
+            groups = rule(k, args, wanted, node.attrs)
+        if not self.retain_graph:
+            node.free()
+        grads = [g for group in groups for g in group]
+        for place, g in zip(node.wrt, grads, strict=True):
+            if g is not None and place is not None:
+                self._push(place)
+        return grads
+
+    def _arguments(self, node: GradNode, arriving: list[Grad | None]) -> list[Operand]:
+        rule = node.op.rule
+        assert rule is not None
+        retained = node.retained()
+        sizes = node.out_sizes
+        groups = iter(arriving if sizes is None else _cut(arriving, sizes))
+        specs = iter(node.outs if sizes is None else _cut(node.outs, sizes))
+        args: list[Operand] = []
+        for read, value in zip(rule.reads, retained, strict=True):
+            if read.kind == "dout":
+                group, spec = next(groups), next(specs)
+                args.append(group if rule.takes_none or read.late else self._filled(group, spec))
+            elif value is None:
+                args.append(None)
+            elif self.create_graph:
+                args.append(self._recorded(node, read.place, value, read.kind, read.like))
+            else:
+                args.append([_array(v) for v in value] if isinstance(value, (list, tuple)) else _array(value))
+        return args
+
+    def _recorded(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
+        """A retained value as a tensor with its place on the tape, so that second order reaches through it."""
+        if kind == "in" or like:
+            return lifted(value)
+        assert node.op.rule is not None
+        start = 0
+        douts = [r for r in node.op.rule.reads if r.kind == "dout"]
+        for read, size in zip(douts, node.out_sizes or [None] * len(douts), strict=True):
+            if read.place == place:
+                if isinstance(value, (list, tuple)):
+                    return [Tensor(v, stop_gradient=False, node=node, index=start + i) for i, v in enumerate(value)]
+                return Tensor(value, stop_gradient=False, node=node, index=start)
+            start += 1 if size is None else size
+        return lifted(value)
+
+    def _filled(self, group: Any, spec: Any) -> Any:
+        if isinstance(spec, list):
+            return [self._filled(g, s) for g, s in zip(group, spec, strict=True)]
+        if group is not None:
+            return group
+        zeros = np.zeros(spec.shape, spec.dtype.numpy)
+        return Tensor(zeros) if self.create_graph else zeros
+
+    def _hooked(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
+        if gradient is None:
+            return None
+        hooks = (node._hooks or {}).get(index, {})
+        kept = (node._keeps or {}).get(index)
+        tensor = kept() if kept is not None else None
+        gradient = run_hooks(hooks, gradient, node.outs[index], f"the output of {node.op.type}", node.loc)
+        if tensor is not None:
+            tensor.leaf.grad = _added(tensor.leaf.grad, gradient)
+        return gradient if self.create_graph else _array(gradient)
+
+
+def run_hooks(hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, loc: source.Location) -> Grad:
+    """*gradient* after all *hooks*, in the order of registration."""
+    for hook in list(hooks.values()):
+        given = _as_tensor(gradient)
+        given.stop_gradient = given.node is None
+        result = hook(given)
+        if result is None:
+            continue
+        if not isinstance(result, Tensor):
+            raise GradientError(
+                f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.",
+                made=source.describe(loc),
+            )
+        gradient = checked(result, spec, f"what a hook on {what} returned")
+    return gradient
+
+
+def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
+    """*gradient* in the dtype of *spec*, after checking its shape."""
+    if gradient.array.shape != spec.shape:
+        raise ShapeError(f"{what} must have shape {list(spec.shape)}, but has {list(gradient.array.shape)}.")
+    if gradient.array.dtype == spec.dtype.numpy:
+        return gradient
+    if gradient.array.dtype.kind == "c" and spec.dtype.is_floating:
+        raise DtypeError(f"{what} is {gradient.dtype.name} and cannot become {spec.dtype.name}.")
+    cast = by_type("cast")
+    return apply(cast, [gradient], cast.attributes({"in_dtype": gradient.dtype.code, "out_dtype": spec.dtype.code}))
+
+
+def _cut(flat: Sequence[Any], sizes: Sequence[int | None], always: bool = False) -> list[Any]:
+    """*flat* cut into slots: a list for a list slot, the entry itself (or a list of one) for another."""
+    groups: list[Any] = []
+    at = 0
+    for size in sizes:
+        count = 1 if size is None else size
+        group = list(flat[at : at + count])
+        groups.append(group if always or size is not None else group[0])
+        at += count
+    return groups
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value
+
+
+def _as_tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else Tensor(value)
+
+
+def _added(before: Tensor | None, gradient: Grad) -> Tensor:
+    """An accumulated gradient: always storage of its own, for a gradient may be shared between tensors."""
+    if isinstance(gradient, Tensor) and gradient.node is not None:
+        return gradient if before is None else apply(by_type("elementwise_add"), [before, gradient], {"axis": -1})
+    array = _array(gradient)
+    new = np.array(array) if before is None else before.array + array
+    return Tensor(new, stop_gradient=False)
+
+
+def accumulate(leaf: Leaf, gradient: Grad, create_graph: bool) -> None:
+    """Run the leaf's hooks on *gradient* and add the result to its ``.grad``."""
+    gradient = run_hooks(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", source.NOWHERE)
+    with leaf.lock:
+        leaf.grad = _added(leaf.grad, gradient if create_graph else _array(gradient))
+    for after in list(leaf.after.values()):
+        after()
+
+
+def backward(
+    tensors: Sequence[Tensor], grad_tensors: Sequence[Tensor | None], *, retain_graph: bool, create_graph: bool = False
+) -> None:
+    """Compute the gradients of *tensors* and add them to the ``.grad`` of the leaves they depend on.
+
+    A tensor with ``stop_gradient`` is passed over.
+    """
+    work = Pass(retain_graph=retain_graph, create_graph=create_graph)
+    for tensor, gradient in zip(tensors, grad_tensors, strict=True):
+        if not tensor.stop_gradient:
+            work.seed(tensor, gradient)
+    work.run()
+    with _GradMode(create_graph):
+        for place in list(work.parts):
+            if isinstance(place, Leaf):
+                total = work.total(place)
+                if total is not None:
+                    accumulate(place, total, create_graph)
+
+
+def grad(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: Sequence[Tensor | None],
+    *,
+    retain_graph: bool,
+    create_graph: bool,
+    constants: Sequence[Tensor] = (),
+) -> list[Tensor | None]:
+    """The gradients of *outputs* by *inputs*, None for an input that does not matter; no ``.grad`` is touched."""
+    wanted: dict[Place, None] = {t.place(): None for t in inputs if not t.stop_gradient}
+    roots = [t for t in outputs if not t.stop_gradient]
+    work = Pass(
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+        needed=_leading_to(wanted, roots),
+        constants=frozenset(t.place() for t in constants),
+    )
+    for tensor, gradient in zip(outputs, grad_outputs, strict=True):
+        if not tensor.stop_gradient:
+            work.seed(tensor, gradient)
+    work.run()
+    found: list[Tensor | None] = []
+    with _GradMode(create_graph):
+        for t in inputs:
+            total = None if t.stop_gradient else work.total(t.place())
+            if total is None:
+                found.append(None)
+                continue
+            result = _as_tensor(total)
+            found.append(result if create_graph else Tensor(np.array(result.array)))
+    return found
+
+
+def _leading_to(wanted: dict[Place, None], roots: Sequence[Tensor]) -> set[GradNode]:
+    """The nodes between *roots* and *wanted*, found without recursion."""
+    seen: set[GradNode] = set()
+    todo = [t.node for t in roots if t.node is not None]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        todo += [p[0] for p in node.wrt if p is not None and not isinstance(p, Leaf)]
+    leading: set[GradNode] = set()
+    for node in sorted(seen, key=lambda n: n.sequence):
+        if any(p is not None and (p in wanted or (not isinstance(p, Leaf) and p[0] in leading)) for p in node.wrt):
+            leading.add(node)
+    return leading

@@ -1,0 +1,97 @@
+"""Whether operators are recorded for backward (paddle.md 4.6); thread-local."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import Any, TypeVar, cast
+
+from ..errors import ArgumentTypeError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_enabled: ContextVar[bool] = ContextVar("gradtool_grad_enabled", default=True)
+
+
+def is_grad_enabled() -> bool:
+    """Whether operators on tensors that need gradients are recorded."""
+    return _enabled.get()
+
+
+class _GradMode:
+    """Switches recording on or off inside a ``with`` block or a decorated function (a generator function too)."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._wanted = enabled
+        self._tokens: list[Token[bool]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(_enabled.set(self._wanted))
+
+    def __exit__(self, *exception: object) -> None:
+        _enabled.reset(self._tokens.pop())
+
+    def __call__(self, function: F) -> F:
+        wanted = self._wanted
+
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def generate(*args: Any, **kwargs: Any) -> Any:
+                # The mode holds while the generator's own code runs, not while its caller does.
+                generator = function(*args, **kwargs)
+                value = None
+                while True:
+                    with _GradMode(wanted):
+                        try:
+                            item = generator.send(value)
+                        except StopIteration as stop:
+                            return stop.value
+                    value = yield item
+
+            return cast(F, generate)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with _GradMode(wanted):
+                return function(*args, **kwargs)
+
+        return cast(F, call)
+
+
+class no_grad(_GradMode):
+    """Operators inside are not recorded.
+
+    >>> from gradtool.engine.eager.mode import is_grad_enabled, no_grad
+    >>> with no_grad():
+    ...     is_grad_enabled()
+    False
+
+    Raises:
+        ArgumentTypeError: used as ``@no_grad`` without parentheses (a TypeError).
+    """
+
+    def __init__(self, *misused: Any) -> None:
+        if misused:
+            raise ArgumentTypeError("no_grad takes no arguments", hint="write @paddle.no_grad() with parentheses")
+        super().__init__(False)
+
+
+class enable_grad(_GradMode):
+    """Operators inside are recorded, also within ``no_grad``."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+
+class set_grad_enabled(_GradMode):
+    """Switch recording on or off at once; leaving a ``with`` block restores what was before."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))
+        self._tokens.append(_enabled.set(bool(mode)))
+
+    def __enter__(self) -> None:
+        """The mode was set when the object was made."""

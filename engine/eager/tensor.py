@@ -1,0 +1,316 @@
+"""``Tensor``: an array, its place on the tape, and its gradient (paddle.md 4.1, 4.2, 4.7)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import source
+from ..errors import GradientError, ShapeError, UsageError
+from ..names import UniqueNames
+from ..ops.readings import Arithmetic
+from ..source import NOWHERE, Location
+from ..spec import DType, TensorSpec
+from ..spec import dtype as dtype_of
+
+if TYPE_CHECKING:
+    from .tape import GradNode
+
+Array = Any
+Hook = Callable[["Tensor"], "Tensor | None"]
+
+names = UniqueNames()
+"""Names of tensors made in this process: ``generated_tensor_0``, ``eager_tmp_0``, …"""
+
+
+class LeafError(UsageError):
+    """An in-place edit of a leaf that needs a gradient (a ValueError, as in Paddle)."""
+
+
+class NoHookError(GradientError, RuntimeError):
+    """A hook on a tensor that gets no gradient (Paddle raises RuntimeError)."""
+
+
+class Version:
+    """How often the storage that tensors share was written in place, and by whom last."""
+
+    __slots__ = ("count", "loc", "writer")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.writer = ""
+        self.loc: Location = NOWHERE
+
+    def wrote(self, writer: str) -> None:
+        """Note an in-place write by the operator *writer*."""
+        self.count += 1
+        self.writer = writer
+        self.loc = source.here()
+
+
+class Leaf:
+    """Where gradients of a leaf tensor accumulate."""
+
+    __slots__ = ("after", "grad", "hooks", "lock", "name", "spec")
+
+    def __init__(self, name: str, spec: TensorSpec) -> None:
+        self.name = name
+        self.spec = spec
+        self.grad: Tensor | None = None
+        self.hooks: dict[int, Hook] = {}
+        self.after: dict[int, Callable[[], None]] = {}
+        self.lock = threading.Lock()
+
+
+class HookHandle:
+    """Removes a hook."""
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
+        self._hooks = hooks
+        self._key = max(hooks, default=-1) + 1
+        hooks[self._key] = hook
+
+    def remove(self) -> bool:
+        """True the first time, False when the hook is already gone."""
+        return self._hooks.pop(self._key, None) is not None
+
+
+class Tensor(Arithmetic):
+    """A multi-dimensional array that remembers how it was computed.
+
+    Attributes:
+        array: the values (of the backend's array type).
+        stop_gradient: no gradient flows into it; True for tensors that the user makes.
+        node, index: the recorded operator call that made it, and which of its outputs it is; None for a leaf.
+        version: the write counter of its storage, shared with views and detached copies.
+        name: unique in this process.
+        persistable: kept by layers; only bookkeeping here.
+    """
+
+    __slots__ = ("__weakref__", "_leaf", "_name", "_stop", "array", "index", "loc", "node", "persistable", "version")
+
+    def __init__(
+        self,
+        array: Array,
+        *,
+        stop_gradient: bool = True,
+        node: GradNode | None = None,
+        index: int = 0,
+        version: Version | None = None,
+        name: str | None = None,
+        persistable: bool = False,
+    ) -> None:
+        self.array = array if isinstance(array, np.ndarray) else np.asarray(array)
+        self._stop = stop_gradient
+        self.node = node
+        self.index = index
+        self.version = version if version is not None else Version()
+        self.persistable = persistable
+        self.loc: Location = NOWHERE
+        self._name = name
+        self._leaf: Leaf | None = None
+
+    @property
+    def k(self) -> Any:
+        from .tape import tensor_ops
+
+        return tensor_ops
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Given when first asked for: most intermediate results are never asked."""
+        if self._name is None:
+            self._name = names("generated_tensor" if self.node is None else "eager_tmp")
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = value
+
+    @property
+    def dtype(self) -> DType:
+        return dtype_of(self.array.dtype)
+
+    @property
+    def spec(self) -> TensorSpec:
+        return TensorSpec(self.array.shape, self.array.dtype)
+
+    @property
+    def ndim(self) -> int:
+        return int(self.array.ndim)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operator made it."""
+        return self.node is None
+
+    @property
+    def stop_gradient(self) -> bool:
+        return self._stop
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        self._stop = bool(value)
+
+    @property
+    def inplace_version(self) -> int:
+        """How often its storage was written in place."""
+        return self.version.count
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy of the values."""
+        return np.array(self.array)
+
+    def detach(self) -> Tensor:
+        """The same storage as a leaf that stops gradients; an in-place edit of either changes both."""
+        return Tensor(self.array, version=self.version)
+
+    # -- the tape -------------------------------------------------------------------------------------------------
+
+    @property
+    def leaf(self) -> Leaf:
+        """Where its gradients accumulate, made when first needed."""
+        if self._leaf is None:
+            self._leaf = Leaf(self.name, self.spec)
+        return self._leaf
+
+    def place(self) -> tuple[GradNode, int] | Leaf:
+        """Its place on the tape: the key that the sweep knows it by."""
+        return self.leaf if self.node is None else (self.node, self.index)
+
+    def register_hook(self, hook: Hook) -> HookHandle:
+        """Call *hook* with the whole gradient of this tensor whenever backward has computed it.
+
+        The hook returns None to keep the gradient or a Tensor of the same shape to replace it. Hooks run in the order
+        of registration, each on the result of the one before.
+
+        Raises:
+            NoHookError: no gradient flows into the tensor (a RuntimeError).
+            UsageError: *hook* cannot be called (a ValueError).
+        """
+        if not callable(hook):
+            raise UsageError(f"register_hook takes a function, but received {type(hook).__name__}.")
+        if self._stop:
+            raise NoHookError("Cannot register hook on a tensor that stop gradient.", variable=self.name)
+        hooks = self.leaf.hooks if self.node is None else self.node.hooks_of(self.index)
+        return HookHandle(hooks, hook)
+
+    def retain_grads(self) -> None:
+        """Keep the gradient of an intermediate result in ``.grad``; call it before backward."""
+        if self.node is not None and not self._stop:
+            self.node.keep(self.index, self)
+
+    # -- the gradient ---------------------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient, or None."""
+        return self._leaf.grad if self._leaf is not None else None
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise UsageError(f"a gradient is a Tensor or None, but received {type(value).__name__}.")
+        if value is not None and value.array.shape != self.array.shape:
+            raise ShapeError(
+                f"the gradient of '{self.name}' must have its shape {list(self.array.shape)}, "
+                f"but received {list(value.array.shape)}."
+            )
+        self.leaf.grad = value
+
+    def gradient(self) -> np.ndarray[Any, Any] | None:
+        """A copy of the gradient's values, or None."""
+        grad = self.grad
+        return None if grad is None else grad.numpy()
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Set the gradient to zeros, or remove it; nothing happens when there is none."""
+        grad = self.grad
+        if grad is not None:
+            zeros = np.zeros_like(grad.array)
+            self.leaf.grad = Tensor(zeros, stop_gradient=False) if set_to_zero else None
+
+    def clear_grad(self) -> None:
+        """Set the gradient to zeros."""
+        self.clear_gradient()
+
+    # -- writing --------------------------------------------------------------------------------------------------
+
+    def set_value(self, value: Any) -> None:
+        """Replace the values, keeping shape, dtype and place on the tape.
+
+        Raises:
+            ShapeError: *value* has another shape (a ValueError).
+        """
+        new = np.asarray(value.array if isinstance(value, Tensor) else value)
+        if new.shape != self.array.shape:
+            raise ShapeError(
+                f"set_value: '{self.name}' has shape {list(self.array.shape)}, the new value {list(new.shape)}."
+            )
+        self.write(new, "set_value")
+
+    def write(self, array: Array, writer: str) -> None:
+        """Overwrite the storage in place; everything that shares it sees the new values."""
+        if not self.array.flags.writeable:
+            self.array = np.array(self.array)
+        np.copyto(self.array, array, casting="same_kind")
+        self.version.wrote(writer)
+
+    def check_inplace(self, writer: str) -> None:
+        """Raise :class:`LeafError` where an in-place operator may not write."""
+        from .mode import is_grad_enabled
+
+        if self.node is None and not self._stop and is_grad_enabled():
+            raise LeafError(
+                f"Leaf Tensor ({self.name}) that doesn't stop gradient can't use the inplace operator {writer}.",
+                hint="edit it under paddle.no_grad(), or edit a copy: x.clone()",
+            )
+
+    # -- NumPy ----------------------------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.array, dtype=dtype)
+
+    __array_priority__ = 100
+
+    def __len__(self) -> int:
+        if not self.array.shape:
+            raise TypeError("len() of a 0-D tensor")
+        return int(self.array.shape[0])
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
+    def __int__(self) -> int:
+        return int(self.array)
+
+    def __float__(self) -> float:
+        return float(self.array)
+
+    def __index__(self) -> int:
+        return int(self.array)
+
+    def item(self, *index: int) -> Any:
+        """The one value (or the one at *index*) as a Python number."""
+        return self.array.item(*index)
+
+    def tolist(self) -> Any:
+        """The values as nested lists."""
+        return self.array.tolist()
+
+    def __repr__(self) -> str:
+        with np.printoptions(precision=8, suppress=False, threshold=1000):
+            values = np.array2string(self.array, separator=", ", prefix=" " * 7)
+        return (
+            f"Tensor(shape={list(self.array.shape)}, dtype={self.dtype.name}, place=Place(cpu), "
+            f"stop_gradient={self._stop},\n       {values})"
+        )
+
+    __hash__ = object.__hash__
