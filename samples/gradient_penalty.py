@@ -9,9 +9,9 @@ See its backward part::
     gradtool backward samples/gradient_penalty.py --run
 
 A critic gives a high score to points of one cloud and a low score to points of another. How steeply its score changes
-with the point is a gradient, and the training pulls the length of that gradient towards 1 (the gradient penalty of
-Wasserstein GANs, Gulrajani et al. 2017). So the loss contains a gradient, and training needs the gradient of it:
-`gradients` writes the first order into the program as ordinary operators, and `append_backward` differentiates those
+with the point is a gradient, and between the clouds the length of that gradient is pulled towards 1 (the gradient
+penalty of Wasserstein GANs, Gulrajani et al. 2017). So the loss contains a gradient, and training needs the gradient of
+it: `gradients` writes the first order into the program as ordinary operators, and `append_backward` differentiates those
 (`tanh_grad` gets its `tanh_grad_grad`).
 """
 
@@ -27,15 +27,16 @@ paddle.enable_static()
 
 
 def clouds(count, seed):
-    """Points of the two clouds, [count, 2] each."""
+    """Points of the two clouds, and points between them, [count, 2] each."""
     rng = np.random.default_rng(seed)
     high = rng.normal([1.0, 0.5], 0.4, (count, 2))
     low = rng.normal([-1.0, -0.5], 0.4, (count, 2))
-    return {"high": high.astype("float32"), "low": low.astype("float32")}
+    between = low + rng.uniform(size=(count, 1)) * (high - low)
+    return {n: v.astype("float32") for n, v in {"high": high, "low": low, "between": between}.items()}
 
 
 def critic(points):
-    """One score for each point. The names make both calls share their parameters."""
+    """One score for each point. The names make all calls share their parameters."""
     h = paddle.static.nn.fc(points, 16, activation="tanh", weight_attr="hidden.w", bias_attr="hidden.b")
     return paddle.static.nn.fc(h, 1, weight_attr="score.w", bias_attr=False)
 
@@ -44,13 +45,13 @@ def network():
     """The whole loss, and the penalty in it."""
     high = paddle.static.data("high", [None, 2], "float32")
     low = paddle.static.data("low", [None, 2], "float32")
-    high.stop_gradient = False  # data is constant unless one asks for its gradient
+    between = paddle.static.data("between", [None, 2], "float32")
+    between.stop_gradient = False  # data is constant unless one asks for its gradient
 
-    score = critic(high)
-    (steepness,) = paddle.static.gradients(score, high)  # [N, 2]: the first order
+    (steepness,) = paddle.static.gradients(critic(between), between)  # [N, 2]: the first order
     length = paddle.sqrt(paddle.sum(steepness * steepness, axis=1))
     penalty = paddle.mean((length - 1.0) * (length - 1.0))
-    return paddle.mean(critic(low)) - paddle.mean(score) + 10.0 * penalty, penalty
+    return paddle.mean(critic(low)) - paddle.mean(critic(high)) + 10.0 * penalty, penalty
 
 
 def build():

@@ -1,6 +1,6 @@
 """A LeNet that learns to read real handwritten digits.
 
-Train it (some seconds)::
+Train it (a second)::
 
     python samples/lenet_digits.py
 
@@ -59,7 +59,7 @@ def build():
     return loss, {"image": images[:32], "label": labels[:32]}
 
 
-def train(epochs=4, batch=50, rate=0.1, momentum=0.9):
+def train(epochs=8, batch=50, rate=0.05, momentum=0.9):
     """Stochastic gradient descent with momentum; returns the mean loss of each epoch and the accuracy at the end."""
     images, labels = digits()
     paddle.seed(1)

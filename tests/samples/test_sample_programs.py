@@ -22,10 +22,9 @@ Load = Callable[[str], ModuleType]
 
 
 def test_lenet_learns_to_read_digits(sample: Load) -> None:
-    history, accuracy = sample("lenet_digits").train(epochs=3)
+    history, accuracy = sample("lenet_digits").train()
     assert history[0] > 1.0
-    assert history == sorted(history, reverse=True)
-    assert history[-1] < 0.5
+    assert history[-1] < 0.2 * history[0]
     assert accuracy > 0.8
 
 
@@ -56,8 +55,8 @@ def test_the_shared_table_gets_the_sum_of_two_contributions(sample: Load) -> Non
 def test_the_penalty_pulls_the_critics_steepness_towards_one(sample: Load) -> None:
     history = sample("gradient_penalty").train()
     losses, penalties = zip(*history, strict=True)
-    assert np.mean(losses[-20:]) < losses[0] - 0.5
-    assert np.mean(penalties[-20:]) < 0.2 * penalties[0]
+    assert np.mean(losses[-20:]) < losses[0] - 2.0
+    assert np.mean(penalties[-20:]) < 0.5 * penalties[0]
 
 
 def test_the_penalty_needs_gradients_of_gradients(sample: Load) -> None:
