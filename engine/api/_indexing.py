@@ -144,7 +144,7 @@ def parse(x: Variable, index: Any) -> Parsed:
 def _add_integer(found: Parsed, entry: Any, x: Variable, dim: int) -> None:
     found.decrease.append(dim)
     if isinstance(entry, Variable):
-        found.add(dim, entry, entry + 1)  # type: ignore[operator]
+        found.add(dim, entry, entry + 1)
         return
     if isinstance(entry, (float, str)) or not hasattr(entry, "__index__"):
         raise IndexTypeError(

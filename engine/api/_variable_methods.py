@@ -313,7 +313,7 @@ def _iterate(self: Variable) -> Iterator[Variable]:
         raise TypeError(
             f"cannot iterate over '{self.name}' of shape {list(self.shape)}: its first dimension is unknown"
         )
-    return (self[i] for i in range(self.shape[0]))  # type: ignore[index]
+    return (self[i] for i in range(self.shape[0]))
 
 
 def _dim(self: Variable) -> int:
