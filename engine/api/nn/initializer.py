@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool import _lazy
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.spec import TensorSpec
 
@@ -236,3 +237,14 @@ class Assign(Initializer):
             "dtype": spec.dtype.code,
             "values": tuple(self.value.reshape(-1).tolist()),
         }
+
+
+__getattr__ = _lazy.refuse(__name__, globals())
+
+
+def __getattr__(name: str) -> Any:
+    """An initializer that Paddle has and gradtool has not says so."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    known = [n for n, v in globals().items() if isinstance(v, type) and issubclass(v, Initializer)]
+    raise _lazy.missing(__name__, name, [n for n in known if not n.startswith("_")])

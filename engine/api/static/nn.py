@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool import _parameters
+from gradtool import _lazy, _parameters
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool.engine import state
@@ -29,6 +29,13 @@ __all__ = [
     "layer_norm",
     "prelu",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A layer that Paddle has and gradtool has not yet says so."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    raise _lazy.missing(__name__, name, __all__)
 
 
 def fc(
@@ -91,3 +98,6 @@ def embedding(
         "remote_prefetch": is_sparse and not is_distributed,
     }
     return apply("lookup_table_v2", input, w, attrs=attrs, name=layer)  # type: ignore[no-any-return]
+
+
+__getattr__ = _lazy.refuse(__name__, globals())
