@@ -90,3 +90,14 @@ def missing(package: str, name: str, known: list[str]) -> AttributeError:
     return NotImplementedHere(
         f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=did_you_mean(name, known)
     )
+
+
+def refuse(package: str, namespace: dict[str, object]) -> Callable[[str], Any]:
+    """``__getattr__`` for a module that defines its names itself: the error for one that it does not have."""
+
+    def get(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(package, name, sorted(n for n in namespace if not n.startswith("_")))
+
+    return get

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradtool import _lazy
+from gradtool import _lazy
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.spec import TensorSpec
 
