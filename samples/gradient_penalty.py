@@ -10,9 +10,9 @@ See its backward part::
 
 A critic gives a high score to points of one cloud and a low score to points of another. How steeply its score changes
 with the point is a gradient, and between the clouds the length of that gradient is pulled towards 1 (the gradient
-penalty of Wasserstein GANs, Gulrajani et al. 2017). So the loss contains a gradient, and training needs the gradient of
-it: `gradients` writes the first order into the program as ordinary operators, and `append_backward` differentiates those
-(`tanh_grad` gets its `tanh_grad_grad`).
+penalty of Wasserstein GANs, Gulrajani et al. 2017). So the loss contains a gradient, and training needs the gradient
+of it: `gradients` writes the first order into the program as ordinary operators, and `append_backward` differentiates
+those (`tanh_grad` gets its `tanh_grad_grad`).
 """
 
 import numpy as np

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gradtool import _lazy
-from gradtool import _lazy
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.spec import TensorSpec
 
@@ -241,11 +240,3 @@ class Assign(Initializer):
 
 
 __getattr__ = _lazy.refuse(__name__, globals())
-
-
-def __getattr__(name: str) -> Any:
-    """An initializer that Paddle has and gradtool has not says so."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    known = [n for n, v in globals().items() if isinstance(v, type) and issubclass(v, Initializer)]
-    raise _lazy.missing(__name__, name, [n for n in known if not n.startswith("_")])

@@ -31,13 +31,6 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """A layer that Paddle has and gradtool has not yet says so."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    raise _lazy.missing(__name__, name, __all__)
-
-
 def fc(
     x: Variable | Sequence[Variable],
     size: int,
