@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
@@ -160,12 +160,12 @@ def add_n(inputs: Any, name: str | None = None) -> Variable:
 
     Raises:
         ArgumentTypeError: something else (a TypeError).
-        UsageError: an empty list (a ValueError).
+        EmptyArgumentError: an empty list (an IndexError).
         ShapeError: the shapes differ (a ValueError).
     """
     entries = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     if not entries:
-        raise UsageError("paddle.add_n needs at least one tensor.")
+        raise EmptyArgumentError("paddle.add_n needs at least one tensor.")
     first, *others = [tensor(v, "inputs", "paddle.add_n") for v in entries]
     for v in others:
         if v.ndim != first.ndim or any(m != n and -1 not in (m, n) for m, n in zip(v.shape, first.shape, strict=True)):

@@ -6,9 +6,10 @@ Each kernel is right for arguments of any size: nothing overflows on the way to 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..infer import floating
-from ..opdef import Trait, op
+from ..opdef import OpDef, Trait, WrittenRule, op
 from ..samples import between, exactly
 from . import special
 
@@ -122,7 +123,8 @@ def _(k, x, dout, **attrs):
     return dout * (k.abs(x) > attrs["lambda"])
 
 
-# `lambda` cannot be the name of a parameter.
+# `lambda` cannot be the name of a parameter, from which the attributes in use are read otherwise.
+assert isinstance(softshrink.rule, WrittenRule)
 softshrink.kernel_attrs = softshrink.rule.attrs = ("lambda",)
 
 
@@ -304,7 +306,7 @@ def _(k, x, dout):
     return dout * k.exp(k.square(x) * -0.5) / math.sqrt(2 * math.pi)
 
 
-_SETTINGS = {
+_SETTINGS: dict[OpDef, dict[str, Any]] = {
     brelu: {"t_min": -0.45, "t_max": 0.55},
     leaky_relu: {"alpha": 0.3},
     thresholded_relu: {"threshold": 0.45, "value": 0.25},

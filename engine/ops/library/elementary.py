@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..infer import floating
 from ..opdef import Trait, op
@@ -33,7 +34,7 @@ def _define(name, doc, function, rule, *ranges, integers=False):
     def _(make):
         for low, high in ranges:
             yield make(x=between(low, high, (2, 3)))
-        yield make(x=between(*ranges[0], ()))
+        yield make(x=between(ranges[0][0], ranges[0][1], ()))
         yield make(x=(0, 3))
         if integers:
             yield make(x=ints((2, 3), 5, -5), smooth=False)
@@ -48,7 +49,7 @@ def _rounding(function):
 
 _ROOT_PI = math.sqrt(math.pi)
 
-for _row in (
+REAL: tuple[tuple[Any, ...], ...] = (
     ("exp", "e to the power of each element.", "exp", lambda k, out, dout: dout * out, (-2, 2)),
     ("expm1", "``exp(x) - 1``, exact near 0.", "expm1", lambda k, out, dout: dout * (out + 1), (-2, 2)),
     ("log", "Natural logarithm of each element.", "log", lambda k, x, dout: dout / x, (0.3, 2)),
@@ -120,13 +121,18 @@ for _row in (
         (-3, 3),
         (4.1, 5),
     ),
-):
-    _define(*_row)
+)
+"""Name, documentation, function, gradient rule and ranges of samples of functions of real numbers."""
 
-for _row in (
+ANY: tuple[tuple[Any, ...], ...] = (
     ("square", "Square of each element.", "square", lambda k, x, dout: dout * (2 * x), (-2, 2)),
     ("abs", "Size of each element.", "abs", lambda k, x, dout: dout * k.sign(x), (0.2, 2), (-2, -0.2)),
     ("floor", "Next whole number below.", _rounding("floor"), lambda k, dout: k.zeros_like(dout), (0.1, 0.9)),
     ("ceil", "Next whole number above.", _rounding("ceil"), lambda k, dout: k.zeros_like(dout), (-1.9, -1.1)),
-):
+)
+"""The same of functions that take integers too."""
+
+for _row in REAL:
+    _define(*_row)
+for _row in ANY:
     _define(*_row, integers=True)

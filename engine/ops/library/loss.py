@@ -193,7 +193,7 @@ def nll_loss(k, x, label, weight, *, ignore_index, reduction):
         return loss, xp.zeros_like(total)
     added = xp.sum(loss, dtype=x.dtype)
     if reduction == "mean":
-        added = added / xp.where(total > 0, total, 1).astype(x.dtype)
+        added = added / xp.where(total != 0, total, 1).astype(x.dtype)
     return added, total
 
 
@@ -228,7 +228,7 @@ def _(x, label, weight, *, reduction):
 def _(k, x: Like, label, weight, total_weight, dout, *, ignore_index, reduction):
     if reduction == "mean":
         total = k.share_data(total_weight)  # does not depend on X: a constant here
-        dout = dout / k.select(total > 0, total, k.ones_like(total))
+        dout = dout / k.select(k.not_equal(total, k.zeros_like(total)), total, k.ones_like(total))
     elif reduction == "none":
         dout = k.insert_class(dout)
     place = k.one_hot_like(k.insert_class(label), x, axis=1, ignore_index=ignore_index)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ...errors import UnsupportedError
 from ...spec import dtype as dtype_of
@@ -329,7 +330,7 @@ for _op in (reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min, reduce
 
     @_op.samples
     def _(make):
-        lists = {} if len(make.op.inputs) == 1 else {"axis_tensor_list": []}
+        lists: dict[str, Any] = {} if len(make.op.inputs) == 1 else {"axis_tensor_list": []}
         yield make(x=distinct((2, 3, 4)), reduce_all=True, **lists)
         yield make(x=distinct((2, 3, 4)), dim=(1,), **lists)
         yield make(x=distinct((2, 3, 4)), dim=(0, -1), keep_dim=True, **lists)

@@ -143,7 +143,7 @@ def nll_loss(
         label = reshape(label, [batch, 1, -1])
     attrs = {"ignore_index": ignore_index, "reduction": reduction}
     loss, _ = apply("nll_loss", input, label, weight, attrs=attrs, name=name)
-    return reshape(loss, out_shape) if reshaped and reduction == "none" else loss  # type: ignore[no-any-return]
+    return reshape(loss, out_shape) if reshaped and reduction == "none" else loss
 
 
 def kl_div(
@@ -166,7 +166,7 @@ def kl_div(
     if reduction == "batchmean":
         batch = shape(input)[0]
         total = sum(loss)
-        return total / batch.astype(total.dtype)  # type: ignore[attr-defined, no-any-return]
+        return total / batch.astype(total.dtype)  # type: ignore[no-any-return]
     return _reduced(loss, reduction)
 
 
@@ -302,7 +302,7 @@ def cross_entropy(
         counted = sum(shares)
     # Where nothing counts, 0 is divided by 1.
     nothing = equal(counted, 0.0)
-    return total / (counted + nothing.astype(counted.dtype))  # type: ignore[attr-defined, operator, no-any-return]
+    return total / (counted + nothing.astype(counted.dtype))  # type: ignore[no-any-return]
 
 
 def _check_weight(input: Variable, weight: Variable, axis: int) -> None:
