@@ -7,11 +7,12 @@ must be among them. The format and the decided differences: ``tests/oracle/READM
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-import gradtool as paddle
+from gradtool import _alias
 from gradtool.engine.errors import NotImplementedHere, UnknownNameWarning, UnsupportedError
 from tests.parity import replay
 
@@ -62,9 +63,10 @@ def agrees(ours: Any, recorded: Any) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def importable() -> None:
+def importable() -> Iterator[None]:
     """The scripts import paddle."""
-    paddle.as_paddle()
+    with _alias.active():
+        yield
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in NOT_YET])
