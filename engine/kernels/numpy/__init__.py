@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy
 
 from ..backend import Backend
-from . import ufuncs
+from . import activations, embedding, ufuncs
 
 
 def make() -> Backend:
     """The backend, with its overrides registered."""
-    ufuncs.register()
+    for module in (activations, embedding, ufuncs):
+        module.register()
     return Backend("numpy", numpy, ("numpy",))
