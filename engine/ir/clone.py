@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from operator import attrgetter
 
 from ..collector import paused_gc
 from . import roles
@@ -37,21 +37,17 @@ def clone(program: Program, for_test: bool = False) -> Program:
             ops = [o for o in block.ops if not for_test or roles.is_forward(o.role)]
             kept.append(ops)
             used = _used(ops) if len(ops) < len(block.ops) else None
-            for name in sorted(block.vars):
-                variable = block.vars[name]
-                if used is not None and variable not in used and not (variable.is_data or variable.is_parameter):
-                    continue
-                v = twins[variable] = copy.copy(variable)
-                v.block = twin
-                v.op = None
-                if isinstance(v, Parameter):
-                    v.optimize_attr = dict(v.optimize_attr)
-                twin.vars[name] = v
+            made = []
+            for variable in block.vars.values():  # in order of creation, which is the order in memory
+                if used is None or variable in used or variable.is_data or variable.is_parameter:
+                    v = twins[variable] = _copy_variable(variable, twin)
+                    made.append(v)
+            made.sort(key=attrgetter("name"))
+            twin.vars = {v.name: v for v in made}
         copies: dict[Operator, Operator] = {}
         for twin, ops in zip(new.blocks, kept, strict=True):
             for op in ops:
-                copies[op] = _copy_op(op, twin, twins, copies, for_test)
-                twin._append(copies[op])
+                copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
         return checked(new, "clone")
 
 
@@ -61,6 +57,25 @@ def _used(ops: list[Operator]) -> set[Variable]:
         found.update(op.input_variables())
         found.update(op.output_variables())
     return found
+
+
+def _copy_variable(v: Variable, block: Block) -> Variable:
+    if isinstance(v, Parameter):
+        parameter = copy.copy(v)
+        parameter.block = block
+        parameter.op = None
+        parameter.optimize_attr = dict(v.optimize_attr)
+        return parameter
+    return Variable(
+        block,
+        v.name,
+        v.spec,
+        stop_gradient=v.stop_gradient,
+        persistable=v.persistable,
+        is_data=v.is_data,
+        kind=v.kind,
+        loc=v.loc,
+    )
 
 
 def _copy_op(
@@ -80,13 +95,20 @@ def _copy_op(
             for v in operands
         )
 
-    new = copy.copy(op)
-    new.block = block
-    new.inputs = move(op.inputs)
-    new.outputs = move(op.outputs)
-    new.origin = copies.get(op.origin) if op.origin is not None else None
-    if for_test and op.attrs.get("is_test") is False:
-        changes: dict[str, Any] = {"is_test": True}
-        new.attrs = {**op.attrs, **changes}
-        new.outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, new.outputs, strict=True))
+    attrs, outputs = op.attrs, move(op.outputs)
+    if for_test and attrs.get("is_test") is False:
+        attrs = {**attrs, "is_test": True}
+        outputs = tuple(None if s.optional else v for s, v in zip(op.op.outputs, outputs, strict=True))
+    new = Operator(
+        block,
+        op.op,
+        move(op.inputs),
+        outputs,
+        attrs,
+        loc=op.loc,
+        role=op.role,
+        scope=op.scope,
+        origin=copies.get(op.origin) if op.origin is not None else None,
+    )
+    new.role_var = op.role_var
     return new
