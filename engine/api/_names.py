@@ -51,6 +51,13 @@ provide(
 )
 provide("gradtool.nn", "gradtool.nn._losses", "CrossEntropyLoss MSELoss L1Loss BCEWithLogitsLoss")
 provide("gradtool.nn", "gradtool.nn._pooling_layers", "MaxPool2D AvgPool2D AdaptiveAvgPool2D")
+provide("gradtool.nn", "gradtool.nn._attention", "MultiHeadAttention")
+provide("gradtool.nn", "gradtool.nn._recurrent", "RNNCellBase SimpleRNNCell LSTMCell GRUCell")
+provide(
+    "gradtool.nn",
+    "gradtool.nn._transformer",
+    "TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer",
+)
 provide("gradtool.nn", "gradtool.nn.layer", "Layer")
 provide(
     "gradtool",

@@ -1,0 +1,147 @@
+"""Attention of several heads, with caches for producing a sequence step by step."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import gradtool
+from gradtool._arguments import tensor
+from gradtool.engine import state
+from gradtool.engine.errors import UsageError
+
+from . import functional as F
+from ._layers import Linear
+from .layer import Layer
+
+
+class ImpossibleSize(UsageError, AssertionError):
+    """A size that a layer cannot have (Paddle raises AssertionError)."""
+
+
+def positive(size: int, what: str) -> None:
+    """Raise :class:`ImpossibleSize` unless *size* is greater than 0."""
+    if size <= 0:
+        raise ImpossibleSize(f"Expected {what} to be greater than 0, but received {size}")
+
+
+def additive_mask(mask: Any, like: Any) -> Any:
+    """A mask as what is added to scores of the dtype of *like*: -1e9 where truth values or whole numbers are zero."""
+    if mask is None or mask.dtype is like.dtype:
+        return mask
+    given = mask.dtype
+    cast = gradtool.cast(mask, like.dtype)
+    return (cast - 1.0) * 1e9 if given.name == "bool" or given.is_integer else cast
+
+
+class Cache(NamedTuple):
+    """Keys and values of the steps so far, ``[batch, heads, steps, head size]``; every call adds its own."""
+
+    k: Any
+    v: Any
+
+
+class StaticCache(NamedTuple):
+    """Keys and values of what is attended to, which stay as they are."""
+
+    k: Any
+    v: Any
+
+
+class MultiHeadAttention(Layer):
+    """Attention of several heads (Vaswani et al. 2017): ``softmax(q·kᵀ / sqrt(head size))·v`` of projections.
+
+    Called with *query* ``[batch, length, embed_dim]``, *key* (the query by default) and *value* (the same by default)
+    ``[batch, keys, kdim]`` and ``[batch, keys, vdim]``, an *attn_mask* that broadcasts to ``[batch, heads, length,
+    keys]`` (numbers are added to the scores; false and 0 hide a key) and a *cache*, it returns the result, or a tuple
+    of it, the weights if they are wanted, and the new cache if there is one.
+
+    Args:
+        embed_dim: size of the queries and of the result, a multiple of *num_heads*.
+        dropout: of the weights.
+        kdim, vdim: sizes of keys and values; *embed_dim* by default.
+        need_weights: also return the weights, ``[batch, heads, length, keys]``.
+        weight_attr, bias_attr: for each of the four projections.
+
+    Raises:
+        ImpossibleSize: a size of 0, or one that the heads cannot share (a ValueError).
+
+    >>> import gradtool as paddle
+    >>> paddle.enable_static()
+    >>> x = paddle.static.data("x", [None, 5, 8])
+    >>> paddle.nn.MultiHeadAttention(8, 2)(x).shape
+    (-1, 5, 8)
+    """
+
+    Cache: ClassVar[Any] = Cache
+    StaticCache: ClassVar[Any] = StaticCache
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        need_weights: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        positive(embed_dim, "embed_dim")
+        positive(num_heads, "num_heads")
+        if embed_dim % num_heads:
+            raise ImpossibleSize(
+                "embed_dim must be divisible by num_heads", hint=f"they are {embed_dim} and {num_heads}"
+            )
+        self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self.dropout, self.need_weights = dropout, need_weights
+        self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+        self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
+        self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
+        self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+
+    def _split(self, projected: Any) -> Any:
+        """``[batch, length, embed_dim]`` as one sequence per head."""
+        apart = gradtool.reshape(projected, [0, 0, self.num_heads, self.head_dim])
+        return gradtool.transpose(apart, [0, 2, 1, 3])
+
+    def compute_kv(self, key: Any, value: Any) -> tuple[Any, Any]:
+        """The projections of keys and values, one sequence per head."""
+        k, v = self.k_proj(key), self.v_proj(value)
+        return self._split(k), self._split(v)
+
+    def gen_cache(self, key: Any, value: Any = None, type: Any = Cache) -> Any:
+        """A cache to call the layer with.
+
+        Args:
+            type: ``StaticCache`` projects *key* and *value* (*key* by default); ``Cache`` holds them as they are, or
+                no steps at all, for the batch of *key*, when there is no *value*.
+        """
+        if type is StaticCache:
+            return StaticCache(*self.compute_kv(key, key if value is None else value))
+        if value is not None:
+            return Cache(key, value)
+        batch = gradtool.shape(key)[0]
+        empty = [gradtool.full([batch, self.num_heads, 0, self.head_dim], 0.0, key.dtype) for _ in ("k", "v")]
+        return Cache(*empty)
+
+    def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
+        query = tensor(query, "query", "MultiHeadAttention")
+        key = query if key is None else key
+        value = query if value is None else value
+        q = self._split(self.q_proj(query))
+        k, v = cache if isinstance(cache, StaticCache) else self.compute_kv(key, value)
+        if isinstance(cache, Cache):
+            k, v = gradtool.concat([cache.k, k], axis=2), gradtool.concat([cache.v, v], axis=2)
+            cache = Cache(k, v)
+        scores = gradtool.matmul(q * self.head_dim**-0.5, k, transpose_y=True)
+        if attn_mask is not None:
+            scores = scores + additive_mask(attn_mask, scores)
+        weights = F.dropout(F.softmax(scores), self.dropout, training=self.training, mode="upscale_in_train")
+        together = gradtool.transpose(gradtool.matmul(weights, v), [0, 2, 1, 3])
+        out = self.out_proj(gradtool.reshape(together, [0, 0, self.embed_dim]))
+        if not self.need_weights and cache is None:
+            return out
+        return (out, *((weights,) if self.need_weights else ()), *((cache,) if cache is not None else ()))
