@@ -27,6 +27,7 @@ LIBRARY = (
     "linalg",
     "loss",
     "norm",
+    "optimizer",
     "pad",
     "points",
     "pool",
