@@ -1,4 +1,4 @@
-"""Names of gradient variables and unique names: the only file that knows suffixes (paddle.md 1.3, 2.6, 2.8)."""
+"""Names of gradient variables and unique names: the only file that knows suffixes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class DType:
 
     Attributes:
         name: Paddle's name, such as ``float32``.
-        code: the number that stands for it in operator attributes (paddle.md 1.1).
+        code: the number that stands for it in operator attributes (as in Paddle 3.1).
         numpy: the NumPy type, or None for bfloat16, which NumPy does not have.
     """
 

@@ -1,4 +1,4 @@
-"""The trio that ``dump_backward_graph_path`` writes: two graphs and the user's stacks (paddle.md 5).
+"""The trio that ``dump_backward_graph_path`` writes: two graphs and the user's stacks.
 
 As Paddle names the files, but with stable ids in place of pointers, parameter names on the nodes, and a stack for every
 operator without any flag.

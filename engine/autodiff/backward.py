@@ -1,4 +1,4 @@
-"""``append_backward`` (paddle.md 2)."""
+"""``append_backward``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradients`` and the legacy ``calc_gradient`` (paddle.md 3)."""
+"""``gradients`` and the legacy ``calc_gradient``."""
 
 from __future__ import annotations
 

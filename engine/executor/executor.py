@@ -1,4 +1,4 @@
-"""``Executor``: runs programs (paddle.md 1.9)."""
+"""``Executor``: runs programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scopes: where persistable variables keep their values between runs (paddle.md 1.8)."""
+"""Scopes: where persistable variables keep their values between runs."""
 
 from __future__ import annotations
 

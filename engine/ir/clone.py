@@ -1,4 +1,4 @@
-"""Copies of programs (paddle.md 1.7)."""
+"""Copies of programs."""
 
 from __future__ import annotations
 

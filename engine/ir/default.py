@@ -1,4 +1,4 @@
-"""The programs that operators go to when none is named, and the guards that change them (paddle.md 1.6)."""
+"""The programs that operators go to when none is named, and the guards that change them."""
 
 from __future__ import annotations
 

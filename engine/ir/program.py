@@ -1,4 +1,4 @@
-"""Programs and blocks (paddle.md 1.1)."""
+"""Programs and blocks."""
 
 from __future__ import annotations
 

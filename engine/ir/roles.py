@@ -1,4 +1,4 @@
-"""What an operator is for (paddle.md 1.5); roles combine by addition."""
+"""What an operator is for; roles combine by addition."""
 
 from __future__ import annotations
 

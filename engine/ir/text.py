@@ -1,4 +1,4 @@
-"""The text of a program, printed as Paddle prints it (paddle.md 1.4), and read back (``parse.py``).
+"""The text of a program, printed as Paddle prints it, and read back (``parse.py``).
 
 Paddle prints names and string attributes bare. So does this module, as long as that can be read back in one way only;
 a string with blanks, quotes, brackets or unprintable characters is printed as a Python literal instead.

@@ -1,4 +1,4 @@
-"""Names that cannot be derived from a rule: Paddle's exceptions, one line each (paddle.md 3, 7.8)."""
+"""Names that cannot be derived from a rule: Paddle's exceptions, one line each (as in Paddle 3.1)."""
 
 from __future__ import annotations
 

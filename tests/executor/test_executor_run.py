@@ -1,4 +1,4 @@
-"""``Executor.run``: feeds, fetches, scopes and errors (paddle.md 1.8 and 1.9)."""
+"""``Executor.run``: feeds, fetches, scopes and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs, blocks, operators and variables behave as Paddle's (paddle.md 1.1 and 1.2)."""
+"""Programs, blocks, operators and variables behave as Paddle's."""
 
 from __future__ import annotations
 

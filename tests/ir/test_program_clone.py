@@ -1,4 +1,4 @@
-"""Copies of programs share nothing that can be edited; copies for testing keep the forward part (paddle.md 1.7)."""
+"""Copies of programs share nothing that can be edited; copies for testing keep the forward part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activation functions; conventions at the kinks are Paddle's (paddle.md 10).
+"""Activation functions; conventions at the kinks are Paddle's (as in Paddle 3.1).
 
 Each kernel is right for arguments of any size: nothing overflows on the way to a finite result.
 """

@@ -93,7 +93,7 @@ def _(k, x, y, dout, *, axis):
 
 
 def _share(k, x, y, dout, axis, larger):
-    """Gradients of maximum and minimum; a tie is shared equally (paddle.md 10)."""
+    """Gradients of maximum and minimum; a tie is shared equally (as in Paddle 3.1)."""
     y_at = k.align(y, x, axis=axis)
     mine, tie = (x > y_at, k.equal(x, y_at)) if larger else (x < y_at, k.equal(x, y_at))
     share = dout * 0.5

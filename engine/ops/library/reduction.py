@@ -250,7 +250,7 @@ for _op in (reduce_all, reduce_any):
 
 
 def _shared(k, x, out, dout, dim, reduce_all):
-    """The gradient of an extreme value: elements that tie for it share it equally (paddle.md 10)."""
+    """The gradient of an extreme value: elements that tie for it share it equally (as in Paddle 3.1)."""
     where = {"dim": dim, "reduce_all": reduce_all}
     hit = k.cast_like(k.equal(x, k.restore(out, x, **where)), x)
     return hit * k.restore(dout, x, **where) / k.restore(k.reduce_sum(hit, **where), x, **where)

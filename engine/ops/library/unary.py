@@ -120,7 +120,7 @@ def within(k, x, low, high, *, min, max):
 
 @clip.gradient(wrt="X")
 def _(k, x, low, high, dout, *, min, max):
-    # At a bound the gradient passes (paddle.md 10).
+    # At a bound the gradient passes (as in Paddle 3.1).
     return k.select(k.within(x, low, high, min=min, max=max), dout, k.zeros_like(dout))
 
 
