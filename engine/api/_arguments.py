@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, UsageError, expect_type
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 INTEGERS = ("int32", "int64")
 
 
-def tensor(value: object, what: str, where: str, dtypes: Sequence[str] = ()) -> Variable:
+def tensor(value: object, what: str, where: str, dtypes: Sequence[str] = ()) -> AnyTensor:
     """*value*, if it is a variable of one of *dtypes* (of any dtype when there are none).
 
     Args:
@@ -22,7 +22,7 @@ def tensor(value: object, what: str, where: str, dtypes: Sequence[str] = ()) -> 
         ArgumentTypeError: it is no variable (a TypeError).
         DtypeError: it has another dtype (a TypeError).
     """
-    if not isinstance(value, Variable):
+    if not isinstance(value, AnyTensor):
         raise ArgumentTypeError(
             f"The type of '{what}' in {where} must be Variable, but received {type(value).__name__}.",
             hint="turn a NumPy array or a list into a variable with paddle.assign, a number with paddle.full",
@@ -36,7 +36,7 @@ def tensor(value: object, what: str, where: str, dtypes: Sequence[str] = ()) -> 
     return value
 
 
-def tensors(values: object, what: str, where: str) -> list[Variable]:
+def tensors(values: object, what: str, where: str) -> list[AnyTensor]:
     """The variables in a list or tuple.
 
     Raises:
@@ -51,7 +51,7 @@ def tensors(values: object, what: str, where: str) -> list[Variable]:
 
 def integer(value: object, what: str, where: str) -> int:
     """*value* as an int, if it is a whole number of Python or NumPy and no truth value."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, Variable):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, AnyTensor):
         raise ArgumentTypeError(f"The type of '{what}' in {where} must be int, but received {type(value).__name__}.")
     return int(value.__index__())
 
@@ -73,8 +73,8 @@ class Dims(NamedTuple):
     """
 
     numbers: list[int]
-    whole: Variable | None = None
-    parts: Sequence[Variable] = ()
+    whole: AnyTensor | None = None
+    parts: Sequence[AnyTensor] = ()
 
 
 def dims(
@@ -90,19 +90,19 @@ def dims(
     Raises:
         ArgumentTypeError: anything else (a TypeError).
     """
-    if isinstance(value, Variable):
+    if isinstance(value, AnyTensor):
         return Dims([], tensor(value, what, where, INTEGERS))
     if hasattr(value, "tolist"):
         value = value.tolist()
-    expect_type(value, (list, tuple, Variable), what, where)
+    expect_type(value, (list, tuple, AnyTensor), what, where)
     assert isinstance(value, (list, tuple))
-    if not any(isinstance(d, Variable) for d in value):
+    if not any(isinstance(d, AnyTensor) for d in value):
         return Dims(integers(value, what, where))
     from ._creation import fill
 
     numbers, parts = [], []
     for i, d in enumerate(value):
-        if isinstance(d, Variable):
+        if isinstance(d, AnyTensor):
             tensor(d, f"{what}[{i}]", where, INTEGERS)
             if d.spec.count not in (1, -1):
                 raise UsageError(f"{what}[{i}] in {where} must have one element, but its shape is {list(d.shape)}.")

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
-from gradtool.engine.ir import default
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError, UsageError
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.spec import DType
 from gradtool.engine.spec import dtype as dtype_of
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import dims, integer, tensor
-from ._dispatch import apply
+from ._dispatch import apply, counted, layer_name
 
 
 def _dtype(given: Any) -> DType:
@@ -29,30 +30,29 @@ def fill(
     *,
     force_cpu: bool = False,
     name: str | None = None,
-    output: Variable | None = None,
-) -> Variable:
+    output: AnyTensor | None = None,
+) -> AnyTensor:
     """A tensor of one value, by the operator ``fill_constant``; takes two numbers of the name's counter, as in Paddle.
 
     Args:
         shape: numbers and variables, or one variable.
         value: a number or a variable of one element.
     """
-    names = default.default_main_program().names
     if name is None:
-        names("fill_constant")
-    layer = names("fill_constant") if name is None else name
+        counted("fill_constant")
+    layer = layer_name(name, "fill_constant")
     kind = dtype_of(dtype)
     size = dims(shape, "shape", "paddle.full", ndim=0)
     if any(d < 0 and not size.parts for d in size.numbers):
         raise UsageError(f"paddle.full: every dimension must be known and not negative, but shape is {list(shape)}.")
     attrs: dict[str, Any] = {"shape": size.numbers, "dtype": kind.code, "force_cpu": force_cpu}
-    if not isinstance(value, Variable):
+    if not isinstance(value, AnyTensor):
         number = _number(value)
         number = int(number) if kind.is_integer else float(number)
         attrs["value"], attrs["str_value"] = float(number), str(number)
     made = apply(
         "fill_constant",
-        value if isinstance(value, Variable) else None,
+        value if isinstance(value, AnyTensor) else None,
         size.whole,
         size.parts,
         attrs=attrs,
@@ -74,7 +74,7 @@ def _number(value: Any) -> float:
         ) from None
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """A tensor of *shape* filled with one value.
 
     Args:
@@ -89,7 +89,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     """
     if dtype is None and isinstance(fill_value, bool):
         dtype = "bool"
-    if not isinstance(shape, (list, tuple, Variable)) and hasattr(shape, "__index__"):
+    if not isinstance(shape, (list, tuple, AnyTensor)) and hasattr(shape, "__index__"):
         shape = [shape]
     return fill(shape, fill_value, _dtype(dtype), name=name)
 
@@ -99,24 +99,24 @@ def fill_constant(
     dtype: Any,
     value: Any,
     force_cpu: bool = False,
-    out: Variable | None = None,
+    out: AnyTensor | None = None,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """As :func:`full`, in the older order of arguments; *out* is written to when it is given."""
     return fill(shape, value, dtype, force_cpu=force_cpu, name=name, output=out)
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """A tensor of zeros."""
     return full(shape, 0.0, _dtype(dtype), name)
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """A tensor of ones."""
     return full(shape, 1.0, _dtype(dtype), name)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """A tensor of one value in the shape of *x*, in its dtype unless another one is given."""
     x = tensor(x, "x", "paddle.full_like")
     attrs = {"value": float(fill_value), "dtype": (dtype_of(dtype) if dtype is not None else x.dtype).code}
@@ -125,17 +125,17 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
     return made  # type: ignore[no-any-return]
 
 
-def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Zeros in the shape of *x*."""
     return full_like(x, 0.0, dtype, name)
 
 
-def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Ones in the shape of *x*."""
     return full_like(x, 1.0, dtype, name)
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Variable:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """The numbers from *start* up to but without *end*, *step* apart; from 0 up to *start* without *end*.
 
     Args:
@@ -146,44 +146,52 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
         start, end = 0, start
     given = (start, end, step)
     if dtype is None:
-        real = any(v.dtype.is_floating if isinstance(v, Variable) else isinstance(v, float) for v in given)
+        real = any(v.dtype.is_floating if isinstance(v, AnyTensor) else isinstance(v, float) for v in given)
         dtype = state.default_dtype() if real else "int64"
     kind = dtype_of(dtype)
-    if not isinstance(step, Variable) and not step:
+    if not isinstance(step, AnyTensor) and not step:
         raise UsageError("paddle.arange: step must not be 0.")
     parts = [_bound(v, kind) for v in given]
     made = apply("range", *parts, name=name)
-    if not any(isinstance(v, Variable) for v in given):
-        made.spec = made.spec.with_shape((max(math.ceil((end - start) / step), 0),))
+    if not any(isinstance(v, AnyTensor) for v in given):
+        _known(made, max(math.ceil((end - start) / step), 0))
     made.stop_gradient = True
     return made  # type: ignore[no-any-return]
 
 
-def _bound(value: Any, kind: DType) -> Variable:
-    if isinstance(value, Variable):
+def _known(made: AnyTensor, size: int) -> None:
+    """Note the size of a vector of a program, which its operator cannot tell before it runs."""
+    if isinstance(made, Variable):
+        made.spec = made.spec.with_shape((size,))
+
+
+def _bound(value: Any, kind: DType) -> AnyTensor:
+    if isinstance(value, AnyTensor):
         return value if value.dtype is kind else cast(value, kind)
     return fill([1], value, kind, force_cpu=True)
 
 
-def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Variable:
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """*num* numbers from *start* to *stop*, both included, evenly spaced.
 
     Args:
         start, stop, num: numbers, or variables of one element.
     """
     kind = dtype_of(dtype) if dtype is not None else state.default_dtype()
-    first, last = (v if isinstance(v, Variable) else fill([1], v, kind, force_cpu=True) for v in (start, stop))
+    first, last = (v if isinstance(v, AnyTensor) else fill([1], v, kind, force_cpu=True) for v in (start, stop))
     count = (
-        num if isinstance(num, Variable) else fill([1], integer(num, "num", "paddle.linspace"), "int32", force_cpu=True)
+        num
+        if isinstance(num, AnyTensor)
+        else fill([1], integer(num, "num", "paddle.linspace"), "int32", force_cpu=True)
     )
     made = apply("linspace", first, last, count, attrs={"dtype": kind.code}, name=name)
-    if not isinstance(num, Variable):
-        made.spec = made.spec.with_shape((int(num),))
+    if not isinstance(num, AnyTensor):
+        _known(made, int(num))
     made.stop_gradient = True
     return made  # type: ignore[no-any-return]
 
 
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Ones on the diagonal, zeros elsewhere."""
     rows = integer(num_rows, "num_rows", "paddle.eye")
     columns = rows if num_columns is None else integer(num_columns, "num_columns", "paddle.eye")
@@ -195,7 +203,7 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: 
     return made  # type: ignore[no-any-return]
 
 
-def assign(x: Any, output: Variable | None = None) -> Variable:
+def assign(x: Any, output: AnyTensor | None = None) -> AnyTensor:
     """A copy of a variable, or a variable with the values of a NumPy array, list or number.
 
     Args:
@@ -205,7 +213,7 @@ def assign(x: Any, output: Variable | None = None) -> Variable:
         ArgumentTypeError: *x* holds something else than numbers (a TypeError).
     """
     outputs = {"Out": output} if output is not None else None
-    if isinstance(x, Variable):
+    if isinstance(x, AnyTensor):
         return apply("assign", x, outputs=outputs)  # type: ignore[no-any-return]
     value = _array(x)
     return _values(value.reshape(1) if isinstance(x, (int, float)) else value, output)
@@ -220,26 +228,36 @@ def _array(x: Any) -> np.ndarray[Any, Any]:
     return value
 
 
-def _values(value: np.ndarray[Any, Any], output: Variable | None = None) -> Variable:
+def _values(value: np.ndarray[Any, Any], output: AnyTensor | None = None) -> AnyTensor:
     attrs = {"shape": value.shape, "dtype": dtype_of(value.dtype).code, "values": value.reshape(-1).tolist()}
     return apply(  # type: ignore[no-any-return]
         "assign_value", attrs=attrs, key="assign", outputs={"Out": output} if output is not None else None
     )
 
 
-def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Variable:
-    """A variable with the values of *data*.
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> AnyTensor:
+    """A variable or tensor with the values of *data*.
 
     Args:
-        data: a number, a (nested) list, a NumPy array, or a variable, which is returned itself. A list may hold
-            variables of one shape.
+        data: a number, a (nested) list, a NumPy array, a tensor, which is copied, or a variable, which is returned
+            itself. A list may hold tensors or variables of one shape.
         dtype: the dtype of the data when None; Python floats become the default dtype.
         place: accepted for compatibility; there is one.
         stop_gradient: set on the result, also where that is the variable given (as in Paddle).
+
+    Raises:
+        ArgumentTypeError: *data* is something else (a TypeError).
+
+    >>> import gradtool as paddle
+    >>> paddle.to_tensor([1, 2], dtype="float32", stop_gradient=False)
+    Tensor(shape=[2], dtype=float32, place=Place(cpu), stop_gradient=False,
+           [1., 2.])
     """
-    if isinstance(data, Variable):
+    if not state.in_static_mode():
+        return _made(data, dtype, stop_gradient)
+    if isinstance(data, AnyTensor):
         made = data
-    elif isinstance(data, (list, tuple)) and any(isinstance(v, Variable) for v in data):
+    elif isinstance(data, (list, tuple)) and any(isinstance(v, AnyTensor) for v in data):
         from ._manipulation import stack
 
         made = assign(stack([to_tensor(v) for v in data]))
@@ -254,7 +272,38 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     return made
 
 
-def cast(x: Any, dtype: Any) -> Variable:
+def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
+    """The tensor that :func:`to_tensor` gives in dynamic mode: storage of its own."""
+    if isinstance(data, Variable):
+        raise ModeError(
+            f"paddle.to_tensor: '{data.name}' is a variable of a static program, and dynamic mode is on.",
+            hint="call paddle.enable_static() before building the program",
+        )
+    value = np.array(data.array if isinstance(data, Tensor) else _plain(data))
+    if value.dtype.kind not in "biufcV":
+        raise ArgumentTypeError(
+            f"Can't constructs a 'paddle.Tensor' with data type {type(data)}, data type must be "
+            "scalar|list|tuple|np.ndarray|paddle.Tensor"
+        )
+    if dtype is not None:
+        wanted = dtype_of(dtype)
+        if wanted.numpy is None:
+            raise UnsupportedError(f"tensors of {wanted.name} are not part of this version of gradtool.")
+        value = value.astype(wanted.numpy)
+    elif not hasattr(data, "dtype") and value.dtype.kind in "fc":
+        real = state.default_dtype()
+        value = value.astype(real.numpy if value.dtype.kind == "f" else f"complex{real.size * 16}")
+    return Tensor(value, stop_gradient=stop_gradient)
+
+
+def _plain(data: Any) -> Any:
+    """Nested lists with arrays in the place of tensors."""
+    if isinstance(data, Tensor):
+        return data.array
+    return [_plain(v) for v in data] if isinstance(data, (list, tuple)) else data
+
+
+def cast(x: Any, dtype: Any) -> AnyTensor:
     """*x* in another dtype."""
     x = tensor(x, "x", "paddle.cast")
     return apply(  # type: ignore[no-any-return]
@@ -262,12 +311,12 @@ def cast(x: Any, dtype: Any) -> Variable:
     )
 
 
-def clone(x: Any, name: str | None = None) -> Variable:
+def clone(x: Any, name: str | None = None) -> AnyTensor:
     """A copy of *x* through which gradients flow."""
-    return tensor(x, "x", "paddle.clone").clone()  # type: ignore[attr-defined,no-any-return]
+    return tensor(x, "x", "paddle.clone").clone()  # type: ignore[no-any-return]
 
 
-def increment(x: Any, value: float = 1.0, name: str | None = None) -> Variable:
+def increment(x: Any, value: float = 1.0, name: str | None = None) -> AnyTensor:
     """Add *value* to the variable *x* of one element, in place; returns *x*."""
     x = tensor(x, "x", "paddle.increment")
     return apply(  # type: ignore[no-any-return]
@@ -275,17 +324,17 @@ def increment(x: Any, value: float = 1.0, name: str | None = None) -> Variable:
     )
 
 
-def tril(x: Any, diagonal: int = 0, name: str | None = None) -> Variable:
+def tril(x: Any, diagonal: int = 0, name: str | None = None) -> AnyTensor:
     """The lower triangle of each matrix, zeros above; *diagonal* counts upwards from the main one."""
     return _triangle("tril", x, diagonal, True, name)
 
 
-def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Variable:
+def triu(x: Any, diagonal: int = 0, name: str | None = None) -> AnyTensor:
     """The upper triangle of each matrix, zeros below; *diagonal* counts upwards from the main one."""
     return _triangle("triu", x, diagonal, False, name)
 
 
-def _triangle(key: str, x: Any, diagonal: int, lower: bool, name: str | None) -> Variable:
+def _triangle(key: str, x: Any, diagonal: int, lower: bool, name: str | None) -> AnyTensor:
     where = f"paddle.{key}"
     attrs = {"diagonal": integer(diagonal, "diagonal", where), "lower": lower}
     return apply(  # type: ignore[no-any-return]
@@ -293,7 +342,7 @@ def _triangle(key: str, x: Any, diagonal: int, lower: bool, name: str | None) ->
     )
 
 
-def meshgrid(*args: Any, **named: Any) -> list[Variable]:
+def meshgrid(*args: Any, **named: Any) -> list[AnyTensor]:
     """The vectors *args* (or the vectors in a list), each along a dimension of its own and the same along all others.
 
     >>> import gradtool as paddle
@@ -308,18 +357,21 @@ def meshgrid(*args: Any, **named: Any) -> list[Variable]:
     )
 
 
-def shape(input: Any) -> Variable:
-    """The dimensions of *input* when the program runs, as an int32 vector."""
-    made = apply("shape", tensor(input, "input", "paddle.shape"))
+def shape(input: Any) -> AnyTensor:
+    """The dimensions of *input* as a vector: int32, when the program runs; int64 in dynamic mode (as in Paddle)."""
+    x = tensor(input, "input", "paddle.shape")
+    if isinstance(x, Tensor):
+        return Tensor(np.array(x.array.shape, "int64"))
+    made = apply("shape", x)
     made.stop_gradient = True
     return made  # type: ignore[no-any-return]
 
 
-def numel(x: Any, name: str | None = None) -> Variable:
+def numel(x: Any, name: str | None = None) -> AnyTensor:
     """The number of elements of *x* when the program runs, as a 0-d int64 tensor."""
     return apply("size", tensor(x, "x", "paddle.numel"), key="numel", name=name)  # type: ignore[no-any-return]
 
 
-def rank(input: Any) -> Variable:
+def rank(input: Any) -> AnyTensor:
     """The number of dimensions of *input*, as a 0-d int32 tensor."""
     return _values(np.array(tensor(input, "input", "paddle.rank").ndim, "int32"))

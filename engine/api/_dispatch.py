@@ -1,4 +1,4 @@
-"""From a public function to an operator: names, operands, mode."""
+"""From a public function to an operator: in static mode appended to a program, in dynamic mode computed at once."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError
+from gradtool.engine.eager import tape
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.errors import ArgumentTypeError, ModeError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
-
-from . import _variable_methods  # noqa: F401  (gives Variable its operators)
+from gradtool.engine.ops.opdef import OpDef
 
 
 def apply(
@@ -26,37 +27,49 @@ def apply(
 ) -> Any:
     """Append an operator to the current program and return its output variable (a tuple when there are several).
 
+    In dynamic mode the operator is computed and recorded instead, and tensors come back in the same form.
+
     Args:
         operands: one per input slot; None for an empty one, a sequence for a list slot. Optional slots at the end may
             be left out; without any operand at all they are not listed in the program either.
         key: what its layer is counted under (``relu`` -> ``relu_0``); the operator's type by default.
         name: the layer's name, if the user gave one.
         direct: the output gets the layer's name itself (``tmp_0``) instead of ``<layer>.tmp_0``.
-        outputs: by slot: a variable to write to, or True for an optional output that is wanted.
+        outputs: by slot: a variable or tensor to write to, or True (or a name) for an optional output that is wanted.
         counts: how many outputs each list slot has.
+
+    Raises:
+        ArgumentTypeError: an operand is no variable or tensor (a TypeError).
+        ModeError: a variable in dynamic mode, or a tensor in static mode.
     """
     op = registry.by_type(op_type)
+    static = state.in_static_mode()
+    wanted = Variable if static else Tensor
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     fitted = []
     for slot, value in zip(op.inputs, padded, strict=False):
         if slot.many:
             entries = () if value is None else tuple(value)
             for v in entries:
-                _check(op_type, slot.name, v)
+                if not isinstance(v, wanted):
+                    refuse(op_type, slot.name, v)
             fitted.append(entries)
         else:
-            if value is not None or not slot.optional:
-                _check(op_type, slot.name, value)
+            if not isinstance(value, wanted) and (value is not None or not slot.optional):
+                refuse(op_type, slot.name, value)
             fitted.append(value)
+    if not static:
+        results = _computed(op, fitted, attrs or {}, outputs or {})
+        return results[0] if len(results) == 1 else tuple(results)
     names = default.default_main_program().names
     layer = name if name is not None else names(key or op_type)
     given = dict(outputs or {})
     lengths = iter(counts)
     made: list[Any] = []
     for slot in op.outputs:
-        wanted = given.get(slot.name, None if slot.optional else True)
-        if wanted is not True:
-            made.append(wanted)
+        asked = given.get(slot.name, None if slot.optional else True)
+        if asked is not True:
+            made.append(asked)
         elif slot.many:
             made.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
         else:
@@ -66,15 +79,88 @@ def apply(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _check(op_type: str, slot: str, value: Any) -> None:
+def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str, Any], *keys: str) -> Any:
+    """Append an operator to the program of the variable *home*, whatever the default program is.
+
+    If *home* is a tensor the operator is computed instead.
+
+    Args:
+        keys: what the name of each output is counted under.
+
+    Returns:
+        The first output.
+    """
+    op = registry.by_type(op_type)
+    if isinstance(home, Variable):
+        for slot, v in zip(op.inputs, operands, strict=False):
+            if isinstance(v, Tensor):
+                refuse(op_type, slot.name, v)
+        program = home.block.program
+        names = [program.names(k) for k in keys]
+        return build.emit(program.current_block(), op, tuple(operands), attrs, names).outputs[0]
+    return compute(op, operands, attrs)
+
+
+def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    """The first output of *op*, computed at once from tensors and recorded."""
+    for slot, v in zip(op.inputs, operands, strict=False):
+        if v is not None and not slot.many and not isinstance(v, Tensor):
+            refuse(op.type, slot.name, v)
+    result = tape.apply(op, operands, op.attributes(attrs))
+    return result[0] if isinstance(result, tuple) else result
+
+
+def _computed(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Any]:
+    """The outputs of *op* that a program would have: optional ones only where they are asked for."""
+    result = tape.apply(op, operands, op.attributes(attrs))
+    found: list[Any] = []
+    for slot, value in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=False):
+        target = asked.get(slot.name)
+        if slot.optional and target is None:
+            continue
+        found.append(value if not isinstance(target, Tensor) else write(target, value, op.type))
+    return found
+
+
+def write(target: Tensor, value: Tensor, writer: str) -> Tensor:
+    """Put *value* into the storage of *target*, which takes its place on the tape as well."""
+    target.write(value.array, writer)
+    if value.node is not None:
+        target.node, target.index, target.stop_gradient = value.node, value.index, False
+    return target
+
+
+def counted(key: str) -> str:
+    """The next name that the current program counts under *key*; programs and counters rest in dynamic mode."""
+    return default.default_main_program().names(key) if state.in_static_mode() else ""
+
+
+def layer_name(name: str | None, key: str) -> str:
+    """The name of a layer that the user may have named."""
+    return name if name is not None else counted(key)
+
+
+def refuse(op_type: str, slot: str, value: Any) -> None:
+    """Raise the error for an operand that is no variable of static mode, or no tensor of dynamic mode."""
     if isinstance(value, Variable):
-        return
-    if not state.in_static_mode():
-        raise UnsupportedError(
-            f"{op_type}: dynamic mode is not part of this version of gradtool.",
-            hint="call paddle.enable_static() and build a static program",
+        raise ModeError(
+            f"{op_type}: input {slot} is the variable '{value.name}' of a static program, and dynamic mode is on.",
+            hint="call paddle.enable_static() before building the program",
+        )
+    if isinstance(value, Tensor):
+        raise ModeError(
+            f"{op_type}: input {slot} is a tensor of dynamic mode, and static mode is on.",
+            hint="feed its values to a paddle.static.data variable, or call paddle.disable_static()",
+        )
+    if state.in_static_mode():
+        raise ArgumentTypeError(
+            f"{op_type}: input {slot} must be a Variable, but received {type(value).__name__}.",
+            hint="turn a NumPy array into a variable with paddle.assign, a number with paddle.full",
         )
     raise ArgumentTypeError(
-        f"{op_type}: input {slot} must be a Variable, but received {type(value).__name__}.",
-        hint="turn a NumPy array into a variable with paddle.assign, a number with paddle.full",
+        f"{op_type}: input {slot} must be a Tensor, but received {type(value).__name__}.",
+        hint="turn numbers and arrays into a tensor with paddle.to_tensor",
     )
+
+
+from . import _variable_methods  # noqa: E402, F401  (gives variables and tensors their operators; it needs `append`)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.errors import ShapeError, expect_type
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._dispatch import apply
 
 
-def gather(x: Any, index: Any, axis: Any = None, name: str | None = None) -> Variable:
+def gather(x: Any, index: Any, axis: Any = None, name: str | None = None) -> AnyTensor:
     """The slices of *x* at *index* (a vector, a column or a 0-d tensor) along *axis*, the first one when None."""
     where = "paddle.gather"
     x, index = tensor(x, "x", where), tensor(index, "index", where, INTEGERS)
-    if isinstance(axis, Variable):
+    if isinstance(axis, AnyTensor):
         return apply("gather", x, index, tensor(axis, "axis", where, INTEGERS), name=name)  # type: ignore[no-any-return]
     attrs = {"axis": 0 if axis is None else integer(axis, "axis", where)}
     return apply("gather", x, index, None, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def gather_nd(x: Any, index: Any, name: str | None = None) -> Variable:
+def gather_nd(x: Any, index: Any, name: str | None = None) -> AnyTensor:
     """The elements (or slices) of *x* at the coordinates in the last dimension of *index*."""
     where = "paddle.gather_nd"
     return apply(  # type: ignore[no-any-return]
@@ -29,7 +29,7 @@ def gather_nd(x: Any, index: Any, name: str | None = None) -> Variable:
     )
 
 
-def index_select(x: Any, index: Any, axis: int = 0, name: str | None = None) -> Variable:
+def index_select(x: Any, index: Any, axis: int = 0, name: str | None = None) -> AnyTensor:
     """The slices of *x* at the vector *index* along *axis*."""
     where = "paddle.index_select"
     attrs = {"dim": integer(axis, "axis", where)}
@@ -38,7 +38,7 @@ def index_select(x: Any, index: Any, axis: int = 0, name: str | None = None) -> 
     )
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -> Variable:
+def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -> AnyTensor:
     """For each place of *indices* the element of *arr* whose coordinate along *axis* is the index there.
 
     Args:
@@ -71,7 +71,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
     return apply("take_along_axis", x, index, attrs={"Axis": at})  # type: ignore[no-any-return]
 
 
-def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
+def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> AnyTensor:
     """*x* with the rows at *index* replaced by *updates*.
 
     Args:
@@ -88,7 +88,7 @@ def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: str 
     )
 
 
-def masked_select(x: Any, mask: Any, name: str | None = None) -> Variable:
+def masked_select(x: Any, mask: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* where the bool tensor *mask* holds, as a vector."""
     where = "paddle.masked_select"
     return apply(  # type: ignore[no-any-return]
@@ -96,7 +96,7 @@ def masked_select(x: Any, mask: Any, name: str | None = None) -> Variable:
     )
 
 
-def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False, name: str | None = None) -> Variable:
+def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False, name: str | None = None) -> AnyTensor:
     """*x* with the elements at *indices* replaced by *value*, broadcast.
 
     Args:

@@ -1,4 +1,4 @@
-"""``x[...]`` on static variables and ``static.setitem``: which operators an index stands for (paddle.md 7.3).
+"""``x[...]`` on static variables and ``static.setitem``: which operators an index stands for.
 
 An index is taken apart into a box (integers and slices, one ``slice`` or ``strided_slice``), new dimensions (None, one
 ``unsqueeze2``) and tensors (lists, arrays and variables), which a ``gather_nd`` looks up after the dimensions that they
@@ -17,10 +17,11 @@ from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
+from gradtool.engine.value import AnyTensor
 
 from . import _creation, _manipulation
 from ._arguments import tensor
-from ._dispatch import apply
+from ._dispatch import apply, compute
 from ._gather import gather_nd, index_put, masked_select
 from .utils import unique_name
 
@@ -55,11 +56,11 @@ class Parsed:
         self.steps: list[Any] = []
         self.decrease: list[int] = []
         self.new: list[int] = []
-        self.tensors: dict[int, Variable] = {}
+        self.tensors: dict[int, AnyTensor] = {}
 
     @property
     def strided(self) -> bool:
-        return any(isinstance(s, Variable) or s != 1 for s in self.steps)
+        return any(isinstance(s, AnyTensor) or s != 1 for s in self.steps)
 
     def after(self) -> list[int]:
         """Where the new dimensions stand once integers have removed theirs."""
@@ -73,14 +74,14 @@ class Parsed:
 
 
 def _is_scalar(entry: Any) -> bool:
-    return isinstance(entry, Variable) and not entry.ndim and entry.dtype.name != "bool"
+    return isinstance(entry, AnyTensor) and not entry.ndim and entry.dtype.name != "bool"
 
 
 def _is_advanced(entry: Any) -> bool:
-    return isinstance(entry, (bool, list, tuple, range, np.ndarray, Variable)) and not _is_scalar(entry)
+    return isinstance(entry, (bool, list, tuple, range, np.ndarray, AnyTensor)) and not _is_scalar(entry)
 
 
-def _entries(x: Variable, index: Any) -> list[Any]:
+def _entries(x: AnyTensor, index: Any) -> list[Any]:
     """The entries of an index, an ellipsis filled out with ``:``."""
     entries = list(index) if isinstance(index, tuple) else [index]
     at = [i for i, e in enumerate(entries) if e is Ellipsis]
@@ -100,12 +101,12 @@ def _dimensions(entry: Any) -> int:
         return 0
     if isinstance(entry, np.ndarray) and entry.dtype == bool:
         return entry.ndim
-    if isinstance(entry, Variable) and entry.dtype.name == "bool":
+    if isinstance(entry, AnyTensor) and entry.dtype.name == "bool":
         return entry.ndim
     return 1
 
 
-def parse(x: Variable, index: Any) -> Parsed:
+def parse(x: AnyTensor, index: Any) -> Parsed:
     """Take *index* apart.
 
     Raises:
@@ -141,9 +142,9 @@ def parse(x: Variable, index: Any) -> Parsed:
     return found
 
 
-def _add_integer(found: Parsed, entry: Any, x: Variable, dim: int) -> None:
+def _add_integer(found: Parsed, entry: Any, x: AnyTensor, dim: int) -> None:
     found.decrease.append(dim)
-    if isinstance(entry, Variable):
+    if isinstance(entry, AnyTensor):
         found.add(dim, entry, entry + 1)
         return
     if isinstance(entry, (float, str)) or not hasattr(entry, "__index__"):
@@ -163,29 +164,29 @@ def _add_slice(found: Parsed, entry: slice, size: int, dim: int) -> None:
     if start is None and end is None and step is None:
         return
     step = 1 if step is None else step
-    if not isinstance(step, Variable) and step == 0:
+    if not isinstance(step, AnyTensor) and step == 0:
         raise IndexTypeError("the step of a slice must not be 0")
-    forward = isinstance(step, Variable) or step > 0
+    forward = isinstance(step, AnyTensor) or step > 0
     start = (0 if forward else LAST) if start is None else start
     end = (LAST if forward else FIRST) if end is None else end
-    if not isinstance(end, Variable) and not isinstance(step, Variable) and size != -1 and end >= size:
+    if not isinstance(end, AnyTensor) and not isinstance(step, AnyTensor) and size != -1 and end >= size:
         end = LAST if step > 0 else size
     # Told apart by type first: `variable == 0` would append an operator.
-    whole = not any(isinstance(v, Variable) for v in (start, end, step)) and (start, end, step) == (0, LAST, 1)
+    whole = not any(isinstance(v, AnyTensor) for v in (start, end, step)) and (start, end, step) == (0, LAST, 1)
     if not whole:
         found.add(dim, start, end, step)
 
 
 def _bound(value: Any) -> Any:
-    if value is None or isinstance(value, Variable):
+    if value is None or isinstance(value, AnyTensor):
         return value
     if not hasattr(value, "__index__"):
         raise IndexTypeError(f"the bounds of a slice are integers or variables, but received {value!r}.")
     return int(value.__index__())
 
 
-def _index_tensor(entry: Any, x: Variable, dim: int) -> Variable:
-    if isinstance(entry, Variable):
+def _index_tensor(entry: Any, x: AnyTensor, dim: int) -> AnyTensor:
+    if isinstance(entry, AnyTensor):
         found = entry
     elif isinstance(entry, np.ndarray):
         found = _creation.assign(entry)
@@ -208,7 +209,7 @@ def _index_tensor(entry: Any, x: Variable, dim: int) -> Variable:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def getitem(x: Variable, index: Any) -> Variable:
+def getitem(x: AnyTensor, index: Any) -> AnyTensor:
     """The part of *x* that *index* selects, as NumPy selects it (but an integer never counts as an index tensor).
 
     Args:
@@ -223,7 +224,7 @@ def getitem(x: Variable, index: Any) -> Variable:
     return _looked_up(out, found.tensors) if found.tensors else out
 
 
-def _box(x: Variable, found: Parsed) -> Variable:
+def _box(x: AnyTensor, found: Parsed) -> AnyTensor:
     out = x
     if found.axes:
         op_type = "strided_slice" if found.strided else "slice"
@@ -233,34 +234,37 @@ def _box(x: Variable, found: Parsed) -> Variable:
         attrs["axes"] = found.axes
         attrs["decrease_axis"] = found.decrease
         attrs["infer_flags"] = [
-            -1 if any(isinstance(c[i], Variable) for c in columns) else 1 for i in range(len(found.axes))
+            -1 if any(isinstance(c[i], AnyTensor) for c in columns) else 1 for i in range(len(found.axes))
         ]
         out = _append(x, op_type, (x, *(None,) * len(columns), *parts), attrs)
     return _manipulation.unsqueeze(out, found.after()) if found.new else out
 
 
-def _split_column(values: Sequence[Any]) -> tuple[list[int], tuple[Variable, ...]]:
+def _split_column(values: Sequence[Any]) -> tuple[list[int], tuple[AnyTensor, ...]]:
     """Starts, ends or steps as an attribute and, if one is a variable, as tensors."""
-    if not any(isinstance(v, Variable) for v in values):
+    if not any(isinstance(v, AnyTensor) for v in values):
         return list(values), ()
-    numbers = [-1 if isinstance(v, Variable) else v for v in values]
+    numbers = [-1 if isinstance(v, AnyTensor) else v for v in values]
     return numbers, tuple(
-        v if isinstance(v, Variable) else _creation.fill([1], v, "int64", force_cpu=True) for v in values
+        v if isinstance(v, AnyTensor) else _creation.fill([1], v, "int64", force_cpu=True) for v in values
     )
 
 
-def _append(x: Variable, op_type: str, operands: tuple[Any, ...], attrs: dict[str, Any]) -> Variable:
-    """Append a slice, called ``<x>_slice_0``, … by the process's generator, as in Paddle."""
+def _append(x: AnyTensor, op_type: str, operands: tuple[Any, ...], attrs: dict[str, Any]) -> AnyTensor:
+    """A slice; a program calls it ``<x>_slice_0``, … by the process's generator, as in Paddle."""
+    op = registry.by_type(op_type)
+    if not isinstance(x, Variable):
+        return compute(op, operands, attrs)  # type: ignore[no-any-return]
     block = default.current_block()
     name = unique_name.generate(f"{x.name}_{op_type}")
     while name in block.vars:
         name = unique_name.generate(f"{x.name}_{op_type}")
-    made = build.emit(block, registry.by_type(op_type), operands, attrs, [name]).outputs[0]
+    made = build.emit(block, op, operands, attrs, [name]).outputs[0]
     assert isinstance(made, Variable)
     return made
 
 
-def _looked_up(x: Variable, tensors: dict[int, Variable]) -> Variable:
+def _looked_up(x: AnyTensor, tensors: dict[int, AnyTensor]) -> AnyTensor:
     """The elements of *x* at index tensors: their dimensions go to the front, are looked up, and go back."""
     places = list(tensors)
     indices = list(tensors.values())
@@ -279,17 +283,17 @@ def _looked_up(x: Variable, tensors: dict[int, Variable]) -> Variable:
     return _manipulation.transpose(out, axes)
 
 
-def _covered(tensors: dict[int, Variable]) -> list[int]:
+def _covered(tensors: dict[int, AnyTensor]) -> list[int]:
     """The dimensions that the index tensors stand for."""
     return [place + i for place, t in tensors.items() for i in range(max(_dimensions(t), 1))]
 
 
-def _to_front(x: Variable, dims: list[int]) -> Variable:
+def _to_front(x: AnyTensor, dims: list[int]) -> AnyTensor:
     order = [*dims, *(i for i in range(x.ndim) if i not in dims)]
     return x if order == list(range(x.ndim)) else _manipulation.transpose(x, order)
 
 
-def _masked(x: Variable, mask: Variable) -> Variable:
+def _masked(x: AnyTensor, mask: AnyTensor) -> AnyTensor:
     if mask.ndim == x.ndim:
         return masked_select(x, mask)
     from ._search import nonzero
@@ -297,11 +301,11 @@ def _masked(x: Variable, mask: Variable) -> Variable:
     return gather_nd(x, nonzero(mask if mask.ndim else _manipulation.reshape(mask, [1])))
 
 
-def _gathered(x: Variable, indices: list[Variable]) -> tuple[Variable, int]:
+def _gathered(x: AnyTensor, indices: list[AnyTensor]) -> tuple[AnyTensor, int]:
     """``gather_nd`` at the indices, broadcast against each other, and the dimensions of what they give."""
     from ._search import nonzero
 
-    whole: list[Variable] = []
+    whole: list[AnyTensor] = []
     for index in indices:
         if index.dtype.name == "bool":
             found = nonzero(index)
@@ -318,7 +322,7 @@ def _gathered(x: Variable, indices: list[Variable]) -> tuple[Variable, int]:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def setitem(x: Any, index: Any, value: Any) -> Variable:
+def setitem(x: Any, index: Any, value: Any) -> AnyTensor:
     """A new variable: *x* with the part that *index* selects replaced by *value*.
 
     Args:
@@ -333,12 +337,16 @@ def setitem(x: Any, index: Any, value: Any) -> Variable:
     (3, 4)
     """
     state.require_static("setitem")
-    x = tensor(x, "x", "paddle.static.setitem")
+    return replaced(tensor(x, "x", "paddle.static.setitem"), index, value)  # type: ignore[no-any-return]
+
+
+def replaced(x: AnyTensor, index: Any, value: Any) -> Any:
+    """*x* with the part that *index* selects replaced by *value*, as a new variable or tensor."""
     found = parse(x, index)
     if found.tensors:
         value = _written(x, found, value)
     attrs: dict[str, Any] = {"axes": found.axes, "decrease_axes": found.decrease, "none_axes": found.new}
-    lists: list[tuple[Variable, ...]] = []
+    lists: list[tuple[AnyTensor, ...]] = []
     for name, column in (("starts", found.starts), ("ends", found.ends), ("steps", found.steps)):
         numbers, parts = _split_column(column)
         if not parts:
@@ -346,26 +354,26 @@ def setitem(x: Any, index: Any, value: Any) -> Variable:
         lists.append(parts)
     attrs["dtype"] = x.dtype.code
     operand = None
-    if isinstance(value, Variable):
+    if isinstance(value, AnyTensor):
         operand = value if value.dtype is x.dtype else _creation.cast(value, x.dtype)
     else:
         array = _values(value, x)
         attrs["values"] = array.reshape(-1).tolist()
         attrs["shape"] = array.shape or (1,)
-    return apply("set_value", x, operand, *lists, attrs=attrs)  # type: ignore[no-any-return]
+    return apply("set_value", x, operand, *lists, attrs=attrs)
 
 
-def _values(value: Any, x: Variable) -> np.ndarray[Any, Any]:
+def _values(value: Any, x: AnyTensor) -> np.ndarray[Any, Any]:
     if not isinstance(value, (int, float, np.ndarray, np.generic)):
         raise ArgumentTypeError(
-            f"paddle.static.setitem writes a number, a NumPy array or a Variable, but received {type(value).__name__}."
+            f"x[...] = value writes a number, an array or a tensor, but received {type(value).__name__}."
         )
     return np.asarray(value, x.dtype.numpy)
 
 
-def _written(x: Variable, found: Parsed, value: Any) -> Variable:
+def _written(x: AnyTensor, found: Parsed, value: Any) -> AnyTensor:
     """The part that the box selects, with *value* written at the index tensors."""
-    if not isinstance(value, Variable):
+    if not isinstance(value, AnyTensor):
         value = _creation.assign(_values(value, x) if np.ndim(value) else value)
         value = value.astype(x.dtype)
     part = _box(x, found)

@@ -67,7 +67,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         where = SOURCES.get(package, {}).get(name)
         if where is None:
             raise missing(package, name, names())
-        if where.startswith("gradtool.engine.ir."):
+        if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
             importlib.import_module("gradtool._variable_methods")  # whoever makes variables gets their operators
         value = getattr(importlib.import_module(where), name)
         setattr(sys.modules[package], name, value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 from ._dispatch import apply
 
 
-def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> Variable:
+def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None) -> AnyTensor:
     """Matrix product over the last two dimensions; the others are broadcast, a vector counts as a row or a column.
 
     Args:
@@ -22,21 +22,21 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     return apply("matmul_v2", x, y, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def mm(input: Any, mat2: Any, name: str | None = None) -> Variable:
+def mm(input: Any, mat2: Any, name: str | None = None) -> AnyTensor:
     """Matrix product, without transposing."""
     return apply("matmul_v2", input, mat2, key="mm", name=name)  # type: ignore[no-any-return]
 
 
-def bmm(x: Any, y: Any, name: str | None = None) -> Variable:
+def bmm(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Matrix products of two batches, ``[b, m, n]`` and ``[b, n, p]``."""
     return apply("bmm", x, y, name=name)  # type: ignore[no-any-return]
 
 
-def dot(x: Any, y: Any, name: str | None = None) -> Variable:
+def dot(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Inner product of two vectors, or of each pair of rows of two matrices."""
     return apply("dot", x, y, name=name)  # type: ignore[no-any-return]
 
 
-def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Variable:
+def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> AnyTensor:
     """``beta·input + alpha·(x @ y)`` of matrices; *input* is broadcast."""
     return apply("addmm", input, x, y, attrs={"Alpha": alpha, "Beta": beta}, name=name)  # type: ignore[no-any-return]

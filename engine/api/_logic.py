@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.errors import DtypeError
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import INTEGERS, tensor
 from ._creation import full
@@ -15,7 +15,7 @@ BITS = ("bool", "uint8", "int8", "int16", *INTEGERS)
 """Types that bitwise operations take."""
 
 
-def _two(op_type: str, x: Any, y: Any, name: str | None, dtypes: tuple[str, ...] = (), out: Any = None) -> Variable:
+def _two(op_type: str, x: Any, y: Any, name: str | None, dtypes: tuple[str, ...] = (), out: Any = None) -> AnyTensor:
     where = f"paddle.{op_type}"
     x, y = tensor(x, "x", where, dtypes), tensor(y, "y", where, dtypes)
     if x.dtype is not y.dtype:
@@ -28,125 +28,125 @@ def _two(op_type: str, x: Any, y: Any, name: str | None, dtypes: tuple[str, ...]
     )
 
 
-def _one(op_type: str, x: Any, name: str | None, public: str, out: Any = None) -> Variable:
+def _one(op_type: str, x: Any, name: str | None, public: str, out: Any = None) -> AnyTensor:
     return apply(  # type: ignore[no-any-return]
         op_type, tensor(x, "x", f"paddle.{public}"), name=name, outputs={"Out": out} if out is not None else None
     )
 
 
-def _compared(op_type: str, x: Any, y: Any, name: str | None) -> Variable:
+def _compared(op_type: str, x: Any, y: Any, name: str | None) -> AnyTensor:
     made = _two(op_type, x, y, name)
     made.stop_gradient = True
     return made
 
 
-def equal(x: Any, y: Any, name: str | None = None) -> Variable:
+def equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements of *x* and *y* (a tensor or a number) are equal."""
     if isinstance(y, (int, float)):
         y = full([], y, tensor(x, "x", "paddle.equal").dtype)
     return _compared("equal", x, y, name)
 
 
-def not_equal(x: Any, y: Any, name: str | None = None) -> Variable:
+def not_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements differ."""
     return _compared("not_equal", x, y, name)
 
 
-def less_than(x: Any, y: Any, name: str | None = None) -> Variable:
+def less_than(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements of *x* are smaller."""
     return _compared("less_than", x, y, name)
 
 
-def less_equal(x: Any, y: Any, name: str | None = None) -> Variable:
+def less_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements of *x* are smaller or equal."""
     return _compared("less_equal", x, y, name)
 
 
-def greater_than(x: Any, y: Any, name: str | None = None) -> Variable:
+def greater_than(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements of *x* are larger."""
     return _compared("greater_than", x, y, name)
 
 
-def greater_equal(x: Any, y: Any, name: str | None = None) -> Variable:
+def greater_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements of *x* are larger or equal."""
     return _compared("greater_equal", x, y, name)
 
 
-def logical_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+def logical_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Whether both hold (are not zero)."""
     return _two("logical_and", x, y, name, out=out)
 
 
-def logical_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+def logical_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Whether either holds (is not zero)."""
     return _two("logical_or", x, y, name, out=out)
 
 
-def logical_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+def logical_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Whether exactly one holds (is not zero)."""
     return _two("logical_xor", x, y, name, out=out)
 
 
-def logical_not(x: Any, out: Any = None, name: str | None = None) -> Variable:
+def logical_not(x: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Whether it does not hold (is zero)."""
     return _one("logical_not", x, name, "logical_not", out)
 
 
-def bitwise_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+def bitwise_and(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """And of each bit; of truth values, whether both hold."""
     return _two("bitwise_and", x, y, name, BITS, out)
 
 
-def bitwise_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+def bitwise_or(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Or of each bit; of truth values, whether either holds."""
     return _two("bitwise_or", x, y, name, BITS, out)
 
 
-def bitwise_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> Variable:
+def bitwise_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Exclusive or of each bit; of truth values, whether exactly one holds."""
     return _two("bitwise_xor", x, y, name, BITS, out)
 
 
-def bitwise_not(x: Any, out: Any = None, name: str | None = None) -> Variable:
+def bitwise_not(x: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Each bit turned over; of truth values, whether they do not hold."""
     return _one("bitwise_not", tensor(x, "x", "paddle.bitwise_not", BITS), name, "bitwise_not", out)
 
 
-def isnan(x: Any, name: str | None = None) -> Variable:
+def isnan(x: Any, name: str | None = None) -> AnyTensor:
     """Whether each element is no number."""
     return _one("isnan_v2", x, name, "isnan")
 
 
-def isinf(x: Any, name: str | None = None) -> Variable:
+def isinf(x: Any, name: str | None = None) -> AnyTensor:
     """Whether each element is infinite."""
     return _one("isinf_v2", x, name, "isinf")
 
 
-def isfinite(x: Any, name: str | None = None) -> Variable:
+def isfinite(x: Any, name: str | None = None) -> AnyTensor:
     """Whether each element is a finite number."""
     return _one("isfinite_v2", x, name, "isfinite")
 
 
-def equal_all(x: Any, y: Any, name: str | None = None) -> Variable:
+def equal_all(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether two tensors have the same shape and elements, as a 0-d tensor."""
     return _two("equal_all", x, y, name)
 
 
 def isclose(
     x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """Whether elements differ by at most ``atol + rtol·|y|``."""
     return _near("isclose", x, y, rtol, atol, equal_nan, name)
 
 
 def allclose(
     x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """Whether all elements differ by at most ``atol + rtol·|y|``, as a 0-d tensor."""
     return _near("allclose", x, y, rtol, atol, equal_nan, name)
 
 
-def _near(op_type: str, x: Any, y: Any, rtol: float, atol: float, equal_nan: bool, name: str | None) -> Variable:
+def _near(op_type: str, x: Any, y: Any, rtol: float, atol: float, equal_nan: bool, name: str | None) -> AnyTensor:
     where = f"paddle.{op_type}"
     attrs = {"rtol": str(rtol), "atol": str(atol), "equal_nan": bool(equal_nan)}
     return apply(  # type: ignore[no-any-return]
@@ -156,7 +156,7 @@ def _near(op_type: str, x: Any, y: Any, rtol: float, atol: float, equal_nan: boo
 
 def is_tensor(x: object) -> bool:
     """Whether *x* is a tensor or a variable."""
-    return isinstance(x, Variable)
+    return isinstance(x, AnyTensor)
 
 
 def is_floating_point(x: Any) -> bool:

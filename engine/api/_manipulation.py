@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.errors import DtypeError, ShapeError, UsageError, expect_type
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
 from ._dispatch import apply
@@ -15,12 +15,12 @@ class ShapeArgumentError(ShapeError, AssertionError):
     """Numbers that are no shape, or not one for this tensor (Paddle raises AssertionError)."""
 
 
-def _first(result: Any) -> Variable:
+def _first(result: Any) -> AnyTensor:
     """The output of an operator that also gives the shape of its input."""
     return result[0]  # type: ignore[no-any-return]
 
 
-def reshape(x: Any, shape: Any, name: str | None = None) -> Variable:
+def reshape(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* in another shape.
 
     Args:
@@ -48,7 +48,7 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Variable:
     return _first(apply("reshape2", x, size.whole, size.parts, attrs=attrs, name=name))
 
 
-def transpose(x: Any, perm: Any, name: str | None = None) -> Variable:
+def transpose(x: Any, perm: Any, name: str | None = None) -> AnyTensor:
     """The dimensions of *x* in the order *perm*."""
     where = "paddle.transpose"
     x = tensor(x, "x", where)
@@ -56,7 +56,7 @@ def transpose(x: Any, perm: Any, name: str | None = None) -> Variable:
     return _first(apply("transpose2", x, attrs={"axis": integers(perm, "perm", where)}, key="transpose", name=name))
 
 
-def t(input: Any, name: str | None = None) -> Variable:
+def t(input: Any, name: str | None = None) -> AnyTensor:
     """The transpose of a matrix; a vector or scalar is its own."""
     x = tensor(input, "input", "paddle.t")
     if x.ndim > 2:
@@ -67,7 +67,7 @@ def t(input: Any, name: str | None = None) -> Variable:
     return x if x.ndim < 2 else _first(apply("transpose2", x, attrs={"axis": [1, 0]}, key="t", name=name))
 
 
-def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> Variable:
+def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> AnyTensor:
     """The dimensions *source* of *x* moved to *destination*, the others in their order."""
     where = "paddle.moveaxis"
     x = tensor(x, "x", where)
@@ -80,18 +80,18 @@ def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> 
     return _first(apply("transpose2", x, attrs={"axis": axis}, key="moveaxis", name=name))
 
 
-def unsqueeze(x: Any, axis: Any, name: str | None = None) -> Variable:
+def unsqueeze(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     """*x* with dimensions of 1 put in at *axis*: a number, a list of numbers and variables, or a variable."""
     where = "paddle.unsqueeze"
     x = tensor(x, "x", where)
-    if not isinstance(axis, (list, tuple, Variable)):
+    if not isinstance(axis, (list, tuple, AnyTensor)):
         axis = [integer(axis, "axis", where)]
     size = dims(axis, "axis", where)
     attrs = {"axes": [] if size.parts else size.numbers}
     return _first(apply("unsqueeze2", x, size.whole, size.parts, attrs=attrs, name=name))
 
 
-def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Variable:
+def squeeze(x: Any, axis: Any = None, name: str | None = None) -> AnyTensor:
     """*x* without the dimensions *axis* that are 1; without all dimensions that are 1 when None."""
     where = "paddle.squeeze"
     x = tensor(x, "x", where)
@@ -99,7 +99,7 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Variable:
     return _first(apply("squeeze2", x, attrs={"axes": axes}, key="squeeze", name=name))
 
 
-def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> Variable:
+def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> AnyTensor:
     """*x* with the dimensions *start_axis* to *stop_axis* (included) joined into one."""
     where = "paddle.flatten"
     x = tensor(x, "x", where)
@@ -115,7 +115,7 @@ def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None =
     return _first(apply("flatten_contiguous_range", x, attrs=attrs, key="flatten", name=name))
 
 
-def concat(x: Any, axis: Any = 0, name: str | None = None) -> Variable:
+def concat(x: Any, axis: Any = 0, name: str | None = None) -> AnyTensor:
     """The tensors in the list *x* one after another along *axis* (a number or a variable of one element).
 
     Raises:
@@ -123,21 +123,21 @@ def concat(x: Any, axis: Any = 0, name: str | None = None) -> Variable:
         ShapeError: they differ in another dimension (a ValueError).
     """
     where = "paddle.concat"
-    parts = [x] if isinstance(x, Variable) else tensors(x, "x", where)
+    parts = [x] if isinstance(x, AnyTensor) else tensors(x, "x", where)
     _same_dtypes(parts, where)
-    if isinstance(axis, Variable):
+    if isinstance(axis, AnyTensor):
         return apply("concat", parts, tensor(axis, "axis", where, INTEGERS), name=name)  # type: ignore[no-any-return]
     attrs = {"axis": integer(axis, "axis", where)}
     return apply("concat", parts, None, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def _same_dtypes(parts: list[Variable], where: str) -> None:
+def _same_dtypes(parts: list[AnyTensor], where: str) -> None:
     kinds = {v.dtype.name for v in parts}
     if len(kinds) > 1:
         raise DtypeError(f"{where}: all tensors must have one data type, but they are {', '.join(sorted(kinds))}.")
 
 
-def stack(x: Any, axis: int = 0, name: str | None = None) -> Variable:
+def stack(x: Any, axis: int = 0, name: str | None = None) -> AnyTensor:
     """The tensors in the list *x*, all of one shape, along a new dimension *axis*."""
     where = "paddle.stack"
     parts = tensors(x, "x", where)
@@ -147,7 +147,7 @@ def stack(x: Any, axis: int = 0, name: str | None = None) -> Variable:
     )
 
 
-def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Variable]:
+def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[AnyTensor]:
     """Consecutive parts of *x* along *axis*.
 
     Args:
@@ -160,7 +160,7 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) 
     """
     where = "paddle.split"
     x = tensor(x, "x", where)
-    axis_tensor = tensor(axis, "axis", where, INTEGERS) if isinstance(axis, Variable) else None
+    axis_tensor = tensor(axis, "axis", where, INTEGERS) if isinstance(axis, AnyTensor) else None
     at = 0 if axis_tensor is not None else _axis(axis, x, where)
     attrs: dict[str, Any] = {"axis": at}
     lengths = Dims([])
@@ -181,7 +181,7 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) 
     )
 
 
-def _axis(axis: Any, x: Variable, where: str) -> int:
+def _axis(axis: Any, x: AnyTensor, where: str) -> int:
     """*axis* counted from the front."""
     at = integer(axis, "axis", where)
     if not -x.ndim <= at < max(x.ndim, 1):
@@ -189,18 +189,18 @@ def _axis(axis: Any, x: Variable, where: str) -> int:
     return at % max(x.ndim, 1)
 
 
-def chunk(x: Any, chunks: int, axis: Any = 0, name: str | None = None) -> list[Variable]:
+def chunk(x: Any, chunks: int, axis: Any = 0, name: str | None = None) -> list[AnyTensor]:
     """*x* cut into *chunks* equal parts along *axis*."""
     return split(x, integer(chunks, "chunks", "paddle.chunk"), axis, name)
 
 
-def unbind(input: Any, axis: int = 0) -> list[Variable]:
+def unbind(input: Any, axis: int = 0) -> list[AnyTensor]:
     """The parts of *input* along *axis*, without that dimension, which must be known."""
     x = tensor(input, "input", "paddle.unbind")
     return _parts("unbind", x, _axis(axis, x, "paddle.unbind"), {}, None)
 
 
-def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Variable]:
+def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[AnyTensor]:
     """The parts of *x* along *axis*, without that dimension; *num* is their number if it is not known."""
     x = tensor(x, "x", "paddle.unstack")
     at = _axis(axis, x, "paddle.unstack")
@@ -210,13 +210,13 @@ def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Variable]:
     return _parts("unstack", x, integer(axis, "axis", "paddle.unstack"), {"num": count}, count)
 
 
-def _parts(op_type: str, x: Variable, axis: int, attrs: dict[str, Any], count: int | None) -> list[Variable]:
+def _parts(op_type: str, x: AnyTensor, axis: int, attrs: dict[str, Any], count: int | None) -> list[AnyTensor]:
     count = max(x.shape[axis] if x.ndim else 0, 0) if count is None else count
     found = apply(op_type, x, attrs={"axis": axis, **attrs}, counts=[count])
     return found if isinstance(found, list) else [found]
 
 
-def tile(x: Any, repeat_times: Any, name: str | None = None) -> Variable:
+def tile(x: Any, repeat_times: Any, name: str | None = None) -> AnyTensor:
     """*x* repeated *repeat_times* along each dimension: a list of numbers and variables, or a variable."""
     where = "paddle.tile"
     x = tensor(x, "x", where)
@@ -227,7 +227,7 @@ def tile(x: Any, repeat_times: Any, name: str | None = None) -> Variable:
     return apply("tile", x, times.whole, times.parts, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def expand(x: Any, shape: Any, name: str | None = None) -> Variable:
+def expand(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     """*x* broadcast to *shape*: a list of numbers and variables, or a variable; -1 keeps a dimension.
 
     Raises:
@@ -240,12 +240,12 @@ def expand(x: Any, shape: Any, name: str | None = None) -> Variable:
     return apply("expand_v2", x, size.whole, size.parts, attrs=attrs, key="expand", name=name)  # type: ignore[no-any-return]
 
 
-def broadcast_to(x: Any, shape: Any, name: str | None = None) -> Variable:
+def broadcast_to(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     """As :func:`expand`."""
     return expand(x, shape, name)
 
 
-def expand_as(x: Any, y: Any, name: str | None = None) -> Variable:
+def expand_as(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """*x* broadcast to the shape of *y*."""
     x, y = tensor(x, "x", "paddle.expand_as"), tensor(y, "y", "paddle.expand_as")
     return apply(  # type: ignore[no-any-return]
@@ -253,13 +253,13 @@ def expand_as(x: Any, y: Any, name: str | None = None) -> Variable:
     )
 
 
-def broadcast_tensors(input: Any, name: str | None = None) -> list[Variable]:
+def broadcast_tensors(input: Any, name: str | None = None) -> list[AnyTensor]:
     """The tensors in the list *input*, all broadcast to their common shape."""
     parts = tensors(input, "input", "paddle.broadcast_tensors")
     return apply("broadcast_tensors", parts, name=name, counts=[len(parts)])  # type: ignore[no-any-return]
 
 
-def slice(input: Any, axes: Any, starts: Any, ends: Any) -> Variable:
+def slice(input: Any, axes: Any, starts: Any, ends: Any) -> AnyTensor:
     """The elements of *input* from *starts* up to but without *ends* along *axes*.
 
     Args:
@@ -282,7 +282,7 @@ def slice(input: Any, axes: Any, starts: Any, ends: Any) -> Variable:
     )
 
 
-def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> Variable:
+def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: str | None = None) -> AnyTensor:
     """As :func:`slice`, taking every *strides*-th element; a negative stride goes backwards."""
     where = "paddle.strided_slice"
     x = tensor(x, "x", where)
@@ -315,7 +315,7 @@ def _known(axes: list[int], bounds: list[Dims]) -> list[int]:
     ]
 
 
-def flip(x: Any, axis: Any, name: str | None = None) -> Variable:
+def flip(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* in reverse order along *axis*, a number or a list."""
     where = "paddle.flip"
     return apply(  # type: ignore[no-any-return]
@@ -326,7 +326,7 @@ def flip(x: Any, axis: Any, name: str | None = None) -> Variable:
 reverse = flip
 
 
-def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> Variable:
+def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> AnyTensor:
     """The elements of *x* moved by *shifts* along *axis*; without an axis, through all dimensions as one.
 
     Args:
@@ -335,7 +335,7 @@ def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> Vari
     where = "paddle.roll"
     x = tensor(x, "x", where)
     axes = [] if axis is None else integers(axis, "axis", where)
-    if isinstance(shifts, Variable):
+    if isinstance(shifts, AnyTensor):
         shifts = tensor(shifts, "shifts", where, INTEGERS)
         return apply("roll", x, shifts, attrs={"axis": axes}, name=name)  # type: ignore[no-any-return]
     moves = integers(shifts, "shifts", where)

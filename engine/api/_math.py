@@ -6,21 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from gradtool.engine.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
-from gradtool.engine.ir import default
-from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import integer, tensor
-from ._dispatch import apply
+from ._dispatch import apply, layer_name
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""
 
 
-def _elementwise(name: str) -> Callable[..., Variable]:
+def _elementwise(name: str) -> Callable[..., AnyTensor]:
     """``paddle.<name>(x)`` for the operator of that name."""
 
-    def function(x: Any, name: str | None = None) -> Variable:
+    def function(x: Any, name: str | None = None) -> AnyTensor:
         return apply(function.__name__, x, name=name)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name
@@ -58,10 +57,10 @@ tan = _elementwise("tan")
 tanh = _elementwise("tanh")
 
 
-def _binary(name: str, op_type: str) -> Callable[..., Variable]:
+def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
     """``paddle.<name>(x, y)``; the result is called ``<op_type>_0`` itself, without ``.tmp_0``."""
 
-    def function(x: Any, y: Any, name: str | None = None) -> Variable:
+    def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
         return apply(op_type, x, y, name=name, direct=True)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name
@@ -79,20 +78,20 @@ remainder = mod = floor_mod = _binary("remainder", "elementwise_mod")
 floor_divide = _binary("floor_divide", "elementwise_floordiv")
 
 
-def pow(x: Any, y: Any, name: str | None = None) -> Variable:
+def pow(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """*x* to the power of *y*, a number or a tensor.
 
     Raises:
         ArgumentTypeError: *y* is neither (a TypeError).
     """
-    if isinstance(y, Variable):
+    if isinstance(y, AnyTensor):
         return apply("elementwise_pow", x, y, name=name)  # type: ignore[no-any-return]
     if isinstance(y, bool) or not isinstance(y, (int, float)):
         raise ArgumentTypeError(f"paddle.pow: y must be a number or a Variable, but received {type(y).__name__}.")
     return apply("pow", x, None, attrs={"factor": y}, name=name)  # type: ignore[no-any-return]
 
 
-def neg(x: Any, name: str | None = None) -> Variable:
+def neg(x: Any, name: str | None = None) -> AnyTensor:
     """Each element with its sign changed."""
     return scale(x, -1.0, name=name)
 
@@ -104,29 +103,29 @@ def scale(
     bias_after_scale: bool = True,
     act: str | None = None,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """``scale·x + bias``, or ``scale·(x + bias)`` with bias_after_scale=False.
 
     Args:
         scale: a number, or a tensor of one element.
         act: an activation to apply to the result.
     """
-    layer = name if name is not None else default.default_main_program().names("scale")
+    layer = layer_name(name, "scale")
     attrs = {"bias": bias, "bias_after_scale": bias_after_scale}
-    if isinstance(scale, Variable):
+    if isinstance(scale, AnyTensor):
         out = apply("scale", x, None, scale, attrs=attrs, name=layer)
     else:
         out = apply("scale", x, None, None, attrs={"scale": scale, **attrs}, name=layer)
     return apply(act, out, name=layer) if act is not None else out  # type: ignore[no-any-return]
 
 
-def round(x: Any, decimals: int = 0, name: str | None = None) -> Variable:
+def round(x: Any, decimals: int = 0, name: str | None = None) -> AnyTensor:
     """The nearest number with *decimals* decimals; of two that are equally near, the even one."""
     attrs = {"decimals": integer(decimals, "decimals", "paddle.round")}
     return apply("round", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Variable:
+def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> AnyTensor:
     """Each element, moved to the nearer bound where it lies outside; at a bound the gradient passes.
 
     Args:
@@ -139,14 +138,14 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> V
     attrs = {
         what: b
         for what, b, missing in (("min", min, -LARGEST), ("max", max, LARGEST))
-        if not isinstance(b, Variable)
+        if not isinstance(b, AnyTensor)
         for b in (missing if b is None else float(b),)
     }
     return apply("clip", x, *tensors, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def _clip_bound(bound: Any, what: str) -> Variable | None:
-    if isinstance(bound, Variable):
+def _clip_bound(bound: Any, what: str) -> AnyTensor | None:
+    if isinstance(bound, AnyTensor):
         return bound
     if bound is not None and not hasattr(bound, "__float__"):
         raise ArgumentTypeError(
@@ -155,7 +154,7 @@ def _clip_bound(bound: Any, what: str) -> Variable | None:
     return None
 
 
-def add_n(inputs: Any, name: str | None = None) -> Variable:
+def add_n(inputs: Any, name: str | None = None) -> AnyTensor:
     """Sum of one tensor or a list of tensors of one shape.
 
     Raises:

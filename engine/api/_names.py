@@ -11,6 +11,8 @@ provide(
     "gradtool.engine.spec",
     "bool_ int8 int16 int32 int64 uint8 float16 float32 float64 bfloat16 complex64 complex128",
 )
+provide("gradtool", "gradtool.engine.eager.tensor", "Tensor")
+provide("gradtool", "gradtool.engine.eager.mode", "enable_grad is_grad_enabled no_grad set_grad_enabled")
 provide("gradtool", "gradtool._linalg", "addmm bmm dot matmul mm")
 provide(
     "gradtool",

@@ -1,4 +1,4 @@
-"""Parameters and how they are set up: ``ParamAttr``, ``create_parameter``, ``create_global_var`` (paddle.md 1.2)."""
+"""Parameters and how they are set up: ``ParamAttr``, ``create_parameter``, ``create_global_var``."""
 
 from __future__ import annotations
 

@@ -7,13 +7,12 @@ import math
 from typing import Any
 
 from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
-from gradtool.engine.ir import default
-from gradtool.engine.ir.variable import Variable
 from gradtool.engine.spec import dtype as dtype_of
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import integers, tensor
 from ._creation import cast, full, numel
-from ._dispatch import apply
+from ._dispatch import apply, counted, layer_name
 from ._math import pow, sqrt
 
 
@@ -25,7 +24,7 @@ def _dims(axis: Any, where: str) -> list[int]:
     """
     if axis is None:
         return []
-    if isinstance(axis, Variable):
+    if isinstance(axis, AnyTensor):
         raise UnsupportedError(
             f"{where}: an axis given as a Variable is not part of this version of gradtool.",
             hint="give it as a number or a list of numbers",
@@ -37,49 +36,49 @@ def _dims(axis: Any, where: str) -> list[int]:
     return integers(axis, "axis", where)
 
 
-def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, key: str, name: str | None) -> Variable:
+def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, key: str, name: str | None) -> AnyTensor:
     dims = _dims(axis, f"paddle.{key.removeprefix('reduce_')}")
     whole = not dims or (len(dims) == tensor(x, "x", f"paddle.{key}").ndim and op_type != "reduce_sum")
     attrs = {"dim": dims, "keep_dim": keepdim, "reduce_all": whole}
     return apply(op_type, x, attrs=attrs, key=key, name=name)  # type: ignore[no-any-return]
 
 
-def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Mean over *axis* (a number or several), over everything when None."""
     return _reduce("reduce_mean", x, axis, keepdim, "mean", name)
 
 
-def max(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def max(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Largest element over *axis*, over everything when None; elements that tie share the gradient equally."""
     return _reduce("reduce_max", x, axis, keepdim, "max", name)
 
 
-def min(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def min(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Smallest element over *axis*, over everything when None; elements that tie share the gradient equally."""
     return _reduce("reduce_min", x, axis, keepdim, "min", name)
 
 
-def amax(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def amax(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Largest element over *axis*, over everything when None; elements that tie share the gradient equally."""
     return _reduce("reduce_amax", x, axis, keepdim, "amax", name)
 
 
-def amin(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def amin(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Smallest element over *axis*, over everything when None; elements that tie share the gradient equally."""
     return _reduce("reduce_amin", x, axis, keepdim, "amin", name)
 
 
-def all(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def all(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Whether all elements over *axis* are true."""
     return _reduce("reduce_all", x, axis, keepdim, "all", name)
 
 
-def any(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def any(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Whether any element over *axis* is true."""
     return _reduce("reduce_any", x, axis, keepdim, "any", name)
 
 
-def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Sum over *axis* (a number or several), over everything when None.
 
     Args:
@@ -91,18 +90,18 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     return apply("reduce_sum", x, attrs=attrs, key="sum", name=name)  # type: ignore[no-any-return]
 
 
-def _in_dtype(x: Any, dtype: Any, where: str) -> Variable:
+def _in_dtype(x: Any, dtype: Any, where: str) -> AnyTensor:
     """*x*, cast to *dtype* if that is given and another one."""
     given = tensor(x, "x", where)
     return given if dtype is None or given.dtype is dtype_of(dtype) else cast(given, dtype)
 
 
-def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> Variable:
+def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Product over *axis*, over everything when None; *x* is first cast to *dtype* if that is given."""
     return _reduce("reduce_prod", _in_dtype(x, dtype, "paddle.prod"), axis, keepdim, "reduce_prod", name)
 
 
-def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """``log Σ exp(x)`` over *axis*, over everything when None, without overflow."""
     dims = _dims(axis, "paddle.logsumexp")
     whole = not dims or len(dims) == tensor(x, "x", "paddle.logsumexp").ndim
@@ -110,7 +109,7 @@ def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: str | None 
     return apply("logsumexp", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def cumsum(x: Any, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Variable:
+def cumsum(x: Any, axis: int | None = None, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Running sums along *axis*; of all elements in a row when None."""
     x = _in_dtype(x, dtype, "paddle.cumsum")
     dims = _dims(axis, "paddle.cumsum")
@@ -120,7 +119,7 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, name: str | None 
     return apply("cumsum", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Variance over *axis*: the mean square of the distance from the mean.
 
     Args:
@@ -137,12 +136,12 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
     return total / count  # type: ignore[no-any-return]
 
 
-def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
+def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Standard deviation over *axis*: the square root of the variance."""
     return sqrt(var(x, axis, unbiased, keepdim, name))
 
 
-def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Variable:
+def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Norm of vectors or matrices.
 
     Args:
@@ -173,7 +172,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     return apply("p_norm", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def _matrix_norm(x: Variable, p: Any, dims: list[int], keepdim: bool, name: str | None) -> Variable:
+def _matrix_norm(x: AnyTensor, p: Any, dims: list[int], keepdim: bool, name: str | None) -> AnyTensor:
     if p is None or p == "fro":
         attrs: dict[str, Any] = {"dim": dims, "keep_dim": keepdim}
         return apply("frobenius_norm", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
@@ -187,9 +186,8 @@ def _matrix_norm(x: Variable, p: Any, dims: list[int], keepdim: bool, name: str 
             f"paddle.norm: p of matrices must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but received {p!r}."
         )
     added, compared = (d % x.ndim for d in (dims if builtins.abs(p) == 1 else reversed(dims)))
-    names = default.default_main_program().names
-    layer = name if name is not None else names("p_matrix_norm")
-    names(f"{layer}.tmp")  # Paddle makes the result's variable first, and then another one for it
+    layer = layer_name(name, "p_matrix_norm")
+    counted(f"{layer}.tmp")  # Paddle makes the result's variable first, and then another one for it
     sums = apply("p_norm", x, attrs={"porder": 1.0, "axis": added, "keepdim": keepdim}, name=layer)
     place = compared - (not keepdim and added < compared)
     return apply(  # type: ignore[no-any-return]

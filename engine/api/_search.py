@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.errors import DtypeError, UsageError
-from gradtool.engine.ir.variable import Variable
 from gradtool.engine.spec import dtype as dtype_of
+from gradtool.engine.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, zeros_like
@@ -17,7 +17,7 @@ from ._dispatch import apply
 
 def topk(
     x: Any, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None
-) -> tuple[Variable, Variable]:
+) -> tuple[AnyTensor, AnyTensor]:
     """The *k* largest (or smallest) elements of *x* along *axis* (the last when None), and their places.
 
     Args:
@@ -29,7 +29,7 @@ def topk(
     attrs: dict[str, Any] = {"largest": bool(largest), "sorted": bool(sorted)}
     if axis is not None:
         attrs["axis"] = integer(axis, "axis", where)
-    count = tensor(k, "k", where, INTEGERS) if isinstance(k, Variable) else None
+    count = tensor(k, "k", where, INTEGERS) if isinstance(k, AnyTensor) else None
     if count is None:
         attrs["k"] = integer(k, "k", where)
     values, indices = apply("top_k_v2", x, count, attrs=attrs, name=name)
@@ -47,31 +47,33 @@ def _sorted(key: str, x: Any, axis: int, descending: bool, stable: bool, name: s
 
 def argsort(
     x: Any, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """Where the elements of *x*, sorted along *axis*, come from; equal ones always keep their order."""
     return _sorted("argsort", x, axis, descending, stable, name)[1]  # type: ignore[no-any-return]
 
 
-def sort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Variable:
+def sort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> AnyTensor:
     """The elements of *x* sorted along *axis*."""
     return _sorted("sort", x, axis, descending, stable, name)[0]  # type: ignore[no-any-return]
 
 
 def argmax(
     x: Any, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """The place of the largest element along *axis*, among all elements in order when None."""
     return _extreme("argmax", "arg_max", x, axis, keepdim, dtype, name)
 
 
 def argmin(
     x: Any, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64", name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """The place of the smallest element along *axis*, among all elements in order when None."""
     return _extreme("argmin", "arg_min", x, axis, keepdim, dtype, name)
 
 
-def _extreme(key: str, op_type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any, name: str | None) -> Variable:
+def _extreme(
+    key: str, op_type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any, name: str | None
+) -> AnyTensor:
     where = f"paddle.{key}"
     kind = dtype_of(dtype)
     if kind.name not in INTEGERS:
@@ -131,8 +133,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return apply("where", condition, x, y, name=name)
 
 
-def _branch(value: Any, other: Any, what: str) -> Variable:
+def _branch(value: Any, other: Any, what: str) -> AnyTensor:
     """A number as a tensor, in the dtype of the other branch if that is one."""
     if isinstance(value, (int, float)):
-        return full([1], value, other.dtype if isinstance(other, Variable) else np.array(value).dtype)
+        return full([1], value, other.dtype if isinstance(other, AnyTensor) else np.array(value).dtype)
     return tensor(value, what, "paddle.where")

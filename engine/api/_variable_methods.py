@@ -1,11 +1,12 @@
-"""Operators and methods of static variables: ``x + 1``, ``x > y``, ``x[0]``, ``x.mean()``, ``x.T``.
+"""Operators and methods of variables and tensors: ``x + 1``, ``x > y``, ``x[0]``, ``x.mean()``, ``x.T``.
 
-They are attached to :class:`gradtool.engine.ir.variable.Variable` when this module is imported, which every module that
-makes variables does. Operators append to the program of their variable, whatever the default program is, and call
-their results ``tmp_0``, ``tmp_1``, … (paddle.md 7.3).
+They are attached to :class:`gradtool.engine.ir.variable.Variable` and :class:`gradtool.engine.eager.tensor.Tensor` when
+this module is imported, which every module that makes them does. On variables, operators append to the program of
+their variable, whatever the default program is, and call their results ``tmp_0``, ``tmp_1``, …; on
+tensors they compute (``_tensor_methods`` has what only tensors have).
 
-``==`` and ``!=`` make variables too, so variables are told apart with ``is``; as keys of dicts and members of sets
-they count by identity, since Variable keeps the hash of ``object``.
+``==`` and ``!=`` make variables too, so they are told apart with ``is``; as keys of dicts and members of sets
+they count by identity, since both classes keep the hash of ``object``.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from gradtool.engine import state
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, UnsupportedError, UsageError
-from gradtool.engine.ir import build
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.ops import registry
 from gradtool.engine.spec import DType, float32, int64
+from gradtool.engine.value import AnyTensor
 
 from . import _lazy
+from ._dispatch import append
 
 Scalar = Callable[[float], tuple[float, float]]
 """From the number in an expression to the ``scale`` and ``bias`` that compute it."""
@@ -91,33 +94,37 @@ class SetItemError(UsageError, RuntimeError):
 
 
 def attach() -> None:
-    """Give Variable its operators and methods."""
-    from . import _names  # noqa: F401  (fills SOURCES)
+    """Give variables and tensors their operators and methods."""
+    from . import _names, _tensor_methods  # noqa: F401  (fills SOURCES)
 
     known = _lazy.SOURCES["gradtool"]
     for method, op_type, reverse, scalar in OPERATORS:
-        setattr(Variable, method, _operator(method, op_type, reverse, scalar))
-    for method, member in SPECIAL.items():
-        setattr(Variable, method, member)
-    for method, function in BITWISE.items():
-        setattr(Variable, method, _method(method, function))
-    for name in METHODS.split():
-        if name in known and name not in vars(Variable):
-            setattr(Variable, name, _method(name, name))
+        general = _operator(method, op_type, reverse, scalar)
+        setattr(Variable, method, general)
+        setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, general))
+    for owner, special in ((Variable, ON_VARIABLES), (Tensor, _tensor_methods.SPECIAL)):
+        for method, member in {**SPECIAL, **special}.items():
+            setattr(owner, method, member)
+        for method, function in BITWISE.items():
+            setattr(owner, method, _method(owner, method, function))
+        for name in METHODS.split():
+            if name in known and name not in vars(owner):
+                setattr(owner, name, _method(owner, name, name))
     for name in IN_PLACE.split():
         if name in known:
             setattr(Variable, name + "_", _in_place(name))
+            setattr(Tensor, name + "_", _tensor_methods.in_place(name))
 
 
 # -- operators --------------------------------------------------------------------------------------------------------
 
 
-def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -> Callable[[Variable, Any], Any]:
+def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -> Callable[[Any, Any], Any]:
     divides = op_type == "elementwise_div"
 
-    def operate(self: Variable, other: Any) -> Any:
-        x: Variable = self
-        if not isinstance(other, Variable):
+    def operate(self: AnyTensor, other: Any) -> Any:
+        x: AnyTensor = self
+        if not isinstance(other, AnyTensor):
             plain = isinstance(other, (int, float))
             if isinstance(other, float) or (divides and plain):
                 x = _as_float(x)
@@ -127,7 +134,7 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
             if scalar is not None and (plain or method.startswith("__r")):
                 scale, bias = scalar(number)
                 return _append(x, "scale", (x, None, None), {"scale": scale, "bias": bias})
-            other = constant(x, number, like=reverse)
+            other = constant(x, number, like=reverse and isinstance(x, Variable))
         elif x.dtype is not other.dtype:
             x, other = _promoted(x, other, op_type)
         if reverse:
@@ -141,14 +148,9 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
     return operate
 
 
-def _append(home: Variable, op_type: str, operands: tuple[Variable | None, ...], attrs: dict[str, Any]) -> Variable:
-    """Append an operator with one output called ``tmp_N`` to the program of *home*."""
-    program = home.block.program
-    made = build.emit(
-        program.current_block(), registry.by_type(op_type), operands, attrs, [program.names("tmp")]
-    ).outputs[0]
-    assert isinstance(made, Variable)
-    return made
+def _append(home: AnyTensor, op_type: str, operands: tuple[AnyTensor | None, ...], attrs: dict[str, Any]) -> Any:
+    """An operator with one output, which a program calls ``tmp_N``."""
+    return append(home, op_type, operands, attrs, "tmp")
 
 
 def _number(value: Any, method: str) -> float:
@@ -157,15 +159,16 @@ def _number(value: Any, method: str) -> float:
         raise UnsupportedError("complex numbers are not part of this version of gradtool.")
     if isinstance(value, (int, float)) or (getattr(value, "shape", None) == () and hasattr(value, "item")):
         return float(value)
+    owner = "Variable" if state.in_static_mode() else "Tensor"
     raise ArgumentTypeError(
-        f"Variable.{method} takes a Variable or a number, but received {type(value).__name__}.",
+        f"{owner}.{method} takes a {owner} or a number, but received {type(value).__name__}.",
         hint="compare variables with None by `is`"
         if value is None
-        else "turn a NumPy array or a list into a variable with paddle.assign",
+        else "turn a NumPy array or a list into a variable with paddle.assign, into a tensor with paddle.to_tensor",
     )
 
 
-def constant(x: Variable, value: float, like: bool) -> Variable:
+def constant(x: AnyTensor, value: float, like: bool) -> Any:
     """*value* in the dtype of *x*, as a scalar or in its shape."""
     attrs: dict[str, Any] = {"value": value, "dtype": x.dtype.code, "shape": x.shape if like else ()}
     if not like or x.spec.known:
@@ -177,16 +180,16 @@ def constant(x: Variable, value: float, like: bool) -> Variable:
     return made
 
 
-def cast(x: Variable, dtype: DType) -> Variable:
+def cast(x: AnyTensor, dtype: DType) -> Any:
     """*x* in *dtype*, as ``x.astype`` makes it."""
     return _append(x, "cast", (x,), {"in_dtype": x.dtype.code, "out_dtype": dtype.code})
 
 
-def _as_float(x: Variable) -> Variable:
+def _as_float(x: AnyTensor) -> AnyTensor:
     return cast(x, float32) if x.dtype.is_integer or x.dtype.name == "bool" else x
 
 
-def _promoted(x: Variable, y: Variable, op_type: str) -> tuple[Variable, Variable]:
+def _promoted(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTensor]:
     """*x* and *y* in one dtype.
 
     A 0-d operand gives way to the other one's dtype, unless only it is floating-point. Two floating-point types meet
@@ -195,6 +198,10 @@ def _promoted(x: Variable, y: Variable, op_type: str) -> tuple[Variable, Variabl
     Raises:
         DtypeError: an integer and a floating-point tensor, or two integer types (a TypeError).
     """
+    truth = [v.dtype.name == "bool" for v in (x, y)]
+    if isinstance(x, Tensor) and (x if truth[1] else y).dtype.is_floating and any(truth):
+        # Masks, as gradient rules use them: `dout * (out > 0)`. Paddle refuses to multiply by one.
+        return (cast(x, y.dtype), y) if truth[0] else (x, cast(y, x.dtype))
     scalar = not x.ndim or not y.ndim
     kinds = x.dtype.is_floating, y.dtype.is_floating
     if op_type == "matmul_v2" or not (scalar or all(kinds)):
@@ -216,12 +223,12 @@ def _promoted(x: Variable, y: Variable, op_type: str) -> tuple[Variable, Variabl
 # -- methods ----------------------------------------------------------------------------------------------------------
 
 
-def _method(method: str, function: str) -> Callable[..., Any]:
+def _method(owner: type, method: str, function: str) -> Callable[..., Any]:
     """``paddle.function`` as a method; from its first call on it is the function itself."""
 
-    def call(self: Variable, *args: Any, **named: Any) -> Any:
+    def call(self: AnyTensor, *args: Any, **named: Any) -> Any:
         found = getattr(importlib.import_module("gradtool"), function)
-        setattr(Variable, method, found)
+        setattr(owner, method, found)
         return found(self, *args, **named)
 
     call.__name__ = method
@@ -243,47 +250,41 @@ def _in_place(function: str) -> Callable[..., Any]:
     return call
 
 
-def astype(self: Variable, dtype: Any) -> Variable:
-    """This variable in another dtype."""
+def astype(self: AnyTensor, dtype: Any) -> Any:
+    """The same values in another dtype."""
     from gradtool.engine.spec import dtype as dtype_of
 
     return cast(self, dtype_of(dtype))
 
 
-def detach(self: Variable) -> Variable:
+def detach(self: Variable) -> Any:
     """The same values, cut off from the gradient: ``detach_<name>_0``."""
     made = _copy(self, "share_data", f"detach_{self.name}")
     made.stop_gradient = True
     return made
 
 
-def clone(self: Variable) -> Variable:
+def clone(self: Variable) -> Any:
     """A copy through which gradients flow: ``<name>_clone_0``."""
     return _copy(self, "assign", f"{self.name}_clone")
 
 
-def size(self: Variable) -> Variable:
+def size(self: Variable) -> Any:
     """The number of elements, as a 0-d int64 variable; ``paddle.numel(x)``."""
     return _copy(self, "size", f"{self.name}_size")
 
 
-def _copy(x: Variable, op_type: str, key: str) -> Variable:
-    program = x.block.program
-    made = build.emit(program.current_block(), registry.by_type(op_type), (x,), {}, [program.names(key)]).outputs[0]
-    assert isinstance(made, Variable)
-    return made
+def _copy(x: Variable, op_type: str, key: str) -> Any:
+    return append(x, op_type, (x,), {}, key)
 
 
-def transposed(self: Variable) -> Variable:
+def transposed(self: AnyTensor) -> Any:
     """The dimensions in reverse order; a vector is its own transpose."""
     if self.ndim == 1:
         return self
-    program = self.block.program
-    names = [program.names(f"{self.name}.tmp") for _ in range(2)]
     attrs = {"axis": tuple(reversed(range(self.ndim)))}
-    made = build.emit(program.current_block(), registry.by_type("transpose2"), (self,), attrs, names).outputs[0]
-    assert isinstance(made, Variable)
-    return made
+    keys = ("", "") if isinstance(self, Tensor) else (f"{self.name}.tmp",) * 2
+    return append(self, "transpose2", (self,), attrs, *keys)
 
 
 def _grad(self: Variable) -> Any:
@@ -293,8 +294,8 @@ def _grad(self: Variable) -> Any:
     )
 
 
-def _getitem(self: Variable, index: Any) -> Variable:
-    """The part of this variable that *index* selects; see :func:`gradtool._indexing.getitem`."""
+def _getitem(self: AnyTensor, index: Any) -> Any:
+    """The part that *index* selects; see :func:`gradtool._indexing.getitem`."""
     from . import _indexing
 
     return _indexing.getitem(self, index)
@@ -307,21 +308,20 @@ def _setitem(self: Variable, index: Any, value: Any) -> None:
     )
 
 
-def _iterate(self: Variable) -> Iterator[Variable]:
+def _iterate(self: AnyTensor) -> Iterator[Any]:
     """The parts along the first dimension, as when unpacking ``a, b = x``."""
     if not self.ndim or self.shape[0] < 0:
-        raise TypeError(
-            f"cannot iterate over '{self.name}' of shape {list(self.shape)}: its first dimension is unknown"
-        )
+        why = "its first dimension is unknown" if self.ndim else "it has no dimension"
+        raise TypeError(f"cannot iterate over '{self.name}' of shape {list(self.shape)}: {why}")
     return (self[i] for i in range(self.shape[0]))
 
 
-def _dim(self: Variable) -> int:
+def _dim(self: AnyTensor) -> int:
     """The number of dimensions."""
     return self.ndim
 
 
-def _element_size(self: Variable) -> int:
+def _element_size(self: AnyTensor) -> int:
     """Bytes per element."""
     return self.dtype.size
 
@@ -333,11 +333,11 @@ def _item(self: Variable) -> Variable:
     return self
 
 
-def _positive(self: Variable) -> Variable:
+def _positive(self: AnyTensor) -> AnyTensor:
     return self
 
 
-def _negative(self: Variable) -> Variable:
+def _negative(self: AnyTensor) -> Any:
     return _append(self, "scale", (self, None, None), {"scale": -1.0})
 
 
@@ -347,20 +347,24 @@ SPECIAL: dict[str, Any] = {
     "__iter__": _iterate,
     "__neg__": _negative,
     "__pos__": _positive,
+    "astype": astype,
+    "dim": _dim,
+    "element_size": _element_size,
+    "ndimension": _dim,
+}
+"""Members that are neither binary operators nor functions of ``paddle``."""
+
+ON_VARIABLES: dict[str, Any] = {
     "__setitem__": _setitem,
     # NumPy must not take a variable for an object to loop over: `array + variable` is this class's to answer.
     "__array_ufunc__": None,
-    "astype": astype,
     "clone": clone,
     "detach": detach,
-    "dim": _dim,
-    "element_size": _element_size,
     "grad": property(_grad),
     "item": _item,
-    "ndimension": _dim,
     "size": size,
 }
-"""Members that are neither binary operators nor functions of ``paddle``."""
+"""Those that only variables have in this form."""
 
 BITWISE = {
     "__abs__": "abs",

@@ -1,4 +1,4 @@
-"""Backward through the tape (paddle.md 4.4, 4.5): the one sweep, over recorded nodes."""
+"""Backward through the tape: the one sweep, over recorded nodes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Pass:
             start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
         else:
             start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
-        place = tensor.place()
+        place = tensor.on_tape()
         self.parts.setdefault(place, []).append(_as_tensor(start) if self.create_graph else _array(start))
         self._push(place)
 
@@ -290,13 +290,13 @@ def grad(
     constants: Sequence[Tensor] = (),
 ) -> list[Tensor | None]:
     """The gradients of *outputs* by *inputs*, None for an input that does not matter; no ``.grad`` is touched."""
-    wanted: dict[Place, None] = {t.place(): None for t in inputs if not t.stop_gradient}
+    wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t.stop_gradient}
     roots = [t for t in outputs if not t.stop_gradient]
     work = Pass(
         retain_graph=retain_graph,
         create_graph=create_graph,
         needed=_leading_to(wanted, roots),
-        constants=frozenset(t.place() for t in constants),
+        constants=frozenset(t.on_tape() for t in constants),
     )
     for tensor, gradient in zip(outputs, grad_outputs, strict=True):
         if not tensor.stop_gradient:
@@ -305,7 +305,7 @@ def grad(
     found: list[Tensor | None] = []
     with _GradMode(create_graph):
         for t in inputs:
-            total = None if t.stop_gradient else work.total(t.place())
+            total = None if t.stop_gradient else work.total(t.on_tape())
             if total is None:
                 found.append(None)
                 continue

@@ -303,7 +303,7 @@ def _record(
         outs = [TensorSpec(a.shape, a.dtype) for a in flatten(results, recipe.outs)]
         wrt_sizes = [_size(operands[i]) for i in recipe.wrt]
         out_sizes = [_size(results[j]) for j in recipe.outs]
-    wrt = [None if v is None or v._stop else v.place() for v in wanted]
+    wrt = [None if v is None or v._stop else v.on_tape() for v in wanted]
     return GradNode(recipe.op, attrs, args, wrt, wrt_sizes, outs, out_sizes, versions)
 
 

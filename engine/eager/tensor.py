@@ -1,4 +1,4 @@
-"""``Tensor``: an array, its place on the tape, and its gradient (paddle.md 4.1, 4.2, 4.7)."""
+"""``Tensor``: an array, its place on the tape, and its gradient."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..ops.readings import Arithmetic
 from ..source import NOWHERE, Location
 from ..spec import DType, TensorSpec
 from ..spec import dtype as dtype_of
+from ..value import AnyTensor
 
 if TYPE_CHECKING:
     from .tape import GradNode
@@ -80,7 +81,7 @@ class HookHandle:
         return self._hooks.pop(self._key, None) is not None
 
 
-class Tensor(Arithmetic):
+class Tensor(AnyTensor, Arithmetic):
     """A multi-dimensional array that remembers how it was computed.
 
     Attributes:
@@ -181,7 +182,7 @@ class Tensor(Arithmetic):
             self._leaf = Leaf(self.name, self.spec)
         return self._leaf
 
-    def place(self) -> tuple[GradNode, int] | Leaf:
+    def on_tape(self) -> tuple[GradNode, int] | Leaf:
         """Its place on the tape: the key that the sweep knows it by."""
         return self.leaf if self.node is None else (self.node, self.index)
 

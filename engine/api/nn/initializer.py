@@ -1,4 +1,4 @@
-"""How parameters start (paddle.md 1.6): each initializer names the operator that fills the parameter."""
+"""How parameters start: each initializer names the operator that fills the parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``paddle.nn.Layer``: parameters and sub-layers under the names of attributes (paddle.md 4.9)."""
+"""``paddle.nn.Layer``: parameters and sub-layers under the names of attributes."""
 
 from __future__ import annotations
 

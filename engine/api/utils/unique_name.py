@@ -1,4 +1,4 @@
-"""The process's generator of unique names (static layers count per program instead, paddle.md 1.3)."""
+"""The process's generator of unique names (static layers count per program instead)."""
 
 from __future__ import annotations
 

@@ -6,20 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from gradtool._arguments import tensor
-from gradtool._dispatch import apply
+from gradtool._dispatch import apply, layer_name
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
 from gradtool.engine.errors import UsageError
-from gradtool.engine.ir import default
-from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.spec import dtype as dtype_of
+from gradtool.engine.value import AnyTensor
 
 
-def _plain(name: str, op_type: str | None = None) -> Callable[..., Variable]:
+def _plain(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
     """An activation without settings."""
 
-    def function(x: Any, name: str | None = None) -> Variable:
+    def function(x: Any, name: str | None = None) -> AnyTensor:
         return apply(op_type or key, x, key=key, name=name)  # type: ignore[no-any-return]
 
     key = name
@@ -38,7 +37,7 @@ swish = _plain("swish")
 tanhshrink = _plain("tanh_shrink")
 
 
-def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> Variable:
+def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> AnyTensor:
     """x where positive, ``alpha·(exp(x) - 1)`` elsewhere."""
     return apply("elu", x, attrs={"alpha": alpha}, name=name)  # type: ignore[no-any-return]
 
@@ -47,7 +46,7 @@ class ZeroAlphaError(UsageError, ZeroDivisionError):
     """``celu`` with alpha 0 (Paddle raises ZeroDivisionError)."""
 
 
-def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Variable:
+def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> AnyTensor:
     """x where positive, ``alpha·(exp(x/alpha) - 1)`` elsewhere.
 
     Raises:
@@ -60,7 +59,7 @@ def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Variable:
 
 def selu(
     x: Any, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772, name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """``scale·x`` where positive, ``scale·alpha·(exp(x) - 1)`` elsewhere.
 
     Raises:
@@ -73,41 +72,41 @@ def selu(
     return apply("selu", x, attrs={"scale": scale, "alpha": alpha}, name=name)  # type: ignore[no-any-return]
 
 
-def gelu(x: Any, approximate: bool = False, name: str | None = None) -> Variable:
+def gelu(x: Any, approximate: bool = False, name: str | None = None) -> AnyTensor:
     """``x·Φ(x)`` with the normal distribution's Φ; *approximate* replaces Φ by a formula with tanh."""
     return apply("gelu", x, attrs={"approximate": approximate}, name=name)  # type: ignore[no-any-return]
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.01, name: str | None = None) -> Variable:
+def leaky_relu(x: Any, negative_slope: float = 0.01, name: str | None = None) -> AnyTensor:
     """x where positive, ``negative_slope·x`` elsewhere."""
     return apply("leaky_relu", x, attrs={"alpha": negative_slope}, name=name)  # type: ignore[no-any-return]
 
 
-def softplus(x: Any, beta: float = 1, threshold: float = 20, name: str | None = None) -> Variable:
+def softplus(x: Any, beta: float = 1, threshold: float = 20, name: str | None = None) -> AnyTensor:
     """``log(1 + exp(beta·x)) / beta``, and x itself where ``beta·x`` exceeds the threshold."""
     attrs = {"beta": beta, "threshold": threshold}
     return apply("softplus", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def hardsigmoid(x: Any, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> Variable:
+def hardsigmoid(x: Any, slope: float = 0.1666667, offset: float = 0.5, name: str | None = None) -> AnyTensor:
     """``slope·x + offset``, moved between 0 and 1."""
     attrs = {"slope": slope, "offset": offset}
     return apply("hard_sigmoid", x, attrs=attrs, key="hardsigmoid", name=name)  # type: ignore[no-any-return]
 
 
-def hardtanh(x: Any, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Variable:
+def hardtanh(x: Any, min: float = -1.0, max: float = 1.0, name: str | None = None) -> AnyTensor:
     """x, moved between *min* and *max*; at a bound no gradient passes."""
     attrs = {"t_min": min, "t_max": max}
     return apply("brelu", x, attrs=attrs, key="hardtanh", name=name)  # type: ignore[no-any-return]
 
 
-def hardshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> Variable:
+def hardshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> AnyTensor:
     """x where its size reaches the threshold, 0 elsewhere."""
     attrs = {"threshold": threshold}
     return apply("hard_shrink", x, attrs=attrs, key="hardshrink", name=name)  # type: ignore[no-any-return]
 
 
-def softshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> Variable:
+def softshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> AnyTensor:
     """x moved towards 0 by the threshold, and 0 where it is smaller than that.
 
     Raises:
@@ -118,25 +117,25 @@ def softshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> Varia
     return apply("softshrink", x, attrs={"lambda": threshold}, name=name)  # type: ignore[no-any-return]
 
 
-def thresholded_relu(x: Any, threshold: float = 1.0, value: float = 0.0, name: str | None = None) -> Variable:
+def thresholded_relu(x: Any, threshold: float = 1.0, value: float = 0.0, name: str | None = None) -> AnyTensor:
     """x above the threshold, *value* elsewhere."""
     attrs = {"threshold": threshold, "value": value}
     return apply("thresholded_relu", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
-def _along_axis(op_type: str, x: Any, axis: int, dtype: Any, name: str | None) -> Variable:
-    layer = name if name is not None else default.default_main_program().names(op_type)
+def _along_axis(op_type: str, x: Any, axis: int, dtype: Any, name: str | None) -> AnyTensor:
+    layer = layer_name(name, op_type)
     if dtype is not None:
         kinds = {"in_dtype": tensor(x, "x", op_type).dtype.code, "out_dtype": dtype_of(dtype).code}
         x = apply("cast", x, attrs=kinds, name=layer)
     return apply(op_type, x, attrs={"axis": axis}, name=layer)  # type: ignore[no-any-return]
 
 
-def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> Variable:
+def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """``exp(x) / Σ exp(x)`` along *axis*; *x* is first cast to *dtype* if that is given."""
     return _along_axis("softmax", x, axis, dtype, name)
 
 
-def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> Variable:
+def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Logarithm of the softmax along *axis*; *x* is first cast to *dtype* if that is given."""
     return _along_axis("log_softmax", x, axis, dtype, name)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool._dispatch import apply
-from gradtool.engine.ir import default
+from gradtool._dispatch import apply, counted
 
 
 def relu(x: Any, name: str | None = None) -> Any:
@@ -15,5 +14,5 @@ def relu(x: Any, name: str | None = None) -> Any:
 
 def square_error_cost(input: Any, label: Any) -> Any:
     """``(input - label)²`` element by element."""
-    layer = default.default_main_program().names("square_error_cost")
+    layer = counted("square_error_cost")
     return apply("square", apply("elementwise_sub", input, label, name=layer), name=layer)

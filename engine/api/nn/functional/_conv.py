@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool._arguments import tensor
-from gradtool._dispatch import apply
+from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS, channel_last, numbers, windows
 from gradtool.engine.errors import UsageError
-from gradtool.engine.ir import default
 from gradtool.engine.spec import UNKNOWN
 
 
@@ -60,7 +59,7 @@ def conv2d(
     }
     each = channels == groups != 1 and filters % channels == 0
     type_ = "depthwise_conv2d" if each else "conv2d"
-    layer = name if name is not None else default.default_main_program().names(type_)
+    layer = layer_name(name, type_)
     return biased(apply(type_, x, weight, attrs=attrs, name=layer), bias, last, layer)
 
 
@@ -109,7 +108,7 @@ def conv2d_transpose(
     }
     each = channels == groups != 1 and weight.shape[1] == 1
     type_ = "depthwise_conv2d_transpose" if each else "conv2d_transpose"
-    layer = name if name is not None else default.default_main_program().names(type_)
+    layer = layer_name(name, type_)
     return biased(apply(type_, x, weight, None, attrs=attrs, name=layer), bias, last, layer)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool._arguments import tensor
-from gradtool._dispatch import apply
+from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS
 from gradtool.engine.errors import UnsupportedError, UsageError
-from gradtool.engine.ir import default
 
 
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
@@ -19,7 +18,7 @@ def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> An
         bias: ``[outputs]``, or None.
     """
     tensor(x, "x", "linear", FLOATS)
-    layer = name if name is not None else default.default_main_program().names("linear")
+    layer = layer_name(name, "linear")
     out = apply("matmul_v2", x, weight, name=layer)
     return out if bias is None else apply("elementwise_add", out, bias, name=layer)
 

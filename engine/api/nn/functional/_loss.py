@@ -12,7 +12,7 @@ from gradtool._manipulation import reshape, squeeze, transpose, unsqueeze
 from gradtool._math import abs, add, multiply, square, subtract
 from gradtool._reduction import mean, sum
 from gradtool.engine.errors import ShapeError, UsageError
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 
 def _check_reduction(reduction: Any, where: str, others: tuple[str, ...] = ()) -> None:
@@ -23,14 +23,14 @@ def _check_reduction(reduction: Any, where: str, others: tuple[str, ...] = ()) -
         raise UsageError(f"The value of 'reduction' in {where} should be {choice}, but received {reduction!r}.")
 
 
-def _reduced(loss: Variable, reduction: str, name: str | None = None) -> Variable:
+def _reduced(loss: AnyTensor, reduction: str, name: str | None = None) -> AnyTensor:
     """The mean or sum of *loss*, or itself."""
     if reduction == "mean":
         return mean(loss, name=name)
     return sum(loss, name=name) if reduction == "sum" else loss
 
 
-def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Variable:
+def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> AnyTensor:
     """``(input - label)²``, and its mean or sum.
 
     Args:
@@ -42,7 +42,7 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     return _reduced(square(subtract(input, label)), reduction, name)
 
 
-def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Variable:
+def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> AnyTensor:
     """``|input - label|``, and its mean or sum; 0 is the gradient where they are equal.
 
     Args:
@@ -60,7 +60,7 @@ def smooth_l1_loss(
     delta: float = 1.0,
     is_huber: bool = True,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """Half the square of ``r = label - input`` where it is at most *delta*, ``delta·(|r| - delta/2)`` where larger.
 
     Args:
@@ -74,7 +74,7 @@ def smooth_l1_loss(
 
 def binary_cross_entropy(
     input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """``-label·log(input) - (1-label)·log(1-input)`` of probabilities; logarithms count as at least -100.
 
     Args:
@@ -96,7 +96,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Any = None,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """The binary cross entropy of ``sigmoid(logit)``, computed without overflow.
 
     Args:
@@ -123,7 +123,7 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """``-input[label]`` for log-probabilities ``[n, classes, …]`` and labels ``[n, …]``.
 
     Args:
@@ -148,7 +148,7 @@ def nll_loss(
 
 def kl_div(
     input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None
-) -> Variable:
+) -> AnyTensor:
     """``label·(log(label) - input)``, where *input* holds logarithms of probabilities.
 
     Args:
@@ -170,12 +170,12 @@ def kl_div(
     return _reduced(loss, reduction)
 
 
-def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> Variable:
+def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> AnyTensor:
     """``-label·log(input + epsilon) - (1-label)·log(1 - input + epsilon)`` of probabilities."""
     return apply("log_loss", input, label, attrs={"epsilon": epsilon}, name=name)  # type: ignore[no-any-return]
 
 
-def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name: str | None = None) -> Variable:
+def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name: str | None = None) -> AnyTensor:
     """``(1 - epsilon)·label + epsilon·prior``; the prior is even over the classes unless it is given.
 
     Raises:
@@ -214,7 +214,7 @@ def softmax_with_cross_entropy(
     return (loss, softmax) if return_softmax else loss
 
 
-def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -> tuple[Variable, Variable]:
+def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -> tuple[AnyTensor, AnyTensor]:
     """The logits, and the labels with a dimension for the classes.
 
     Raises:
@@ -245,7 +245,7 @@ def cross_entropy(
     use_softmax: bool = True,
     label_smoothing: float = 0.0,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """Cross entropy of ``softmax(input)`` and labels.
 
     Args:
@@ -305,7 +305,7 @@ def cross_entropy(
     return total / (counted + nothing.astype(counted.dtype))  # type: ignore[no-any-return]
 
 
-def _check_weight(input: Variable, weight: Variable, axis: int) -> None:
+def _check_weight(input: AnyTensor, weight: AnyTensor, axis: int) -> None:
     classes = input.shape[axis] if -input.ndim <= axis < input.ndim else -1
     if weight.ndim != 1 or (weight.shape[0] != classes and -1 not in (weight.shape[0], classes)):
         raise ShapeError(
@@ -314,13 +314,13 @@ def _check_weight(input: Variable, weight: Variable, axis: int) -> None:
         )
 
 
-def _classes_last(x: Variable, axis: int) -> Variable:
+def _classes_last(x: AnyTensor, axis: int) -> AnyTensor:
     """*x* with dimension *axis* moved to the end."""
     at = axis % x.ndim
     return x if at == x.ndim - 1 else transpose(x, [i for i in range(x.ndim) if i != at] + [at])
 
 
-def _smoothed(input: Variable, label: Variable, soft_label: bool, axis: int, epsilon: float) -> Variable:
+def _smoothed(input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, epsilon: float) -> AnyTensor:
     from ._resizing import one_hot
 
     if soft_label:
@@ -334,8 +334,8 @@ def _smoothed(input: Variable, label: Variable, soft_label: bool, axis: int, eps
 
 
 def _soft_shares(
-    input: Variable, label: Variable, weight: Variable, loss: Variable, ignore_index: int, axis: int
-) -> tuple[Variable, Variable]:
+    input: AnyTensor, label: AnyTensor, weight: AnyTensor, loss: AnyTensor, ignore_index: int, axis: int
+) -> tuple[AnyTensor, AnyTensor]:
     """The loss and, in its shape, the mean weight of the classes under each soft label."""
     from gradtool._linalg import matmul
 
@@ -345,8 +345,8 @@ def _soft_shares(
 
 
 def _hard_shares(
-    input: Variable, label: Variable, weight: Variable, loss: Variable, ignore_index: int, axis: int
-) -> tuple[Variable, Variable]:
+    input: AnyTensor, label: AnyTensor, weight: AnyTensor, loss: AnyTensor, ignore_index: int, axis: int
+) -> tuple[AnyTensor, AnyTensor]:
     """The loss and, in its shape, the weight of each label's class, 0 where it is to be ignored."""
     from gradtool._gather import gather_nd
 

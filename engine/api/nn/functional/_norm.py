@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool._arguments import tensor
-from gradtool._dispatch import apply
+from gradtool._dispatch import apply, counted, layer_name
 from gradtool._images import FLOATS, layout
+from gradtool.engine import state
 from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.ir import default
 from gradtool.engine.spec import UNKNOWN
@@ -51,12 +52,11 @@ def batch_norm(
         "use_global_stats": not training if use_global_stats is None else use_global_stats,
         "trainable_statistics": use_global_stats is not None and not use_global_stats,
     }
-    names = default.default_main_program().names
-    layer = name if name is not None else names("batch_norm")
+    layer = layer_name(name, "batch_norm")
     # Paddle counts the reserve space after the result, though it stands before it in other forms of the layer.
-    outputs: dict[str, Any] = {s: names(f"{layer}.tmp") for s in ("SavedMean", "SavedVariance", "Y")}
+    outputs: dict[str, Any] = {s: counted(f"{layer}.tmp") for s in ("SavedMean", "SavedVariance", "Y")}
     if training or attrs["trainable_statistics"]:
-        outputs["ReserveSpace"] = names(f"{layer}.tmp")
+        outputs["ReserveSpace"] = counted(f"{layer}.tmp")
     outputs |= {"MeanOut": running_mean, "VarianceOut": running_var}
     *saved, y, _, _ = apply(
         "batch_norm",
@@ -179,7 +179,7 @@ def dropout(
     if axis is not None:
         raise UnsupportedError("dropout: the argument axis is not part of this version of gradtool.")
     tensor(x, "x", "dropout", FLOATS)
-    seed = default.default_main_program().random_seed
+    seed = default.default_main_program().random_seed if state.in_static_mode() else 0
     attrs = {
         "dropout_prob": p,
         "is_test": not training,
@@ -200,10 +200,9 @@ def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name:
             raise ArgumentTypeError(f"{what} of normalize must be a number, but received {type(value).__name__}.")
     if x.ndim == 1 and axis not in (0, -1):
         raise UsageError(f"Axis must be 0 or -1 when x is a 1-D tensor, but received axis = {axis}")
-    names = default.default_main_program().names
     attrs = {"axis": axis, "porder": float(p), "keepdim": True, "epsilon": epsilon}
     norm = apply("p_norm", x, attrs=attrs)
-    names("fill_constant")  # a constant takes two numbers (paddle.md 1.3)
+    counted("fill_constant")  # a constant takes two numbers (as in Paddle 3.1)
     least = {"shape": (1,), "dtype": x.dtype.code, "value": epsilon, "str_value": str(epsilon)}
     bound = apply("fill_constant", None, None, [], attrs=least)
     return apply("elementwise_div", x, apply("elementwise_max", norm, bound, direct=True), name=name, direct=True)

@@ -6,11 +6,10 @@ from typing import Any
 
 from gradtool._arguments import INTEGERS, dims, integer, integers, tensor
 from gradtool._creation import fill
-from gradtool._dispatch import apply
+from gradtool._dispatch import apply, layer_name
 from gradtool._manipulation import concat, squeeze, unsqueeze
 from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
-from gradtool.engine.ir import default
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.value import AnyTensor
 
 PAD_MODES = ("constant", "reflect", "replicate", "circular")
 
@@ -19,7 +18,7 @@ class PadModeError(UsageError, AssertionError):
     """A padding mode that does not exist (Paddle raises AssertionError)."""
 
 
-def one_hot(x: Any, num_classes: Any, name: str | None = None) -> Variable:
+def one_hot(x: Any, num_classes: Any, name: str | None = None) -> AnyTensor:
     """For each whole number in *x* a vector of *num_classes* zeros with a one at that place.
 
     Args:
@@ -27,7 +26,7 @@ def one_hot(x: Any, num_classes: Any, name: str | None = None) -> Variable:
     """
     where = "paddle.nn.functional.one_hot"
     x = tensor(x, "x", where, INTEGERS)
-    if isinstance(num_classes, Variable):
+    if isinstance(num_classes, AnyTensor):
         made = apply("one_hot_v2", x, tensor(num_classes, "num_classes", where, INTEGERS), name=name)
     else:
         depth = integer(num_classes, "num_classes", where)
@@ -46,7 +45,7 @@ def pad(
     data_format: str | None = None,
     pad_from_left_axis: bool = True,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """*x* with a border.
 
     Args:
@@ -62,7 +61,7 @@ def pad(
     x = tensor(x, "x", where)
     if mode not in PAD_MODES:
         raise PadModeError(f"{where}: mode must be one of {', '.join(PAD_MODES)}, but received {mode!r}.")
-    if isinstance(pad, Variable):
+    if isinstance(pad, AnyTensor):
         tensor(pad, "pad", where, INTEGERS)
     else:
         pad = integers(pad, "pad", where)
@@ -83,7 +82,7 @@ def pad(
     extra = {3: [2, 3] if last else [3, 4], 4: [1] if last else [2], 5: []}[x.ndim]
     attrs = {"mode": mode, "value": float(value), "data_format": "NDHWC" if last else "NCDHW"}
     paddings = None
-    if isinstance(pad, Variable):
+    if isinstance(pad, AnyTensor):
         rest = [fill([2 * len(extra)], 0, pad.dtype)] if extra else []
         paddings = concat([*rest, pad] if x.ndim == 3 else [pad, *rest]) if rest else pad
     else:
@@ -94,7 +93,7 @@ def pad(
     return squeeze(made, extra) if extra else made
 
 
-def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Variable:
+def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> AnyTensor:
     """*x* with a border of zeros: ``[left, right, top, bottom]``."""
     return pad(x, padding, "constant", 0.0, data_format, name=name)
 
@@ -109,7 +108,7 @@ def interpolate(
     data_format: str | None = None,
     recompute_scale_factor: bool | None = None,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """The inner dimensions of *x* resized; each element is the nearest one of *x*.
 
     Args:
@@ -142,12 +141,12 @@ def interpolate(
         dims_ = x.shape[1:-1] if last else x.shape[2:]
         size = [int(d * s) for d, s in zip(dims_, _scales(scale_factor, inner, where), strict=True)]
         scale_factor = None
-    layer = default.default_main_program().names("nearest_interp_v2") if name is None else name
+    layer = layer_name(name, "nearest_interp_v2")
     attrs: dict[str, Any] = {"data_layout": "NHWC" if last else "NCHW", "align_mode": align_mode}
-    whole: Variable | None = None
-    parts: tuple[Variable, ...] = ()
-    scale: Variable | None = None
-    if isinstance(scale_factor, Variable):
+    whole: AnyTensor | None = None
+    parts: tuple[AnyTensor, ...] = ()
+    scale: AnyTensor | None = None
+    if isinstance(scale_factor, AnyTensor):
         scale = tensor(scale_factor, "scale_factor", where)
     elif scale_factor is not None:
         attrs["scale"] = _scales(scale_factor, inner, where)
@@ -181,6 +180,6 @@ def upsample(
     align_mode: int = 0,
     data_format: str | None = None,
     name: str | None = None,
-) -> Variable:
+) -> AnyTensor:
     """As :func:`interpolate`."""
     return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format, name=name)

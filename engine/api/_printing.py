@@ -1,0 +1,77 @@
+"""The text form of tensors: eight decimals, whole numbers as ``2.``, long tensors with their middle
+left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+DECIMALS = 8
+LINE = 80
+"""Columns of a line."""
+WHOLE = 1000
+"""Elements up to which all are printed."""
+EDGE = 3
+"""Elements printed at either end of a dimension of a longer tensor."""
+INDENT = 7
+
+
+def tensor_text(tensor: Any) -> str:
+    """Shape, dtype, place and values, as ``print`` shows them.
+
+    >>> import gradtool as paddle
+    >>> paddle.to_tensor([[0.5, 2.0]])
+    Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
+           [[0.50000000, 2.        ]])
+    """
+    return (
+        f"Tensor(shape={list(tensor.array.shape)}, dtype={tensor.dtype.name}, place=Place(cpu), "
+        f"stop_gradient={tensor.stop_gradient},\n{' ' * INDENT}{values_text(tensor.array, INDENT)})"
+    )
+
+
+def values_text(array: np.ndarray[Any, Any], indent: int) -> str:
+    """The values in nested brackets, lines after the first indented by *indent*."""
+    long = array.size > WHOLE
+    shown = array
+    if long:
+        for axis, size in enumerate(array.shape):
+            if size > 2 * EDGE:
+                shown = np.take(shown, [*range(EDGE), *range(size - EDGE, size)], axis)
+    texts = [_number(v) for v in shown.reshape(-1).tolist()]
+    width = max(map(len, texts), default=0)
+    if array.dtype.kind in "if" or array.dtype.name == "bfloat16":
+        signed = any(t.startswith("-") for t in texts)
+        texts = [" " + t if signed and t[0] != "-" and len(t) < width else t for t in texts]
+    cells = np.array([t.ljust(width) for t in texts], object).reshape(shown.shape)
+    if not array.ndim:
+        return texts[0]
+    return _nested(cells, array.shape, indent + 1, long)
+
+
+def _number(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    if value != value:
+        return "nan"
+    if value in (float("inf"), -float("inf")):
+        return f"{value}."
+    return f"{value:.0f}." if value == int(value) else f"{value:.{DECIMALS}f}"
+
+
+def _nested(cells: np.ndarray[Any, Any], shape: Sequence[int], indent: int, long: bool) -> str:
+    """*cells* in brackets; where they are fewer than *shape* says, dots stand in the middle."""
+    parts: list[str] = []
+    if cells.ndim == 1:
+        parts.extend(cells.tolist())
+    else:
+        parts.extend(_nested(c, shape[1:], indent + 1, long) for c in cells)
+    if long and shape[0] > 2 * EDGE:
+        parts.insert(EDGE, "...")
+    if cells.ndim > 1:
+        return "[" + ("," + "\n" * (cells.ndim - 1) + " " * indent).join(parts) + "]"
+    per_line = max((LINE - indent) // (max(map(len, cells.tolist()), default=0) + 2), 1)
+    lines = [", ".join(parts[i : i + per_line]) for i in range(0, len(parts), per_line)]
+    return "[" + (",\n" + " " * indent).join(lines) + "]"

@@ -1,0 +1,238 @@
+"""What only tensors of dynamic mode have: quick operators, in-place methods, ``x[i] = v``, copies, places."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.eager import tape
+from gradtool.engine.eager.mode import is_grad_enabled
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.ops import registry
+
+from ._dispatch import compute
+from ._printing import tensor_text
+from .device import CPUPlace
+
+FREE_SHAPE = {"flatten", "reshape", "squeeze", "t", "transpose", "unsqueeze"}
+"""In-place methods whose result is the same storage in another shape."""
+
+FREE_DTYPE = {
+    "cast",
+    "equal",
+    "greater_equal",
+    "greater_than",
+    "less_equal",
+    "less_than",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "not_equal",
+}
+"""In-place methods whose result may have another dtype, and new storage then."""
+
+
+class NotOneElement(UsageError, AssertionError):
+    """A number is asked of a tensor with several elements (Paddle raises AssertionError)."""
+
+
+def operator(method: str, op_type: str, reverse: bool, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator of two tensors of one dtype without detours; anything else is *general*'s to answer."""
+    op = registry.by_type(op_type)
+    attrs = op.attributes({})
+    whole = op_type != "elementwise_div"  # the quotient of whole numbers is a floating-point number
+
+    def operate(self: Tensor, other: Any) -> Any:
+        if isinstance(other, Tensor) and self.array.dtype == other.array.dtype and not state.in_static_mode():
+            if whole or self.array.dtype.kind not in "biu":
+                return tape.apply(op, (other, self) if reverse else (self, other), attrs)
+        elif isinstance(other, np.ndarray) and other.ndim:
+            other = Tensor(other.astype(self.array.dtype, copy=False))
+        elif method == "__pow__" and self.array.dtype.kind == "f" and isinstance(other, (int, float)):
+            return compute(registry.by_type("pow"), (self,), {"factor": float(other)})
+        return general(self, other)
+
+    operate.__name__ = method
+    operate.__doc__ = f"Compute ``{op_type}``."
+    return operate
+
+
+def in_place(function: str) -> Callable[..., Any]:
+    """``paddle.<function>`` as a method that changes its tensor."""
+    method = function + "_"
+
+    def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
+        self.check_inplace(method)
+        before = _before(self, shares=function in FREE_SHAPE)
+        result = getattr(importlib.import_module("gradtool"), function)(before, *args, **named)
+        return _take(self, result, method, function in FREE_SHAPE, function in FREE_DTYPE)
+
+    call.__name__ = method
+    call.__doc__ = f"``paddle.{function}`` of this tensor, in place; returns it."
+    return call
+
+
+def _before(x: Tensor, shares: bool = False) -> Tensor:
+    """*x* as it is now, for an operator whose result overwrites it: backward may need the old values."""
+    keeps = shares or not is_grad_enabled()
+    return Tensor(
+        x.array if keeps else np.array(x.array),
+        stop_gradient=x.stop_gradient,
+        node=x.node,
+        index=x.index,
+        version=x.version if keeps else None,
+    )
+
+
+def _take(x: Tensor, result: Tensor, method: str, free_shape: bool, free_dtype: bool) -> Tensor:
+    """Let *x* have the values of *result* and its place on the tape."""
+    if not free_shape and result.array.shape != x.array.shape:
+        raise ShapeError(
+            f"{method}: the result has shape {list(result.array.shape)}, the tensor it should be written to "
+            f"{list(x.array.shape)}."
+        )
+    if free_shape or (free_dtype and result.array.dtype != x.array.dtype):
+        x.array = result.array
+        x.version.wrote(method)
+    else:
+        x.write(result.array, method)
+    if result.node is not None:
+        x.node, x.index, x.stop_gradient = result.node, result.index, False
+    return x
+
+
+def _setitem(self: Tensor, index: Any, value: Any) -> None:
+    """Replace the part that *index* selects; gradients flow into *value*, and no longer into what it replaces."""
+    from . import _indexing
+
+    self.check_inplace("set_value_")
+    if not isinstance(value, (Tensor, int, float, np.ndarray, np.generic)):
+        value = Tensor(np.asarray(value, self.array.dtype))
+    _take(self, _indexing.replaced(_before(self), index, value), "set_value_", False, False)
+
+
+def _filled(method: str, fixed: float | None = None) -> Callable[..., Any]:
+    def call(self: Tensor, value: float | None = None) -> Tensor:
+        self.check_inplace(method)
+        number = fixed if fixed is not None else value
+        if number is None:
+            raise ArgumentTypeError(f"{method} takes a number.")
+        self.write(np.asarray(number).astype(self.array.dtype), method)
+        self.node = None  # nothing of what it was is left
+        return self
+
+    call.__name__ = method
+    call.__doc__ = "Write one value everywhere; returns the tensor."
+    return call
+
+
+def _copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
+    """Take over the values of *other*."""
+    self.write(other.array, "copy_")
+    return self
+
+
+def _shape(self: Tensor) -> list[int]:
+    """The dimensions."""
+    return list(self.array.shape)
+
+
+def _size(self: Tensor) -> int:
+    """The number of elements."""
+    return int(self.array.size)
+
+
+def _place(self: Tensor) -> CPUPlace:
+    """Where it is stored."""
+    return CPUPlace()
+
+
+def _clone(self: Tensor) -> Tensor:
+    """A copy through which gradients flow."""
+    return compute(registry.by_type("assign"), (self,), {})  # type: ignore[no-any-return]
+
+
+def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:
+    """The tensor itself: there is one place."""
+    return self
+
+
+def _only(self: Tensor, kind: str) -> Any:
+    if self.array.size != 1:
+        raise NotOneElement(
+            f"only a tensor of one element can be converted to {kind}, but the shape is {list(self.array.shape)}."
+        )
+    return self.array.reshape(()).item()
+
+
+def _conversion(kind: type) -> Callable[[Tensor], Any]:
+    def convert(self: Tensor) -> Any:
+        return kind(_only(self, kind.__name__))
+
+    convert.__name__ = f"__{kind.__name__}__"
+    return convert
+
+
+def _index(self: Tensor) -> int:
+    return int(_only(self, "index"))
+
+
+def _item(self: Tensor, *index: int) -> Any:
+    """The one value, or the one at *index*, as a number of Python."""
+    return self.array.item(*index) if index else _only(self, "a number of Python")
+
+
+def _len(self: Tensor) -> int:
+    if not self.array.ndim:
+        raise NotOneElement("len() of a 0-D tensor is wrong")
+    return int(self.array.shape[0])
+
+
+def _format(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if spec and not self.array.ndim else format(repr(self), spec)
+
+
+def _contains(self: Tensor, value: Any) -> bool:
+    return bool((self.array == (value.array if isinstance(value, Tensor) else value)).any())
+
+
+def _set_requires(self: Tensor, value: bool) -> None:
+    self.stop_gradient = not value
+
+
+def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Let gradients flow into it (or not); returns it."""
+    self.stop_gradient = not requires_grad
+    return self
+
+
+SPECIAL: dict[str, Any] = {
+    "__bool__": _conversion(bool),
+    "__contains__": _contains,
+    "__float__": _conversion(float),
+    "__format__": _format,
+    "__index__": _index,
+    "__int__": _conversion(int),
+    "__len__": _len,
+    "__repr__": tensor_text,
+    "__setitem__": _setitem,
+    "clone": _clone,
+    "contiguous": _itself,
+    "copy_": _copy_,
+    "cpu": _itself,
+    "fill_": _filled("fill_"),
+    "item": _item,
+    "place": property(_place),
+    "requires_grad": property(lambda self: not self.stop_gradient, _set_requires),
+    "requires_grad_": _requires_grad_,
+    "shape": property(_shape),
+    "size": property(_size),
+    "zero_": _filled("zero_", 0.0),
+}
+"""Members that only tensors have, or have in this form."""
