@@ -177,9 +177,11 @@ def _(k, dout):
 @op("add_n", "X* -> Out", type="sum")
 def add_n(k, xs):
     """Sum of any number of tensors of one shape, from the first to the last."""
-    total = xs[0]
-    for x in xs[1:]:
-        total = total + x
+    if len(xs) == 1:
+        return xs[0]
+    total = k.xp.asarray(xs[0] + xs[1])
+    for x in xs[2:]:
+        total = k.xp.add(total, x, out=total)
     return total
 
 
