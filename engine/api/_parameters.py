@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool.engine import source
+from gradtool.engine import source, state
+from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.errors import ArgumentTypeError, DtypeError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Parameter, Variable
@@ -13,7 +14,9 @@ from gradtool.engine.ops import registry
 from gradtool.engine.spec import TensorSpec
 from gradtool.engine.spec import dtype as dtype_of
 
+from ._dispatch import apply
 from .nn import initializer
+from .utils import unique_name
 
 
 class ParamAttr:
@@ -74,35 +77,39 @@ def make(
     *,
     is_bias: bool = False,
     default_init: Any = None,
-) -> Parameter | None:
+) -> Parameter | TensorParameter | None:
     """A layer's parameter, called ``<layer>.w_0`` or ``<layer>.b_0`` unless *attr* names it.
 
     Returns:
-        None when *attr* is False.
+        In static mode a parameter of the main program, which the startup program initialises; in dynamic mode a tensor
+        that has its values at once; None when *attr* is False.
     """
     settings = ParamAttr.of(attr)
     if settings is None:
         return None
-    program = default.default_main_program()
-    name = settings.name or program.names(f"{layer}.{'b' if is_bias else 'w'}")
+    static = state.in_static_mode()
+    count = default.default_main_program().names if static else unique_name.generate
+    name = settings.name or count(f"{layer}.{'b' if is_bias else 'w'}")
     kind = dtype_of(dtype)
     init = settings.initializer or default_init
     if init is None:
         if not kind.is_floating:
             raise DtypeError(f"parameter '{name}' of dtype {kind.name} needs an initializer")
         init = initializer.Constant(0.0) if is_bias else initializer.XavierUniform()
-    block = program.current_block()
+    dims = tuple(int(d) for d in shape)
+    flags: dict[str, Any] = {
+        "trainable": settings.trainable,
+        "learning_rate": settings.learning_rate,
+        "regularizer": settings.regularizer,
+        "need_clip": settings.need_clip,
+        "do_model_average": settings.do_model_average,
+    }
+    if not static:
+        op_type, attrs = init.operator(TensorSpec(dims, kind))
+        return TensorParameter(apply(op_type, attrs=attrs).array, name, **flags)
+    program = default.default_main_program()
     known = program.global_block().vars.get(name)
-    parameter = block.create_parameter(
-        name,
-        tuple(int(d) for d in shape),
-        kind,
-        trainable=settings.trainable,
-        learning_rate=settings.learning_rate,
-        regularizer=settings.regularizer,
-        need_clip=settings.need_clip,
-        do_model_average=settings.do_model_average,
-    )
+    parameter = program.current_block().create_parameter(name, dims, kind, **flags)
     if known is None:
         _initialise(name, parameter.spec, init)
     return parameter
@@ -128,7 +135,7 @@ def create_parameter(
     attr: Any = None,
     is_bias: bool = False,
     default_initializer: Any = None,
-) -> Parameter:
+) -> Parameter | TensorParameter:
     """A parameter outside any layer, called ``create_parameter_0.w_0`` unless it is named.
 
     Raises:
@@ -140,7 +147,10 @@ def create_parameter(
         raise ArgumentTypeError("create_parameter: attr must not be False")
     if settings.name is None and name is not None:
         settings = ParamAttr(**{**vars(settings), "name": name})
-    layer = default.default_main_program().names("create_parameter") if settings.name is None else "create_parameter"
+    layer = "create_parameter"
+    if settings.name is None:
+        count = default.default_main_program().names if state.in_static_mode() else unique_name.generate
+        layer = count(layer)
     made = make(layer, settings, shape, dtype, is_bias=is_bias, default_init=default_initializer)
     assert made is not None
     return made

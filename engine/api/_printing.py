@@ -26,8 +26,9 @@ def tensor_text(tensor: Any) -> str:
     Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=True,
            [[0.50000000, 2.        ]])
     """
+    head = "Parameter containing:\n" if tensor.is_parameter else ""
     return (
-        f"Tensor(shape={list(tensor.array.shape)}, dtype={tensor.dtype.name}, place=Place(cpu), "
+        f"{head}Tensor(shape={list(tensor.array.shape)}, dtype={tensor.dtype.name}, place=Place(cpu), "
         f"stop_gradient={tensor.stop_gradient},\n{' ' * INDENT}{values_text(tensor.array, INDENT)})"
     )
 

@@ -70,7 +70,9 @@ def in_place(function: str) -> Callable[..., Any]:
     def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
         self.check_inplace(method)
         before = _before(self, shares=function in FREE_SHAPE)
-        result = getattr(importlib.import_module("gradtool"), function)(before, *args, **named)
+        others = [before if v is self else v for v in args]
+        named = {n: before if v is self else v for n, v in named.items()}
+        result = getattr(importlib.import_module("gradtool"), function)(before, *others, **named)
         return _take(self, result, method, function in FREE_SHAPE, function in FREE_DTYPE)
 
     call.__name__ = method
@@ -227,6 +229,7 @@ SPECIAL: dict[str, Any] = {
     "copy_": _copy_,
     "cpu": _itself,
     "fill_": _filled("fill_"),
+    "is_parameter": False,
     "item": _item,
     "place": property(_place),
     "requires_grad": property(lambda self: not self.stop_gradient, _set_requires),

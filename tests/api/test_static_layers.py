@@ -376,10 +376,3 @@ def test_a_layer_that_forgets_its_base_says_so() -> None:
 
     with pytest.raises(UsageError, match="super"):
         Forgetful()
-
-
-def test_dynamic_mode_is_refused_with_a_hint() -> None:
-    paddle.disable_static()
-    with pytest.raises(UnsupportedError, match="enable_static"):
-        nn.Linear(2, 3)
-    paddle.enable_static()

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradtool import _lazy
+from gradtool._dispatch import apply
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.spec import TensorSpec
 
@@ -20,7 +22,11 @@ class Initializer:
         raise TypeError(f"{type(self).__name__} does not say how to initialise")
 
     def __call__(self, param: Any, block: Any = None) -> Any:
-        """Append the operator that fills *param* to *block* (of the startup program)."""
+        """Append the operator that fills *param* to *block* (of the startup program); fill a tensor at once."""
+        if isinstance(param, Tensor):
+            type_, attrs = self.operator(param.spec)
+            param.set_value(apply(type_, attrs=attrs))
+            return param
         home = block if block is not None else param.block
         type_, attrs = self.operator(param.spec)
         return home.append_op(type=type_, outputs={"Out": param}, attrs=attrs)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from gradtool import _parameters
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, NotFound, UnsupportedError, UsageError, did_you_mean
-from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.eager.parameter import TensorParameter
+from gradtool.engine.eager.tensor import HookHandle, Tensor
+from gradtool.engine.errors import ArgumentTypeError, NotFound, UsageError, did_you_mean
+from gradtool.engine.ir.variable import Parameter
 from gradtool.engine.spec import dtype as dtype_of
+from gradtool.engine.value import AnyTensor
 from gradtool.utils import unique_name
+
+AnyParameter = Parameter | TensorParameter
+PARAMETERS = (Parameter, TensorParameter)
 
 _HEAD = re.compile(r"(.)([A-Z][a-z]+)")
 _TAIL = re.compile(r"([a-z])([A-Z])")
@@ -27,17 +35,13 @@ class Layer:
     """A part of a model: it holds parameters and other layers, and computes when it is called.
 
     Subclasses call ``super().__init__()`` first, assign parameters and layers to attributes, and define ``forward``.
-    In this version of gradtool layers build static programs.
+    In static mode they build programs; in dynamic mode parameters have values at once and calls compute.
 
     Args:
         name_scope: what the layer's names start with; the name of its class in snake case by default.
         dtype: of the parameters that it makes.
 
-    Raises:
-        UnsupportedError: dynamic mode is on.
-
     >>> import gradtool as paddle
-    >>> paddle.enable_static()
     >>> model = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.ReLU())
     >>> [(path, list(p.shape)) for path, p in model.named_parameters()]
     [('0.weight', [4, 3]), ('0.bias', [3])]
@@ -46,11 +50,6 @@ class Layer:
     training: bool
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
-        if not state.in_static_mode():
-            raise UnsupportedError(
-                f"{type(self).__name__}: layers of dynamic mode are not part of this version of gradtool.",
-                hint="call paddle.enable_static() first and build a static program",
-            )
         fields = self.__dict__
         fields["training"] = True
         fields["_full_name"] = unique_name.generate(name_scope or snake_case(type(self).__name__))
@@ -58,6 +57,8 @@ class Layer:
         fields["_parameters"] = OrderedDict()
         fields["_sub_layers"] = OrderedDict()
         fields["_buffers"] = OrderedDict()
+        fields["_passing_buffers"] = set()
+        fields["_before"], fields["_after"] = OrderedDict(), OrderedDict()
         fields["_path"] = ""
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -65,7 +66,23 @@ class Layer:
         raise MissingForward(f"{type(self).__name__} defines no forward()")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        return self.forward(*inputs, **kwargs)
+        for before in list(self.__dict__["_before"].values()):
+            changed = before(self, inputs)
+            if changed is not None:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+        outputs = self.forward(*inputs, **kwargs)
+        for after in list(self.__dict__["_after"].values()):
+            changed = after(self, inputs, outputs)
+            outputs = outputs if changed is None else changed
+        return outputs
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(layer, inputs)`` before ``forward``; what it returns, unless None, replaces the inputs."""
+        return HookHandle(self.__dict__["_before"], hook)
+
+    def register_forward_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call ``hook(layer, inputs, outputs)`` after ``forward``; what it returns, unless None, replaces them."""
+        return HookHandle(self.__dict__["_after"], hook)
 
     def full_name(self) -> str:
         """What the names of its parameters start with: ``linear_0``."""
@@ -76,17 +93,20 @@ class Layer:
     def __setattr__(self, name: str, value: Any) -> None:
         fields = self.__dict__
         if "_parameters" not in fields:
-            if isinstance(value, (Parameter, Layer)):
+            if isinstance(value, (*PARAMETERS, Layer)):
                 raise UsageError("super().__init__() should be called first")
             object.__setattr__(self, name, value)
-        elif isinstance(value, Parameter):
+        elif isinstance(value, PARAMETERS):
             self._forget(name)
             self._keep_parameter(name, value)
         elif isinstance(value, Layer):
             self._forget(name)
             self._keep_layer(name, value)
-        elif name in fields["_buffers"] and (value is None or isinstance(value, Variable)):
+        elif name in fields["_buffers"] and (value is None or isinstance(value, AnyTensor)):
             fields["_buffers"][name] = value
+        elif isinstance(value, Tensor):
+            # Any other tensor is a buffer too, one that state_dict leaves out.
+            self.register_buffer(name, value, persistable=False)
         else:
             for what, kind in (("_parameters", "parameter"), ("_sub_layers", "sublayer"), ("_buffers", "buffer")):
                 if name in fields[what]:
@@ -96,7 +116,7 @@ class Layer:
 
     def _clear(self, held: dict[str, Any], name: str, value: Any, kind: str) -> None:
         if value is not None:
-            wanted = {"parameter": "Parameter", "sublayer": "Layer", "buffer": "Variable"}[kind]
+            wanted = {"parameter": "Parameter", "sublayer": "Layer", "buffer": "Tensor"}[kind]
             raise ArgumentTypeError(
                 f"assignment to {kind} '{name}' should be of type {wanted} or None, but got '{type(value).__name__}'"
             )
@@ -127,6 +147,7 @@ class Layer:
         """Let an attribute change its kind."""
         fields = self.__dict__
         fields.pop(name, None)
+        fields["_passing_buffers"].discard(name)
         for what in ("_parameters", "_sub_layers", "_buffers"):
             fields[what].pop(name, None)
 
@@ -134,7 +155,7 @@ class Layer:
         path = str(self.__dict__["_path"])
         return f"{path}.{name}" if path else name
 
-    def _keep_parameter(self, name: str, value: Parameter) -> None:
+    def _keep_parameter(self, name: str, value: AnyParameter) -> None:
         self.__dict__["_parameters"][name] = value
         value.layer_path = self._join(name)
 
@@ -157,7 +178,7 @@ class Layer:
             if layer is not None:
                 layer._place(self._join(name))
 
-    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
+    def add_parameter(self, name: str, parameter: AnyParameter | None) -> AnyParameter | None:
         """Hold *parameter* under *name*; the same as assigning it.
 
         Raises:
@@ -166,7 +187,7 @@ class Layer:
         """
         if not isinstance(name, str):
             raise ArgumentTypeError(f"The name of parameter should be a string, but received {type(name).__name__}.")
-        if parameter is not None and not isinstance(parameter, Parameter):
+        if parameter is not None and not isinstance(parameter, PARAMETERS):
             raise ArgumentTypeError(
                 f"The parameter to be added should be a Parameter, but received {type(parameter).__name__}."
             )
@@ -187,13 +208,17 @@ class Layer:
         self._keep_layer(str(name), sublayer)
         return sublayer
 
-    def register_buffer(self, name: str, tensor: Variable | None, persistable: bool = True) -> None:
-        """Hold a variable that is no parameter under *name*."""
-        if tensor is not None and not isinstance(tensor, Variable):
-            raise ArgumentTypeError(
-                f"The registered buffer should be a Variable, but received {type(tensor).__name__}."
-            )
+    def register_buffer(self, name: str, tensor: AnyTensor | None, persistable: bool = True) -> None:
+        """Hold a variable or tensor that is no parameter under *name*.
+
+        Args:
+            persistable: whether :meth:`state_dict` has it.
+        """
+        if tensor is not None and not isinstance(tensor, AnyTensor):
+            raise ArgumentTypeError(f"The registered buffer should be a Tensor, but received {type(tensor).__name__}.")
         self._forget(name)
+        if not persistable:
+            self.__dict__["_passing_buffers"].add(name)
         self.__dict__["_buffers"][name] = tensor
 
     def create_parameter(
@@ -203,7 +228,7 @@ class Layer:
         dtype: Any = None,
         is_bias: bool = False,
         default_initializer: Any = None,
-    ) -> Parameter | None:
+    ) -> AnyParameter | None:
         """A parameter named after the layer; None when *attr* is False.
 
         Args:
@@ -259,19 +284,19 @@ class Layer:
                     seen.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
-    def named_parameters(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, Parameter]]:
+    def named_parameters(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, AnyParameter]]:
         """Its parameters with their paths: its own, then those of its layers in the order of assignment."""
         return self._named("_parameters", prefix, include_sublayer)
 
-    def parameters(self, include_sublayer: bool = True) -> list[Parameter]:
+    def parameters(self, include_sublayer: bool = True) -> list[AnyParameter]:
         """Its parameters."""
         return [p for _, p in self.named_parameters(include_sublayer=include_sublayer)]
 
-    def named_buffers(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, Variable]]:
+    def named_buffers(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, AnyTensor]]:
         """Its buffers with their paths."""
         return self._named("_buffers", prefix, include_sublayer)
 
-    def buffers(self, include_sublayer: bool = True) -> list[Variable]:
+    def buffers(self, include_sublayer: bool = True) -> list[AnyTensor]:
         """Its buffers."""
         return [b for _, b in self.named_buffers(include_sublayer=include_sublayer)]
 
@@ -282,9 +307,45 @@ class Layer:
         for path, layer in layers:
             for what in ("_parameters", "_buffers"):
                 for name, value in layer.__dict__[what].items():
-                    if value is not None:
+                    if value is not None and name not in layer.__dict__["_passing_buffers"]:
                         found[structured_name_prefix + (f"{path}.{name}" if path else name)] = value
         return found
+
+    def set_state_dict(
+        self, state_dict: Mapping[str, Any], use_structured_name: bool = True
+    ) -> tuple[list[str], list[str]]:
+        """Take over the values in *state_dict*.
+
+        Args:
+            state_dict: values by path, as :meth:`state_dict` returns them: tensors or arrays.
+            use_structured_name: False when they are by the names of the parameters instead.
+
+        Returns:
+            The keys that are missing, and those that nothing here has. A value of another shape is left out with a
+            warning, as in Paddle.
+        """
+        mine = {p if use_structured_name else v.name: v for p, v in self.state_dict().items()}
+        for key, target in mine.items():
+            if key not in state_dict:
+                continue
+            value = np.asarray(state_dict[key])
+            if value.shape != tuple(target.shape):
+                warnings.warn(
+                    f"Skip loading for {key}. {key} receives a shape {list(value.shape)}, but the expected shape is "
+                    f"{list(target.shape)}.",
+                    stacklevel=2,
+                )
+                continue
+            target.set_value(value)
+        return [k for k in mine if k not in state_dict], [k for k in state_dict if k not in mine]
+
+    set_dict = load_dict = set_state_dict
+
+    def clear_gradients(self, set_to_zero: bool = True) -> None:
+        """Set the gradients of all its parameters to zeros, or remove them."""
+        for parameter in self.parameters():
+            if parameter.trainable:
+                parameter.clear_gradient(set_to_zero)
 
     # -- how it works ---------------------------------------------------------------------------------------------
 

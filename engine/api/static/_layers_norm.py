@@ -32,11 +32,11 @@ def _channels(x: Variable, last: bool, where: str) -> int:
     return channels
 
 
-def _scale(layer: str, attr: Any, size: int, dtype: Any) -> Variable | None:
+def _scale(layer: str, attr: Any, size: int, dtype: Any) -> Any:
     return _parameters.make(layer, attr, [size], dtype, default_init=initializer.Constant(1.0))
 
 
-def _shift(layer: str, attr: Any, size: int, dtype: Any) -> Variable | None:
+def _shift(layer: str, attr: Any, size: int, dtype: Any) -> Any:
     return _parameters.make(layer, attr, [size], dtype, is_bias=True)
 
 

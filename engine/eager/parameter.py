@@ -1,0 +1,49 @@
+"""Parameters of dynamic mode: leaf tensors that training changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tensor import Array, Tensor
+
+
+class TensorParameter(Tensor):
+    """A persistable leaf that gradients flow into.
+
+    Attributes:
+        optimize_attr: ``{"learning_rate": factor}``.
+        regularizer, need_clip, do_model_average, is_distributed: settings for optimizers.
+        layer_path: the Python path of the parameter in its model (``head.weight``), if a Layer holds it.
+    """
+
+    __slots__ = ("do_model_average", "is_distributed", "layer_path", "need_clip", "optimize_attr", "regularizer")
+
+    is_parameter = True
+
+    def __init__(
+        self,
+        array: Array,
+        name: str,
+        *,
+        trainable: bool = True,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        need_clip: bool = True,
+        do_model_average: bool = True,
+    ) -> None:
+        super().__init__(array, stop_gradient=not trainable, name=name, persistable=True)
+        self.optimize_attr = {"learning_rate": learning_rate}
+        self.regularizer = regularizer
+        self.need_clip = need_clip
+        self.do_model_average = do_model_average
+        self.is_distributed = False
+        self.layer_path: str | None = None
+
+    @property
+    def trainable(self) -> bool:
+        """Whether gradients flow into it: the negation of ``stop_gradient`` (unlike in static programs)."""
+        return not self._stop
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._stop = not value
