@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import source
-from ..errors import DtypeError, GradientError, ShapeError
+from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..kernels.backend import backend
 from ..ops.opdef import Operand
 from ..ops.registry import by_type
@@ -17,7 +17,7 @@ from ..spec import TensorSpec
 from ..sweep import sweep
 from .mode import _GradMode
 from .tape import GradNode, Place, apply, lifted, tensor_ops
-from .tensor import Leaf, Tensor
+from .tensor import Keep, Leaf, Tensor
 
 Grad = Any
 """A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
@@ -40,7 +40,9 @@ class Pass:
     Args:
         retain_graph: keep what the nodes retained, for another pass.
         create_graph: record the pass itself, so that its results can be differentiated.
-        needed: the nodes that lead to what is asked for; None for all.
+        fill: whether the pass fills ``.grad``; hooks run in any case.
+        targets: the places whose gradients are asked for; None for all leaves.
+        needed: the nodes that lead to the targets; None for all.
         constants: places through which no gradient flows in this pass.
     """
 
@@ -49,14 +51,21 @@ class Pass:
         *,
         retain_graph: bool,
         create_graph: bool = False,
+        fill: bool = True,
+        targets: Collection[Place] = (),
         needed: set[GradNode] | None = None,
         constants: frozenset[Place] = frozenset(),
     ) -> None:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
+        self.fill = fill
+        self.targets = targets
         self.needed = needed
         self.constants = constants
         self.parts: dict[Place, list[Grad]] = {}
+        self.kept: list[tuple[Leaf, Grad]] = []
+        self.loc = source.here()
+        self._k: Any = tensor_ops if create_graph else backend("numpy").ops
         self._heap: list[tuple[int, int, GradNode]] = []
         self._queued: set[GradNode] = set()
 
@@ -67,17 +76,19 @@ class Pass:
             ShapeError: the gradient has another shape (a ValueError).
             DtypeError: the gradient's dtype cannot become the tensor's (a TypeError).
         """
+        place = tensor.on_tape()
+        if place in self.constants:
+            return
         if gradient is None:
             start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
         else:
             start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
-        place = tensor.on_tape()
         self.parts.setdefault(place, []).append(_as_tensor(start) if self.create_graph else _array(start))
         self._push(place)
 
     def run(self) -> None:
         """Sweep from the seeds to the leaves; afterwards :attr:`parts` holds the gradients by place."""
-        with _GradMode(self.create_graph):
+        with _GradMode(self.create_graph), np.errstate(all="ignore"):
             sweep(self._nodes(), self.parts, self._wanted, self._sum, self._emit)
 
     def total(self, place: Place) -> Grad | None:
@@ -88,6 +99,48 @@ class Pass:
         if len(found) > 1:
             found[:] = [self._sum(place, found)]
         return found[0]
+
+    def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, made: str | None) -> Grad:
+        """*gradient* after all *hooks*, in the order of registration.
+
+        Raises:
+            GradientError: a hook returned neither a Tensor nor None. What a hook raises passes through.
+            ShapeError: a hook returned a tensor of another shape (a ValueError).
+        """
+        # The hooks get a copy: the same array may be on its way to other tensors as well.
+        given = _as_tensor(gradient)
+        given = Tensor(np.array(given.array), stop_gradient=given.node is None, node=given.node, index=given.index)
+        for hook in list(hooks.values()):
+            if isinstance(hook, Keep):
+                tensor = hook.tensor()
+                if tensor is not None and self.fill:
+                    self.kept.append((tensor.leaf, given if self.create_graph else given.array.copy()))
+                continue
+            try:
+                result = hook(given)
+            except Exception as error:
+                error.add_note(f"raised by a hook on {what}{f', made at {made}' if made else ''}")
+                raise
+            if result is None:
+                continue
+            if not isinstance(result, Tensor):
+                raise GradientError(
+                    f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.", made=made
+                )
+            given = _as_tensor(checked(result, spec, f"what a hook on {what} returned"))
+        return given if self.create_graph else given.array
+
+    def hooked_leaf(self, leaf: Leaf, gradient: Grad) -> Grad:
+        """*gradient* after the hooks of *leaf*."""
+        return self.hooked(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", None) if leaf.hooks else gradient
+
+    def hooked_output(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
+        """*gradient* of output *index* of *node* after the hooks on it."""
+        hooks = node.hooks.get(index) if node.hooks is not None else None
+        if gradient is None or not hooks:
+            return gradient
+        what = f"the output of {node.op.type}"
+        return self.hooked(hooks, gradient, node.outs[index], what, source.describe(node.loc))
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
@@ -107,7 +160,9 @@ class Pass:
     def _wanted(self, place: Place) -> bool:
         if place in self.constants:
             return False
-        return self.needed is None or isinstance(place, Leaf) or place[0] in self.needed or place in self.parts
+        if self.needed is None:
+            return True
+        return place in self.targets or (not isinstance(place, Leaf) and place[0] in self.needed)
 
     def _sum(self, place: Place, found: list[Grad]) -> Grad:
         """Borrow the first, allocate at the second, add in place from the third."""
@@ -115,23 +170,35 @@ class Pass:
             return apply(by_type("sum"), [found], {})
         total = found[0] + found[1]
         for extra in found[2:]:
-            np.add(total, extra, out=total) if isinstance(total, np.ndarray) else None
-            total = total if isinstance(total, np.ndarray) else total + extra
+            if isinstance(total, np.ndarray):
+                np.add(total, extra, out=total)
+            else:
+                total = total + extra
         return total
 
     def _emit(self, visit: _Visit, arriving: list[Grad | None], mask: list[bool]) -> list[Grad | None]:
         node = visit.node
-        if node._hooks or node._keeps:
-            arriving = [self._hooked(node, i, g) for i, g in enumerate(arriving)]
+        if node.hooks is not None:
+            arriving = [self.hooked_output(node, i, g) for i, g in enumerate(arriving)]
+        for i, place in enumerate(visit.outs):
+            if place in self.targets:
+                if arriving[i] is not None:
+                    self.parts[place] = [arriving[i]]
+            elif place is not None:
+                self.parts.pop(place, None)  # a gradient that has been used is let go
         rule = node.op.rule
         assert rule is not None
         args = self._arguments(node, arriving)
         wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
-        k: Any = tensor_ops if self.create_graph else backend("numpy").ops
-        with np.errstate(all="ignore"):
-            groups = rule(k, args, wanted, node.attrs)
+        try:
+            groups = rule(self._k, args, wanted, node.attrs)
+        except GradtoolError as error:
+            raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None
+        except Exception as error:
+            error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
+            raise
         if not self.retain_graph:
-            node.free()
+            node.free(self.loc)
         grads = [g for group in groups for g in group]
         for place, g in zip(node.wrt, grads, strict=True):
             if g is not None and place is not None:
@@ -181,34 +248,6 @@ class Pass:
         zeros = np.zeros(spec.shape, spec.dtype.numpy)
         return Tensor(zeros) if self.create_graph else zeros
 
-    def _hooked(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
-        if gradient is None:
-            return None
-        hooks = (node._hooks or {}).get(index, {})
-        kept = (node._keeps or {}).get(index)
-        tensor = kept() if kept is not None else None
-        gradient = run_hooks(hooks, gradient, node.outs[index], f"the output of {node.op.type}", node.loc)
-        if tensor is not None:
-            tensor.leaf.grad = _added(tensor.leaf.grad, gradient)
-        return gradient if self.create_graph else _array(gradient)
-
-
-def run_hooks(hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, loc: source.Location) -> Grad:
-    """*gradient* after all *hooks*, in the order of registration."""
-    for hook in list(hooks.values()):
-        given = _as_tensor(gradient)
-        given.stop_gradient = given.node is None
-        result = hook(given)
-        if result is None:
-            continue
-        if not isinstance(result, Tensor):
-            raise GradientError(
-                f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.",
-                made=source.describe(loc),
-            )
-        gradient = checked(result, spec, f"what a hook on {what} returned")
-    return gradient
-
 
 def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:
     """*gradient* in the dtype of *spec*, after checking its shape."""
@@ -242,22 +281,22 @@ def _as_tensor(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value)
 
 
-def _added(before: Tensor | None, gradient: Grad) -> Tensor:
-    """An accumulated gradient: always storage of its own, for a gradient may be shared between tensors."""
-    if isinstance(gradient, Tensor) and gradient.node is not None:
-        return gradient if before is None else apply(by_type("elementwise_add"), [before, gradient], {"axis": -1})
-    array = _array(gradient)
-    new = np.array(array) if before is None else before.array + array
-    return Tensor(new, stop_gradient=False)
-
-
-def accumulate(leaf: Leaf, gradient: Grad, create_graph: bool) -> None:
-    """Run the leaf's hooks on *gradient* and add the result to its ``.grad``."""
-    gradient = run_hooks(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", source.NOWHERE)
+def store(leaf: Leaf, gradient: Grad) -> None:
+    """Add *gradient* to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone."""
     with leaf.lock:
-        leaf.grad = _added(leaf.grad, gradient if create_graph else _array(gradient))
-    for after in list(leaf.after.values()):
-        after()
+        before = leaf.grad
+        array = _array(gradient)
+        if isinstance(gradient, Tensor) and gradient.node is not None:
+            leaf.grad = (
+                gradient if before is None else apply(by_type("elementwise_add"), [before, gradient], {"axis": -1})
+            )
+        elif before is None:
+            leaf.grad = Tensor(np.array(array), stop_gradient=False)
+        elif before.node is None and before.array.dtype == array.dtype and before.array.flags.writeable:
+            np.add(before.array, array, out=before.array)
+            before.version.wrote("backward")
+        else:
+            leaf.grad = Tensor(before.array + array, stop_gradient=False)
 
 
 def backward(
@@ -265,19 +304,22 @@ def backward(
 ) -> None:
     """Compute the gradients of *tensors* and add them to the ``.grad`` of the leaves they depend on.
 
-    A tensor with ``stop_gradient`` is passed over.
+    A tensor with ``stop_gradient`` is passed over. Nothing is added before all gradients and all hooks are done, so a
+    pass that fails leaves every ``.grad`` as it was.
     """
     work = Pass(retain_graph=retain_graph, create_graph=create_graph)
     for tensor, gradient in zip(tensors, grad_tensors, strict=True):
         if not tensor.stop_gradient:
             work.seed(tensor, gradient)
     work.run()
+    leaves = [place for place in work.parts if isinstance(place, Leaf)]
     with _GradMode(create_graph):
-        for place in list(work.parts):
-            if isinstance(place, Leaf):
-                total = work.total(place)
-                if total is not None:
-                    accumulate(place, total, create_graph)
+        found = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
+        for leaf, gradient in (*work.kept, *found):
+            store(leaf, gradient)
+    for leaf in leaves:
+        for after in list(leaf.after.values()):
+            after()
 
 
 def grad(
@@ -289,43 +331,63 @@ def grad(
     create_graph: bool,
     constants: Sequence[Tensor] = (),
 ) -> list[Tensor | None]:
-    """The gradients of *outputs* by *inputs*, None for an input that does not matter; no ``.grad`` is touched."""
+    """The gradients of *outputs* by *inputs*, None for an input that does not matter; no ``.grad`` is touched.
+
+    Hooks on intermediate results act, hooks on leaves do not: they belong to ``.grad``.
+    """
     wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t.stop_gradient}
     roots = [t for t in outputs if not t.stop_gradient]
+    stops = frozenset(t.on_tape() for t in constants)
     work = Pass(
         retain_graph=retain_graph,
         create_graph=create_graph,
-        needed=_leading_to(wanted, roots),
-        constants=frozenset(t.on_tape() for t in constants),
+        fill=False,
+        targets=wanted,
+        needed=_leading_to(wanted, roots, stops),
+        constants=stops,
     )
     for tensor, gradient in zip(outputs, grad_outputs, strict=True):
         if not tensor.stop_gradient:
             work.seed(tensor, gradient)
     work.run()
-    found: list[Tensor | None] = []
+    held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
-        for t in inputs:
-            total = None if t.stop_gradient else work.total(t.on_tape())
-            if total is None:
-                found.append(None)
-                continue
-            result = _as_tensor(total)
-            found.append(result if create_graph else Tensor(np.array(result.array)))
-    return found
+        return [None if t.stop_gradient else _result(work, t, held) for t in inputs]
 
 
-def _leading_to(wanted: dict[Place, None], roots: Sequence[Tensor]) -> set[GradNode]:
+def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
+    """What :func:`grad` returns for *tensor*: storage of its own, whatever the gradient shares.
+
+    Args:
+        held: identities of tensors that are in someone's hands already; the result's is added.
+    """
+    place = tensor.on_tape()
+    total = work.total(place)
+    if total is None:
+        return None
+    if not isinstance(place, Leaf) and place[0] not in work._queued:
+        total = work.hooked_output(*place, total)  # the sweep did not get there, so its hooks have not run
+    if not work.create_graph:
+        return Tensor(np.array(_array(total)))
+    result = apply(by_type("assign"), [total], {}) if id(total) in held else _as_tensor(total)
+    held.add(id(result))
+    result.stop_gradient = False
+    return result
+
+
+def _leading_to(wanted: dict[Place, None], roots: Sequence[Tensor], constants: frozenset[Place]) -> set[GradNode]:
     """The nodes between *roots* and *wanted*, found without recursion."""
     seen: set[GradNode] = set()
-    todo = [t.node for t in roots if t.node is not None]
+    todo = [t.node for t in roots if t.node is not None and t.on_tape() not in constants]
     while todo:
         node = todo.pop()
         if node in seen:
             continue
         seen.add(node)
-        todo += [p[0] for p in node.wrt if p is not None and not isinstance(p, Leaf)]
+        todo += [p[0] for p in node.wrt if p is not None and p not in constants and not isinstance(p, Leaf)]
     leading: set[GradNode] = set()
     for node in sorted(seen, key=lambda n: n.sequence):
-        if any(p is not None and (p in wanted or (not isinstance(p, Leaf) and p[0] in leading)) for p in node.wrt):
+        ways = [p for p in node.wrt if p is not None and p not in constants]
+        if any(p in wanted or (not isinstance(p, Leaf) and p[0] in leading) for p in ways):
             leading.add(node)
     return leading

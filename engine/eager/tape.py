@@ -7,7 +7,6 @@ as soon as nothing needs it, a million nodes deep without recursion.
 from __future__ import annotations
 
 import itertools
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from ..ops.registry import by_name
 from ..source import Location
 from ..spec import TensorSpec
 from .mode import is_grad_enabled
+from .saved import packing, unpacked
 from .tensor import Array, Leaf, Tensor, Version
 
 Place = tuple["GradNode", int] | Leaf
@@ -55,20 +55,23 @@ class GradNode:
             whole where no slot does.
         sequence: grows with time; a node is always newer than those it was computed from.
         loc: where the user's program called the operator.
+        versions: of what it retained: the write counters and what they said when it was recorded.
+        packed: whether ``saved_tensors_hooks`` stand between the retained values and backward.
         freed: where the values it retained were freed, or None.
+        hooks: by output: what to call with its gradient, in order; None while there is nothing.
     """
 
     __slots__ = (
         "__weakref__",
-        "_hooks",
-        "_keeps",
         "args",
         "attrs",
         "freed",
+        "hooks",
         "loc",
         "op",
         "out_sizes",
         "outs",
+        "packed",
         "sequence",
         "versions",
         "wrt",
@@ -85,6 +88,7 @@ class GradNode:
         outs: list[TensorSpec],
         out_sizes: list[int | None] | None,
         versions: list[tuple[Version, int]],
+        packed: bool = False,
     ) -> None:
         self.op = op
         self.attrs = attrs
@@ -97,29 +101,23 @@ class GradNode:
         self.sequence = next(_sequence)
         self.loc: Location = source.here()
         self.freed: Location | None = None
-        self._hooks: dict[int, dict[int, Any]] | None = None
-        self._keeps: dict[int, weakref.ref[Tensor]] | None = None
+        self.packed = packed
+        self.hooks: dict[int, dict[int, Any]] | None = None
 
     def __repr__(self) -> str:
         return f"<GradNode {self.op.type} {source.short(self.loc)}>"
 
     def hooks_of(self, index: int) -> dict[int, Any]:
         """The hooks on output *index*."""
-        if self._hooks is None:
-            self._hooks = {}
-        return self._hooks.setdefault(index, {})
+        if self.hooks is None:
+            self.hooks = {}
+        return self.hooks.setdefault(index, {})
 
-    def keep(self, index: int, tensor: Tensor) -> None:
-        """Store the gradient of output *index* in the tensor's ``.grad`` as well."""
-        if self._keeps is None:
-            self._keeps = {}
-        self._keeps[index] = weakref.ref(tensor)
-
-    def free(self) -> None:
-        """Let go of the retained values."""
+    def free(self, where: Location) -> None:
+        """Let go of the retained values; *where* says which backward it was."""
         self.args = None
         self.versions = []
-        self.freed = source.here()
+        self.freed = where
 
     def retained(self) -> list[Operand]:
         """What the rule reads.
@@ -145,7 +143,7 @@ class GradNode:
                     made=source.describe(self.loc),
                     hint="edit a copy (x.clone()), or use the operator that makes a new tensor",
                 )
-        return self.args
+        return [_each(v, unpacked) for v in self.args] if self.packed else self.args
 
 
 class Recipe:
@@ -210,45 +208,19 @@ def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> A
     except Exception as error:
         raise _explained(op, arrays, attrs, error) from (None if isinstance(error, GradtoolError) else error)
     results = result if isinstance(result, tuple) else (result,)
-    node = None
+    if recipe.plain:
+        tensors: list[Any] = [None if a is None else _result(a, recipe, sources) for a in results]
+    else:
+        tensors = [
+            None if a is None else _each(a, lambda part: _result(part, recipe, sources)) for a in results
+        ]
     if recipe.wrt and is_grad_enabled():
         wanted = [operands[i] for i in recipe.wrt] if recipe.plain else flatten(operands, recipe.wrt)
         for v in wanted:
             if v is not None and not v._stop:
-                node = _record(recipe, attrs, operands, results, wanted)
+                _record(recipe, attrs, operands, tensors, wanted)
                 break
-    if recipe.plain:
-        tensors = tuple(
-            [
-                None
-                if a is None
-                else _result(a, node, recipe, recipe.outs.index(j) if j in recipe.outs else -1, sources)
-                for j, a in enumerate(results)
-            ]
-        )
-    else:
-        tensors = _results(results, node, recipe, sources)
-    return tensors if isinstance(result, tuple) else tensors[0]
-
-
-def _results(results: Sequence[Any], node: GradNode | None, recipe: Recipe, sources: Sequence[Tensor | None]) -> Any:
-    """Tensors in the nesting of *results*, where some slot holds a list."""
-    starts: dict[int, int] = {}
-    at = 0
-    for place in recipe.outs:
-        starts[place] = at
-        size = _size(results[place])
-        at += 1 if size is None else size
-    made: list[Any] = []
-    for j, r in enumerate(results):
-        start = starts.get(j)
-        if isinstance(r, (list, tuple)):
-            made.append(
-                [_result(a, node, recipe, -1 if start is None else start + i, sources) for i, a in enumerate(r)]
-            )
-        else:
-            made.append(None if r is None else _result(r, node, recipe, -1 if start is None else start, sources))
-    return tuple(made)
+    return tuple(tensors) if isinstance(result, tuple) else tensors[0]
 
 
 def _arrays(operand: Operand) -> Operand:
@@ -276,35 +248,40 @@ def _record(
     recipe: Recipe,
     attrs: Mapping[str, Any],
     operands: Sequence[Operand],
-    results: Sequence[Any],
+    results: Sequence[Operand],
     wanted: Sequence[Tensor | None],
-) -> GradNode:
+) -> None:
+    """Make the node of one call and give *results* their places on the tape."""
     versions: list[tuple[Version, int]] = []
     args: list[Operand] = []
+    hooks = packing.get()
     for kind, place, like, _ in recipe.reads:
-        if kind == "dout":
+        value = None if kind == "dout" else operands[place] if kind == "in" else results[place]
+        if value is None:
             args.append(None)
-        elif kind == "in":
-            value = operands[place]
-            if value is None:
-                args.append(None)
-            elif like:
-                args.append(_each(value, _ghost))
-            else:
-                args.append(value)
-                for v in value if isinstance(value, (list, tuple)) else (value,):
-                    versions.append((v.version, v.version.count))
+        elif like:
+            args.append(_each(value, _ghost))
+        elif hooks is not None:
+            args.append(_each(value, hooks.pack if kind == "in" else hooks.pack_values))
         else:
-            args.append(_each(results[place], _ghost) if like else results[place])
+            # Only the values of a result: the node must not point to what points to it.
+            args.append(value if kind == "in" else _arrays(value))
+            for v in value if isinstance(value, (list, tuple)) else (value,):
+                versions.append((v.version, v.version.count))
     if recipe.plain:
-        outs = [TensorSpec(results[j].shape, results[j].dtype) for j in recipe.outs]
+        outs = [results[j] for j in recipe.outs]
         wrt_sizes = out_sizes = None
     else:
-        outs = [TensorSpec(a.shape, a.dtype) for a in flatten(results, recipe.outs)]
+        outs = flatten(results, recipe.outs)
         wrt_sizes = [_size(operands[i]) for i in recipe.wrt]
         out_sizes = [_size(results[j]) for j in recipe.outs]
+    specs = [TensorSpec(v.array.shape, v.array.dtype) for v in outs]
     wrt = [None if v is None or v._stop else v.on_tape() for v in wanted]
-    return GradNode(recipe.op, attrs, args, wrt, wrt_sizes, outs, out_sizes, versions)
+    node = GradNode(recipe.op, attrs, args, wrt, wrt_sizes, specs, out_sizes, versions, hooks is not None)
+    for i, v in enumerate(outs):
+        v.node = node
+        v.index = i
+        v._stop = False
 
 
 def _size(value: Any) -> int | None:
@@ -321,27 +298,20 @@ def _ghost(value: Any) -> Array:
     return array if array.nbytes < GHOST_FROM else np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def _result(array: Any, node: GradNode | None, recipe: Recipe, index: int, sources: Sequence[Tensor | None]) -> Tensor:
-    """The tensor for one result; *index* is its position among the outputs with a gradient, or -1."""
+def _result(array: Any, recipe: Recipe, sources: Sequence[Tensor | None]) -> Tensor:
+    """The tensor for one result, sharing the write counter of an operand whose storage it shares."""
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
-    version = None
     base = array.base
     for v in sources:
         if v is None:
             continue
         if array is v.array:
-            if recipe.shares:
-                version = v.version
-            else:
-                array = array.copy()  # an operator's result is a tensor of its own, as assign's is
-            break
+            # An operator's result is a tensor of its own, as assign's is, unless sharing is what it is for.
+            return Tensor(array, version=v.version) if recipe.shares else Tensor(array.copy())
         if base is not None and (base is v.array or base is v.array.base):
-            version = v.version  # a view: writing it in place writes its source
-            break
-    if node is None or index < 0:
-        return Tensor(array, version=version)
-    return Tensor(array, stop_gradient=False, node=node, index=index, version=version)
+            return Tensor(array, version=v.version)  # a view: writing it in place writes its source
+    return Tensor(array)
 
 
 class TensorOps:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 Array = Any
 Hook = Callable[["Tensor"], "Tensor | None"]
+
+_making_leaf = threading.Lock()
 
 names = UniqueNames()
 """Names of tensors made in this process: ``generated_tensor_0``, ``eager_tmp_0``, …"""
@@ -66,6 +70,18 @@ class Leaf:
         self.lock = threading.Lock()
 
 
+class Keep:
+    """Stands among the hooks of an intermediate result whose gradient is to be kept."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = weakref.ref(tensor)
+
+
+_keys = itertools.count()
+
+
 class HookHandle:
     """Removes a hook."""
 
@@ -73,7 +89,7 @@ class HookHandle:
 
     def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
         self._hooks = hooks
-        self._key = max(hooks, default=-1) + 1
+        self._key = next(_keys)
         hooks[self._key] = hook
 
     def remove(self) -> bool:
@@ -179,12 +195,27 @@ class Tensor(AnyTensor, Arithmetic):
     def leaf(self) -> Leaf:
         """Where its gradients accumulate, made when first needed."""
         if self._leaf is None:
-            self._leaf = Leaf(self.name, self.spec)
+            with _making_leaf:  # threads that meet at a shared leaf must not make two
+                if self._leaf is None:
+                    self._leaf = Leaf(self.name, self.spec)
         return self._leaf
 
     def on_tape(self) -> tuple[GradNode, int] | Leaf:
         """Its place on the tape: the key that the sweep knows it by."""
         return self.leaf if self.node is None else (self.node, self.index)
+
+    @property
+    def placed(self) -> Callable[[Array], Tensor]:
+        """Makes a tensor of other values that has this one's place on the tape; does not keep this one alive."""
+        stop, node, index = self._stop, self.node, self.index
+        leaf = None if node is not None or stop else self.leaf
+
+        def make(array: Array) -> Tensor:
+            made = Tensor(array, stop_gradient=stop, node=node, index=index)
+            made._leaf = leaf
+            return made
+
+        return make
 
     def register_hook(self, hook: Hook) -> HookHandle:
         """Call *hook* with the whole gradient of this tensor whenever backward has computed it.
@@ -204,9 +235,14 @@ class Tensor(AnyTensor, Arithmetic):
         return HookHandle(hooks, hook)
 
     def retain_grads(self) -> None:
-        """Keep the gradient of an intermediate result in ``.grad``; call it before backward."""
+        """Keep the gradient of an intermediate result in ``.grad``; call it before backward.
+
+        Kept is the gradient as the hooks that were registered before leave it.
+        """
         if self.node is not None and not self._stop:
-            self.node.keep(self.index, self)
+            hooks = self.node.hooks_of(self.index)
+            if not any(isinstance(h, Keep) and h.tensor() is self for h in hooks.values()):
+                HookHandle(hooks, Keep(self))
 
     # -- the gradient ---------------------------------------------------------------------------------------------
 
@@ -224,6 +260,9 @@ class Tensor(AnyTensor, Arithmetic):
                 f"the gradient of '{self.name}' must have its shape {list(self.array.shape)}, "
                 f"but received {list(value.array.shape)}."
             )
+        if value is not None and value.node is None:
+            # A copy: later gradients are added in place, and must not change what was assigned.
+            value = Tensor(np.array(value.array), stop_gradient=value.stop_gradient)
         self.leaf.grad = value
 
     def gradient(self) -> np.ndarray[Any, Any] | None:

@@ -1,0 +1,93 @@
+"""``saved_tensors_hooks``: the user's say in how values wait for backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentTypeError, GradientError
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+Pack = Callable[["Tensor"], Any]
+Unpack = Callable[[Any], "Tensor"]
+
+
+class saved_tensors_hooks:
+    """Keep ``pack(tensor)`` instead of each tensor that backward will need, and get it back by ``unpack``.
+
+    Called once per value that an operator retains. Values can wait in a file or in fewer bits this way:
+    ``with saved_tensors_hooks(lambda t: t.numpy(), paddle.to_tensor): ...``
+
+    Args:
+        pack_hook: takes a Tensor, returns anything.
+        unpack_hook: takes what *pack_hook* returned, returns a Tensor of the same shape and dtype.
+
+    Raises:
+        ArgumentTypeError: a hook cannot be called (a TypeError).
+        GradientError: at backward, when *unpack_hook* returns something else.
+    """
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise ArgumentTypeError(
+                    f"saved_tensors_hooks: {name} must be a function, but received {type(hook).__name__}."
+                )
+        self._pack = pack_hook
+        self._unpack = unpack_hook
+        self._tokens: list[Token[saved_tensors_hooks | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(packing.set(self))
+
+    def __exit__(self, *exception: object) -> None:
+        packing.reset(self._tokens.pop())
+
+    def pack(self, tensor: Tensor) -> Packed:
+        """What is kept of *tensor*, a forward input."""
+        return Packed(tensor, self._packed(tensor), self._unpack, whole=True)
+
+    def pack_values(self, tensor: Tensor) -> Packed:
+        """What is kept of the values of *tensor*, a result: nothing kept may point back to its node."""
+        return Packed(tensor, self._packed(tensor.detach()), self._unpack, whole=False)
+
+    def _packed(self, tensor: Tensor) -> Any:
+        token = packing.set(None)  # what the hook itself computes is kept as usual
+        try:
+            return self._pack(tensor)
+        finally:
+            packing.reset(token)
+
+
+packing: ContextVar[saved_tensors_hooks | None] = ContextVar("gradtool_saved_tensors_hooks", default=None)
+"""The hooks in force, or None."""
+
+
+class Packed:
+    """A retained value as a pack hook left it, with what it takes to put its tensor back in its place."""
+
+    __slots__ = ("_like", "_spec", "_unpack", "_value")
+
+    def __init__(self, tensor: Tensor, value: Any, unpack: Unpack, whole: bool) -> None:
+        self._value = value
+        self._unpack = unpack
+        self._spec = tensor.spec
+        self._like = tensor.placed if whole else None
+
+    def unpacked(self) -> Any:
+        """The tensor, or the array where only the values were kept."""
+        from .tensor import Tensor
+
+        given = self._unpack(self._value)
+        if not isinstance(given, Tensor) or given.spec is not self._spec:
+            came = str(given.spec) if isinstance(given, Tensor) else type(given).__name__
+            raise GradientError(f"unpack_hook must return the tensor of {self._spec} that was packed, not {came}.")
+        return given.array if self._like is None else self._like(given.array)
+
+
+def unpacked(value: Any) -> Any:
+    """*value* without its packing."""
+    return value.unpacked() if isinstance(value, Packed) else value
