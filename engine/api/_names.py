@@ -51,6 +51,7 @@ provide(
     "gradtool.nn._layers",
     "Linear Conv2D BatchNorm2D LayerNorm Embedding Dropout Flatten ReLU Tanh Sigmoid GELU Softmax",
 )
+provide("gradtool.nn", "gradtool.nn._layers", "BatchNorm1D BatchNorm3D")
 provide("gradtool.nn", "gradtool.nn._losses", "CrossEntropyLoss MSELoss L1Loss BCEWithLogitsLoss")
 provide("gradtool.nn", "gradtool.nn._pooling_layers", "MaxPool2D AvgPool2D AdaptiveAvgPool2D")
 provide("gradtool.nn", "gradtool.nn._attention", "MultiHeadAttention")

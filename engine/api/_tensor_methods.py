@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from gradtool.engine.ops import registry
 from ._dispatch import compute
 from ._printing import tensor_text
 from .device import CPUPlace
+from .utils import unique_name
 
 FREE_SHAPE = {"flatten", "reshape", "squeeze", "t", "transpose", "unsqueeze"}
 """In-place methods whose result is the same storage in another shape."""
@@ -36,6 +38,10 @@ FREE_DTYPE = {
     "not_equal",
 }
 """In-place methods whose result may have another dtype, and new storage then."""
+
+
+class NotALeaf(UsageError, RuntimeError):
+    """A deep copy of a tensor that has a history (Paddle raises RuntimeError)."""
 
 
 class NotOneElement(UsageError, AssertionError):
@@ -160,6 +166,33 @@ def _clone(self: Tensor) -> Tensor:
     return compute(registry.by_type("assign"), (self,), {})  # type: ignore[no-any-return]
 
 
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A leaf of its own with the same values, its gradient included, called ``<name>_deepcopy_0``.
+
+    Raises:
+        NotALeaf: the tensor was computed from others (a RuntimeError).
+    """
+    if self.node is not None:
+        raise NotALeaf(
+            f"only leaf tensors can be copied deeply, and '{self.name}' was computed from others.",
+            hint="copy x.detach(), or use x.clone() to stay in the graph",
+        )
+    made = object.__new__(type(self))
+    memo[id(self)] = made
+    Tensor.__init__(
+        made,
+        np.array(self.array),
+        stop_gradient=self.stop_gradient,
+        name=unique_name.generate(f"{self.name}_deepcopy"),
+        persistable=self.persistable,
+    )
+    for setting in getattr(type(self), "settings", ()):
+        setattr(made, setting, copy.deepcopy(getattr(self, setting), memo))
+    if self.grad is not None:
+        made.grad = copy.deepcopy(self.grad, memo)
+    return made
+
+
 def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:
     """The tensor itself: there is one place."""
     return self
@@ -217,6 +250,7 @@ def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 SPECIAL: dict[str, Any] = {
     "__bool__": _conversion(bool),
     "__contains__": _contains,
+    "__deepcopy__": _deepcopy,
     "__float__": _conversion(float),
     "__format__": _format,
     "__index__": _index,

@@ -16,7 +16,8 @@ class TensorParameter(Tensor):
         layer_path: the Python path of the parameter in its model (``head.weight``), if a Layer holds it.
     """
 
-    __slots__ = ("do_model_average", "is_distributed", "layer_path", "need_clip", "optimize_attr", "regularizer")
+    settings = ("do_model_average", "is_distributed", "layer_path", "need_clip", "optimize_attr", "regularizer")
+    __slots__ = settings
 
     is_parameter = True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -274,3 +275,44 @@ def test_weights_change_by_hand() -> None:
             layer.weight.subtract_(layer.weight.grad * 0.05)
         layer.clear_gradients()
     assert float((layer(x) ** 2).mean()) < before * 1e-3
+
+
+def test_deep_copies_are_networks_of_their_own() -> None:
+    net = nn.Linear(2, 3)
+    backward(net(paddle.ones([1, 2])).sum())
+    other = copy.deepcopy(net)
+    assert (other.weight.name, other.weight.trainable, other.weight.layer_path) == (
+        "linear_0.w_0_deepcopy_0",
+        True,
+        net.weight.layer_path,
+    )
+    np.testing.assert_array_equal(other.weight.numpy(), net.weight.numpy())
+    assert other.weight.grad.tolist() == net.weight.grad.tolist()
+    nn.initializer.Constant(0.0)(other.weight)
+    assert float(net.weight.abs().sum()) > 0
+    with pytest.raises(RuntimeError, match="only leaf tensors"):
+        copy.deepcopy(net.weight * 2)
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (lambda: nn.BatchNorm1D(3), [5, 3]),
+        (lambda: nn.BatchNorm1D(3), [5, 3, 2]),
+        (lambda: nn.BatchNorm1D(3, data_format="NLC"), [5, 2, 3]),
+        (lambda: nn.BatchNorm2D(3, data_format="NHWC"), [2, 2, 2, 3]),
+        (lambda: nn.BatchNorm3D(3), [2, 3, 2, 2, 2]),
+    ],
+)
+def test_batch_norm_of_every_rank(layer: Any, shape: list[int]) -> None:
+    norm = layer()
+    x = paddle.rand(shape)
+    y = norm(x).numpy()
+    channel = shape.index(3)
+    others = tuple(i for i in range(len(shape)) if i != channel)
+    np.testing.assert_allclose(y.mean(others), np.zeros(3), atol=1e-5)
+    np.testing.assert_allclose(y.std(others), np.ones(3), atol=1e-2)
+    with pytest.raises(ValueError, match="expected"):
+        norm(paddle.rand([2, 3, 2, 2, 2, 2]))
+    with pytest.raises(ValueError, match="data_format"):
+        type(norm)(3, data_format="CN")

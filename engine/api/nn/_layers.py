@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import gradtool
 from gradtool._images import LAYOUTS, numbers, windows
@@ -125,12 +125,15 @@ class Conv2D(Layer):
         return ", ".join([*parts, f"data_format={self._data_format}"])
 
 
-class BatchNorm2D(Layer):
-    """Standardise every channel of images over the batch, in testing with moving statistics.
+class _BatchNorm(Layer):
+    """Standardise every channel over the batch, in testing with moving statistics.
 
     Args:
         use_global_stats: whether to use the moving statistics; those of the batch in training when None.
     """
+
+    ranks: ClassVar[tuple[int, ...]]
+    layouts: ClassVar[tuple[str, ...]]
 
     def __init__(
         self,
@@ -139,13 +142,17 @@ class BatchNorm2D(Layer):
         epsilon: float = 1e-05,
         weight_attr: Any = None,
         bias_attr: Any = None,
-        data_format: str = "NCHW",
+        data_format: str | None = None,
         use_global_stats: bool | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=state.default_dtype())
-        if data_format not in ("NCHW", "NHWC"):
-            raise UsageError(f"expected NCHW or NHWC for data_format input of BatchNorm2D, but got {data_format!r}")
+        data_format = self.layouts[0] if data_format is None else data_format
+        if data_format not in self.layouts:
+            raise UsageError(
+                f"expected {' or '.join(self.layouts)} for data_format input of {type(self).__name__}, "
+                f"but got {data_format!r}"
+            )
         ones, zeros = initializer.Constant(1.0), initializer.Constant(0.0)
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=ones)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
@@ -156,8 +163,11 @@ class BatchNorm2D(Layer):
         self._data_format, self._use_global_stats, self._name = data_format, use_global_stats, name
 
     def forward(self, input: Any) -> Any:
-        if input.ndim != 4:
-            raise UsageError(f"BatchNorm2D expected 4D input (got {input.ndim}D input, {list(input.shape)})")
+        if input.ndim not in self.ranks:
+            wanted = " or ".join(f"{n}D" for n in self.ranks)
+            raise UsageError(
+                f"{type(self).__name__} expected {wanted} input (got {input.ndim}D input, {list(input.shape)})"
+            )
         return F.batch_norm(
             input,
             self._mean,
@@ -176,6 +186,31 @@ class BatchNorm2D(Layer):
         if self._data_format != "NCHW":
             text += f", data_format={self._data_format}"
         return text + _named(self._name)
+
+
+class BatchNorm1D(_BatchNorm):
+    """As :class:`BatchNorm2D`, for ``[batch, channels]`` and ``[batch, channels, length]``."""
+
+    ranks = (2, 3)
+    layouts = ("NCL", "NLC")
+
+
+class BatchNorm2D(_BatchNorm):
+    """Standardise every channel of images over the batch, in testing with moving statistics.
+
+    Args:
+        use_global_stats: whether to use the moving statistics; those of the batch in training when None.
+    """
+
+    ranks = (4,)
+    layouts = ("NCHW", "NHWC")
+
+
+class BatchNorm3D(_BatchNorm):
+    """As :class:`BatchNorm2D`, for ``[batch, channels, depth, height, width]``."""
+
+    ranks = (5,)
+    layouts = ("NCDHW", "NDHWC")
 
 
 class LayerNorm(Layer):
