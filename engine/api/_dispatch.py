@@ -43,24 +43,21 @@ def apply(
         ModeError: a variable in dynamic mode, or a tensor in static mode.
     """
     op = registry.by_type(op_type)
-    static = state.in_static_mode()
-    wanted = Variable if static else Tensor
+    if not state.in_static_mode():
+        return _computed(op, operands, attrs, outputs)
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     fitted = []
     for slot, value in zip(op.inputs, padded, strict=False):
         if slot.many:
             entries = () if value is None else tuple(value)
             for v in entries:
-                if not isinstance(v, wanted):
+                if not isinstance(v, Variable):
                     refuse(op_type, slot.name, v)
             fitted.append(entries)
         else:
-            if not isinstance(value, wanted) and (value is not None or not slot.optional):
+            if not isinstance(value, Variable) and (value is not None or not slot.optional):
                 refuse(op_type, slot.name, value)
             fitted.append(value)
-    if not static:
-        results = _computed(op, fitted, attrs or {}, outputs or {})
-        return results[0] if len(results) == 1 else tuple(results)
     names = default.default_main_program().names
     layer = name if name is not None else names(key or op_type)
     given = dict(outputs or {})
@@ -103,23 +100,40 @@ def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str,
 
 def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     """The first output of *op*, computed at once from tensors and recorded."""
-    for slot, v in zip(op.inputs, operands, strict=False):
-        if v is not None and not slot.many and not isinstance(v, Tensor):
-            refuse(op.type, slot.name, v)
-    result = tape.apply(op, operands, op.attributes(attrs))
+    check_tensors(op, operands)
+    result = tape.apply(op, operands, op.attributes(attrs) if attrs else op.defaults)
     return result[0] if isinstance(result, tuple) else result
 
 
-def _computed(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any], asked: Mapping[str, Any]) -> list[Any]:
+def check_tensors(op: OpDef, operands: Sequence[Any]) -> None:
+    """Raise the error for an operand that is no tensor (a list of tensors, for a list slot)."""
+    for slot, v in zip(op.inputs, operands, strict=False):
+        if isinstance(v, Tensor):
+            continue
+        if slot.many and isinstance(v, (list, tuple)):
+            for e in v:
+                if not isinstance(e, Tensor):
+                    refuse(op.type, slot.name, e)
+        elif v is not None or not (slot.optional or slot.many):
+            refuse(op.type, slot.name, v)
+
+
+def _computed(
+    op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any] | None, outputs: Mapping[str, Any] | None
+) -> Any:
     """The outputs of *op* that a program would have: optional ones only where they are asked for."""
-    result = tape.apply(op, operands, op.attributes(attrs))
+    check_tensors(op, operands)
+    result = tape.apply(op, operands, op.attributes(attrs) if attrs else op.defaults)
+    if not isinstance(result, tuple) and not outputs:
+        return result
+    asked = outputs or {}
     found: list[Any] = []
     for slot, value in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=False):
         target = asked.get(slot.name)
         if slot.optional and target is None:
             continue
         found.append(value if not isinstance(target, Tensor) else write(target, value, op.type))
-    return found
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def write(target: Tensor, value: Tensor, writer: str) -> Tensor:
