@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 SUBMODULES: dict[str, tuple[str, ...]] = {
-    "gradtool": ("static", "nn", "fluid", "base", "framework", "utils", "tensor", "device"),
+    "gradtool": ("static", "nn", "fluid", "base", "framework", "utils", "tensor", "device", "optimizer", "regularizer"),
     "gradtool.static": ("nn",),
     "gradtool.nn": ("functional", "initializer"),
+    "gradtool.optimizer": ("lr",),
     "gradtool.base": ("backward", "core", "executor", "framework", "initializer", "param_attr", "unique_name"),
     "gradtool.fluid": (
         "backward",

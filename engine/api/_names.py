@@ -46,6 +46,13 @@ provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 
 # One block per file below; keep them sorted by file.
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
+provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")
+provide("gradtool.optimizer", "gradtool.optimizer._base", "Optimizer")
+provide(
+    "gradtool.optimizer",
+    "gradtool.optimizer._rules",
+    "SGD Momentum Adam AdamW Adagrad Adadelta Adamax RMSProp Lamb",
+)
 provide(
     "gradtool.nn",
     "gradtool.nn._layers",

@@ -139,7 +139,10 @@ class Executor:
         values = (scope or global_scope()).values
         plan = self._plan(program, fed, names)
         for name in plan.loads:
-            if name not in values:
+            if name in program.live:
+                v = program.global_block().vars[name]
+                values[name] = np.full(v.shape, program.live[name](), v.dtype.numpy)
+            elif name not in values:
                 variable = program.global_block().vars[name]
                 raise UninitializedError(
                     f"'{name}' has not been initialized: it has no value in the scope.",

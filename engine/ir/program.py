@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ class Program:
         blocks: the blocks, by index.
         names: the generator of unique names, one per program.
         version: grows with every edit; plans are cached under it.
+        live: persistable variables whose value is asked for before every run (a scheduled learning rate), by name.
     """
 
     def __init__(self) -> None:
@@ -39,6 +40,7 @@ class Program:
         self.version = 0
         self.current_block_idx = 0
         self.plans: dict[Any, Any] = {}
+        self.live: dict[str, Callable[[], float]] = {}
         self._seed = 0
         self._appending_grad_times = 0
 

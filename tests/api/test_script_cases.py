@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from gradtool import _alias
-from gradtool.engine.errors import NotImplementedHere, UnknownNameWarning, UnsupportedError
+from gradtool.engine.errors import UnknownNameWarning, UnsupportedError
 from tests.parity import replay
 
 NAMES = replay.names("x")
 
 NOT_YET = {
     "x004_callbacks_with_checkpoints": (UnsupportedError, "recomputation"),
-    "x012_minimize_results": (NotImplementedHere, "paddle.optimizer"),
 }
 """Cases that cannot run yet, with the error that says why; a case leaves the list as soon as it passes."""
 

@@ -57,7 +57,7 @@ def result_names(result: Any) -> dict[str, Any]:
         operators, pairs = result
         return {
             "pairs": [[name(p), name(g)] for p, g in pairs],
-            "optimize_ops": [[o.type, o.input("Param")] for o in operators],
+            "optimize_ops": [[o.type, o.input("Param") if "Param" in o.input_names else []] for o in operators],
         }
     if all(isinstance(r, tuple) for r in result):
         return {"pairs": [[name(p), name(g)] for p, g in result]}

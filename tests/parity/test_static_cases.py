@@ -29,10 +29,6 @@ NOT_YET = {
     **dict.fromkeys(("s180_checkpoints_two", "s181_checkpoints_one"), "recomputation"),
     "s182_checkpoints_skip_connection": "recomputation",
     "s201_py_func": "py_func",
-    "s191_momentum_l2": "momentum",
-    "s193_adamw": "adamw",
-    **dict.fromkeys(("s196_sgd_clip_global_norm", "s197_minimize_no_grad_set", "s198_param_attr_lr_reg_noclip"), "sgd"),
-    "s199_rmsprop_adagrad": "rmsprop",
 }
 """Cases that cannot run yet, with the operator or layer that is missing; one that runs must leave the list."""
 

@@ -1,4 +1,4 @@
-"""What optimizers do to one parameter in one step (paddle.md 6).
+"""What optimizers do to one parameter in one step (as in Paddle 3.1).
 
 Each operator reads a parameter, its gradient, the learning rate and the state that the optimizer keeps for it, and
 returns their new values; programs write them back to the same variables. No gradient passes through an update.
@@ -51,6 +51,11 @@ def _number(tensor, like):
     return tensor.reshape(()).astype(like.dtype)
 
 
+def _rounded(k, beta, like):
+    """A decay rate in the dtype of *like*, in which its powers are kept: only then ``1 - beta`` and they agree."""
+    return k.xp.asarray(beta, like.dtype)
+
+
 def _weights(param, grad, master, rate):
     """Weights to update, gradient and learning rate, all of one dtype."""
     w = param if master is None else master
@@ -101,7 +106,7 @@ def momentum(
     regularization_coeff,
     rescale_grad,
 ):
-    """``velocity = mu·velocity + grad``, ``param - rate·velocity``; with Nesterov ``param - rate·(grad + mu·velocity)``.
+    """``velocity = mu·velocity + grad``; ``param - rate·velocity``, or with Nesterov ``- rate·(grad + mu·velocity)``.
 
     The gradient is scaled by rescale_grad first, and with ``l2_decay`` weight decay is added to it.
     """
@@ -155,8 +160,8 @@ def _adam(k, param, w, g, rate, m, v, v_max, b1p, b2p, master, skip, b1t, b2t, e
     """
     if skip is not None and bool(skip.reshape(())):
         return param, m, v, v_max, b1p, b2p, master
-    beta1 = beta1 if b1t is None else _number(b1t, w)
-    beta2 = beta2 if b2t is None else _number(b2t, w)
+    beta1 = _rounded(k, beta1, w) if b1t is None else _number(b1t, w)
+    beta2 = _rounded(k, beta2, w) if b2t is None else _number(b2t, w)
     epsilon = epsilon if et is None else _number(et, w)
     m_new = beta1 * m + (1 - beta1) * g
     v_new = beta2 * v + (1 - beta2) * (g * g)
@@ -294,6 +299,7 @@ def _(make):
 def adamax(k, param, grad, rate, moment, inf_norm, beta1_pow, master, *, beta1, beta2, epsilon):
     """Adam with the largest gradient instead of the mean square (Kingma and Ba 2015, section 7.1)."""
     w, g, rate = _weights(param, grad, master, rate)
+    beta1 = _rounded(k, beta1, w)
     moment = beta1 * moment + (1 - beta1) * g
     inf_norm = k.xp.maximum(k.xp.abs(g), beta2 * inf_norm + epsilon)
     w_new, master_new = _new(param, master, w - rate / (1 - _number(beta1_pow, w)) * (moment / inf_norm))
@@ -433,6 +439,7 @@ def lamb(
     if skip is not None and bool(skip.reshape(())):
         return param, moment1, moment2, beta1_pow, beta2_pow, master
     w, g, rate = _weights(param, grad, master, rate)
+    beta1, beta2 = _rounded(k, beta1, w), _rounded(k, beta2, w)
     moment1 = beta1 * moment1 + (1 - beta1) * g
     moment2 = beta2 * moment2 + (1 - beta2) * (g * g)
     mean = moment1 / (1 - _number(beta1_pow, w))

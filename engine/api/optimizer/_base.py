@@ -1,0 +1,375 @@
+"""What all optimizers share: from a loss to operators that update its parameters (paddle.md 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from gradtool import _parameters
+from gradtool.engine import state
+from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.errors import (
+    ArgumentTypeError,
+    ElementTypeError,
+    LossError,
+    LossTypeError,
+    ModeError,
+    UnsupportedError,
+    UsageError,
+    expect_type,
+)
+from gradtool.engine.ir import build, default, roles
+from gradtool.engine.ir.marking import marked
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.transaction import unchanged_on_failure
+from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import OpDef
+from gradtool.nn.clip import ClipGradBase
+from gradtool.regularizer import L2Decay, WeightDecayRegularizer
+from gradtool.utils import unique_name
+
+from .lr import LRScheduler
+
+Pairs = list[tuple[Any, Any]]
+"""Parameters with their gradients."""
+
+
+class MissingSetting(UsageError, AssertionError):
+    """A setting that must be given is None (Paddle raises ValueError or AssertionError)."""
+
+
+class LossSizeError(LossError, AssertionError):
+    """A loss of several elements (Paddle's minimize raises AssertionError)."""
+
+
+class FixedRateError(UsageError, RuntimeError):
+    """The learning rate is set by hand although a scheduler sets it (Paddle raises RuntimeError)."""
+
+
+class State(NamedTuple):
+    """Something that an optimizer keeps for each parameter.
+
+    Attributes:
+        slot: the input slot of the update operator that takes it.
+        name: its variable is called ``<param>_<name>_0``.
+        fill: its value at first.
+        single: it has one element instead of the parameter's shape.
+    """
+
+    slot: str
+    name: str
+    fill: float = 0.0
+    single: bool = False
+
+
+class Optimizer:
+    """Base of all optimizers.
+
+    Args:
+        learning_rate: a float, or an :class:`LRScheduler`.
+        parameters: what to update; in static mode all trainable parameters when None.
+        weight_decay: a coefficient (of an L2Decay) or a regularizer; a parameter's own one wins.
+        grad_clip: a ``paddle.nn.ClipGradBy*``.
+        name: part of the names of what the optimizer keeps.
+
+    Raises:
+        MissingSetting: no learning rate (a ValueError and an AssertionError).
+        ArgumentTypeError: an argument of a wrong type (a TypeError).
+        ElementTypeError: something in *parameters* that is no parameter (an AttributeError).
+    """
+
+    op_type = ""
+    """The update operator."""
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: Any = None,
+        grad_clip: ClipGradBase | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._where = f"paddle.optimizer.{type(self).__name__}"
+        given("learning_rate", learning_rate)
+        if isinstance(learning_rate, bool) or not isinstance(learning_rate, (float, LRScheduler)):
+            raise ArgumentTypeError(
+                f"learning rate should be float or LRScheduler, but received {type(learning_rate).__name__}.",
+                hint=f"write {float(learning_rate)}" if isinstance(learning_rate, int) else None,
+            )
+        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
+            raise ArgumentTypeError(
+                f"'grad_clip' in {self._where} must be a paddle.nn.ClipGradBy*, "
+                f"but received {type(grad_clip).__name__}."
+            )
+        self._learning_rate = learning_rate
+        self._parameters = self._listed(parameters)
+        self._decay = _regularizer(weight_decay, self._where)
+        self._grad_clip = grad_clip
+        self._name = name
+        self._rates: dict[Program, Variable] = {}
+        self._states: dict[tuple[Any, str], Any] = {}
+
+    def _listed(self, parameters: Iterable[Any] | None) -> list[Any] | None:
+        if parameters is None:
+            return None
+        if isinstance(parameters, Variable) or not isinstance(parameters, Iterable):
+            raise ArgumentTypeError(
+                f"'parameters' in {self._where} must be a list of parameters, but received {type(parameters).__name__}."
+            )
+        found = list(parameters)
+        for p in found:
+            if isinstance(p, dict):
+                raise UnsupportedError(
+                    f"{self._where}: groups of parameters with settings of their own are not part of this version of "
+                    "gradtool.",
+                    hint="give parameters their own learning_rate and regularizer with paddle.ParamAttr",
+                )
+            if not isinstance(p, Parameter):
+                raise ElementTypeError(
+                    f"'parameters' in {self._where} must hold parameters, but received {type(p).__name__}."
+                )
+        return found
+
+    # -- what the kinds of optimizers differ in -------------------------------------------------------------------
+
+    def _kept(self) -> Sequence[State]:
+        """What is kept for each parameter."""
+        return ()
+
+    def _settings(self, param: Any) -> dict[str, Any]:
+        """Attributes of the update operator."""
+        return {}
+
+    def _decay_of(self, param: Any) -> WeightDecayRegularizer | None:
+        """The regularizer that adds to the gradient of *param*."""
+        return getattr(param, "regularizer", None) or self._decay
+
+    def _finish(self, pairs: Pairs) -> None:
+        """Append what follows all updates."""
+
+    # -- the learning rate ----------------------------------------------------------------------------------------
+
+    def get_lr(self) -> float:
+        """The learning rate now."""
+        rate = self._learning_rate
+        return float(rate() if isinstance(rate, LRScheduler) else rate)
+
+    def set_lr(self, value: float) -> None:
+        """Change the learning rate (dynamic mode only).
+
+        Raises:
+            ModeError: static mode is on (an AssertionError).
+            FixedRateError: a scheduler sets it (a RuntimeError).
+            ArgumentTypeError: *value* is no number (a TypeError).
+        """
+        self._dynamic("set_lr")
+        if isinstance(self._learning_rate, LRScheduler):
+            raise FixedRateError(
+                "optimizer's learning rate can't be LRScheduler when invoke this API, because this will lead to "
+                "conflict.",
+                hint="call set_lr_scheduler, or step() of the scheduler",
+            )
+        expect_type(value, (int, float), "value", f"{self._where}.set_lr")
+        self._learning_rate = float(value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Let *scheduler* set the learning rate from now on (dynamic mode only)."""
+        self._dynamic("set_lr_scheduler")
+        expect_type(scheduler, LRScheduler, "scheduler", f"{self._where}.set_lr_scheduler")
+        self._learning_rate = scheduler
+
+    def _rate(self, program: Program) -> Variable:
+        """The variable that holds the learning rate in *program*."""
+        found = self._rates.get(program)
+        if found is None:
+            found = _global_variable(program, "learning_rate", (), self.get_lr(), state.default_dtype())
+            self._rates[program] = found
+            if isinstance(self._learning_rate, LRScheduler):
+                program.live[found.name] = self._learning_rate
+        return found
+
+    def _rate_of(self, param: Any, rate: Variable) -> Variable:
+        """The learning rate of *param*: scaled by the factor in its ParamAttr."""
+        factor = param.optimize_attr["learning_rate"]
+        if factor == 1.0:
+            return rate
+        with default.name_scope("scale_with_param_lr"), marked(rate.block, roles.OPTIMIZE | roles.LR_SCHED):
+            scaled: Variable = rate * factor
+            return scaled
+
+    # -- static mode ----------------------------------------------------------------------------------------------
+
+    def minimize(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameters: Sequence[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+    ) -> tuple[list[Any], Pairs]:
+        """Append the backward part of *loss* and the updates of its parameters.
+
+        Args:
+            loss: a variable of one element.
+            startup_program: where the learning rate and the optimizer's state are initialised; the default one when
+                None.
+            parameters: what to update (parameters or names); those of the constructor when None or empty.
+            no_grad_set: where gradients are cut, as for ``append_backward``.
+
+        Returns:
+            The operators that update, and ``(parameter, gradient)`` pairs with the gradients before clipping and
+            decay.
+
+        Raises:
+            LossTypeError: *loss* is no Variable (an AssertionError).
+            LossSizeError: it has several elements (an AssertionError).
+
+        A call that fails leaves both programs as they were.
+        """
+        self._static("minimize", loss)
+        main, startup = loss.block.program, startup_program or default.default_startup_program()
+        expect_type(startup, Program, "startup_program", f"{self._where}.minimize")
+        kept, rates = dict(self._states), dict(self._rates)
+        try:
+            with unchanged_on_failure(main, startup), default.program_guard(main, startup):
+                pairs = self.backward(loss, startup, parameters, no_grad_set)
+                return self.apply_gradients(pairs), pairs
+        except BaseException:
+            self._states, self._rates = kept, rates
+            raise
+
+    def backward(
+        self,
+        loss: Variable,
+        startup_program: Program | None = None,
+        parameters: Sequence[Variable | str] | None = None,
+        no_grad_set: Iterable[Variable | str] | None = None,
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+    ) -> Pairs:
+        """The first half of :meth:`minimize`: append the backward part and return ``(parameter, gradient)`` pairs."""
+        self._static("backward", loss)
+        if loss.spec.count != 1:
+            raise LossSizeError(
+                f"The number of elements of loss should be 1, but the shape of '{loss.name}' is {list(loss.shape)}.",
+                variable=loss.name,
+                hint="reduce it, for example with paddle.mean",
+            )
+        return append_backward(loss, parameters or self._parameters, no_grad_set, callbacks)
+
+    def apply_gradients(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
+        """The second half of :meth:`minimize`: append clipping, decay and updates, sorted by parameter name.
+
+        Returns:
+            The operators from the first update on.
+        """
+        pairs = sorted(params_grads, key=lambda pair: str(pair[0].name))
+        program = pairs[0][0].block.program if pairs else default.default_main_program()
+        block = program.global_block()
+        with default.program_guard(program):
+            with default.name_scope("gradient_clip"):
+                if self._grad_clip is not None:
+                    pairs = self._grad_clip(pairs)
+            with default.name_scope("regularization"):
+                for p, g in pairs:
+                    self._add_decay(p, g)
+            first = len(block.ops)
+            rate = self._rate(program)
+            for p, _ in pairs:
+                for kept in self._kept():
+                    self._state(p, kept)
+            for p, g in pairs:
+                with default.name_scope("optimizer"):
+                    self._append_update(p, g, self._rate_of(p, rate))
+            self._finish(pairs)
+        return block.ops[first:]
+
+    def _add_decay(self, param: Any, grad: Any) -> None:
+        """Add the regularizer's term to *grad*, in place."""
+        decay = self._decay_of(param)
+        if decay is None:
+            return
+        with marked(grad.block, roles.OPTIMIZE, (param.name, grad.name)):
+            term = decay(param, grad)
+            build.emit(grad.block, registry.by_type("sum"), ((grad, term),), {}, [grad])
+
+    def _state(self, param: Any, kept: State) -> Any:
+        """The variable that holds *kept* for *param*."""
+        found = self._states.get((param, kept.name))
+        if found is None:
+            key = f"{param.name}_{self._name}_{kept.name}" if self._name else f"{param.name}_{kept.name}"
+            shape = (1,) if kept.single else param.shape
+            found = _global_variable(param.block.program, key, shape, kept.fill, param.dtype)
+            found.stop_gradient = False
+            self._states[param, kept.name] = found
+        return found
+
+    def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
+        op = registry.by_type(self.op_type)
+        operands = self._operands(op, param, grad, rate)
+        block = param.block.program.global_block()
+        inputs = tuple(operands.get(s.name) for s in op.inputs)
+        outputs = [operands.get(s.name.removesuffix("Out")) for s in op.outputs]
+        with marked(block, roles.OPTIMIZE, (param.name, grad.name)):
+            build.emit(block, op, inputs, self._settings(param), outputs)
+
+    def _operands(self, op: OpDef, param: Any, grad: Any, rate: Any) -> dict[str, Any]:
+        """By input slot of the update operator."""
+        kept = {k.slot: self._state(param, k) for k in self._kept()}
+        return {"Param": param, "Grad": grad, "LearningRate": rate, **kept}
+
+    # -- modes ----------------------------------------------------------------------------------------------------
+
+    def _static(self, function: str, loss: Any) -> None:
+        if not isinstance(loss, Variable):
+            raise LossTypeError(f"The loss should be a Variable, but received {type(loss).__name__}.")
+        state.require_static(f"{type(self).__name__}.{function}")
+
+    def _dynamic(self, function: str) -> None:
+        if state.in_static_mode():
+            raise ModeError(
+                f"'{function}()' works in dynamic mode, and static mode is on.",
+                hint="call paddle.disable_static() before it; in static mode minimize() appends the updates",
+            )
+
+
+def _global_variable(program: Program, key: str, shape: tuple[int, ...], value: float, dtype: Any) -> Variable:
+    """A new persistable variable of *program*, which the startup program fills with *value*."""
+    name = unique_name.generate(key)
+    while name in program.global_block().vars:
+        name = unique_name.generate(key)
+    return _parameters.create_global_var(shape, value, dtype, persistable=True, name=name)
+
+
+def given(what: str, value: Any) -> Any:
+    """*value*, which must not be None; raises :class:`MissingSetting`."""
+    if value is None:
+        raise MissingSetting(f"{what} is not set.")
+    return value
+
+
+def within(what: str, value: Any, low: float, high: float | None = None) -> float:
+    """*value* as a float from *low* up to but without *high*.
+
+    Raises:
+        MissingSetting: it is None (a ValueError and an AssertionError).
+        ArgumentTypeError: it is no number (a TypeError).
+        UsageError: it is outside (a ValueError).
+    """
+    given(what, value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArgumentTypeError(f"{what} must be a number, but received {type(value).__name__}.")
+    if not (value >= low and (high is None or value < high)):
+        bounds = f"{what} >= {low:g}" if high is None else f"{what} in [{low:g},{high:g})"
+        raise UsageError(f"Invalid value of {what}, expect {bounds}, but received {value}.")
+    return float(value)
+
+
+def _regularizer(weight_decay: Any, where: str) -> WeightDecayRegularizer | None:
+    if weight_decay is None or isinstance(weight_decay, WeightDecayRegularizer):
+        return weight_decay
+    if isinstance(weight_decay, (int, float)) and not isinstance(weight_decay, bool):
+        return L2Decay(float(weight_decay))
+    raise ArgumentTypeError(
+        f"The type of 'weight_decay' in {where} must be float or a regularizer, "
+        f"but received {type(weight_decay).__name__}."
+    )
