@@ -122,3 +122,14 @@ provide(
     "avg_pool2d max_pool2d adaptive_avg_pool2d adaptive_max_pool2d",
 )
 provide("gradtool.nn.functional", "gradtool.nn.functional._resizing", "interpolate one_hot pad upsample zeropad2d")
+provide("gradtool.nn.functional", "gradtool.nn.functional._attention", "scaled_dot_product_attention")
+provide("gradtool", "gradtool._along", "masked_fill put_along_axis")
+provide("gradtool", "gradtool._einsum", "einsum")
+provide("gradtool", "gradtool._empty", "empty empty_like")
+provide("gradtool", "gradtool._repeats", "repeat_interleave unique")
+provide(
+    "gradtool",
+    "gradtool._stacking",
+    "atleast_1d atleast_2d atleast_3d column_stack dstack hstack row_stack vstack",
+)
+provide("gradtool.static", "gradtool.static._metrics", "accuracy")

@@ -211,9 +211,7 @@ def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> A
     if recipe.plain:
         tensors: list[Any] = [None if a is None else _result(a, recipe, sources) for a in results]
     else:
-        tensors = [
-            None if a is None else _each(a, lambda part: _result(part, recipe, sources)) for a in results
-        ]
+        tensors = [None if a is None else _each(a, lambda part: _result(part, recipe, sources)) for a in results]
     if recipe.wrt and is_grad_enabled():
         wanted = [operands[i] for i in recipe.wrt] if recipe.plain else flatten(operands, recipe.wrt)
         for v in wanted:

@@ -107,6 +107,7 @@ def each_op() -> pytest.MarkDecorator:
 SHAPED_BY_VALUES = {
     "bincount",
     "concat",
+    "empty",
     "expand_v2",
     "fill_constant",
     "gather",
@@ -118,6 +119,7 @@ SHAPED_BY_VALUES = {
     "pad3d",
     "randint",
     "range",
+    "repeat_interleave",
     "reshape2",
     "slice",
     "split",
@@ -126,15 +128,17 @@ SHAPED_BY_VALUES = {
     "top_k_v2",
     "truncated_gaussian_random",
     "uniform_random",
+    "unique",
     "unsqueeze2",
     "where_index",
 }
 """Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
 
-COUNTED = {"range", "where_index"}
+COUNTED = {"range", "unique", "where_index"}
 """Those of them whose floating-point operands say how many elements come out."""
 
 NEEDS_KNOWN = {
+    "empty": "the length of the shape tensor is the number of dimensions",
     "expand_v2": "the length of the shape tensor is the number of dimensions",
     "fill_constant": "the length of the shape tensor is the number of dimensions",
     "gaussian_random": "the length of the shape tensor is the number of dimensions",

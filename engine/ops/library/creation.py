@@ -48,6 +48,17 @@ def made_shape(shape, shape_tensor, shape_tensor_list):
     return wholes(shape_tensor_list) if shape_tensor_list else shape
 
 
+@op("empty", "ShapeTensor? ShapeTensorList* -> Out", attrs={"shape": (), "dtype": 5}, differentiable=False)
+def empty(k, shape_tensor, shape_tensor_list, *, shape, dtype):
+    """A tensor to be overwritten; it holds zeros, so that a run that reads it can be repeated."""
+    return k.xp.zeros(made_shape(shape, shape_tensor, shape_tensor_list), dtype_of(dtype).numpy)
+
+
+@empty.infer
+def _(shape_tensor, shape_tensor_list, *, shape, dtype):
+    return shaped("empty", shape_tensor, shape_tensor_list, shape, dtype)
+
+
 @op(
     "fill_constant_batch_size_like",
     "Input -> Out",
@@ -219,6 +230,13 @@ def _(make):
     yield make(value=1.0, shape_tensor=exactly([2, 3], "int32"), shape_tensor_list=[])
     yield make(value=1.0, shape=(-1, 3), shape_tensor_list=[exactly([2], "int32"), exactly(3, "int32")])
     yield make(shape=(2, 0), value_tensor=exactly([1.5], "float32"), shape_tensor_list=[])
+
+
+@empty.samples
+def _(make):
+    yield make(shape=(2, 3), shape_tensor_list=[])
+    yield make(shape_tensor=exactly([2, 3], "int32"), shape_tensor_list=[], dtype=3)
+    yield make(shape=(-1, 3), shape_tensor_list=[exactly([2], "int32"), exactly(3, "int32")])
 
 
 @fill_constant_batch_size_like.samples

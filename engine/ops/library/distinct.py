@@ -1,0 +1,47 @@
+"""The distinct elements of a tensor."""
+
+from __future__ import annotations
+
+from ...spec import UNKNOWN, TensorSpec
+from ...spec import dtype as dtype_of
+from ..infer import axis_in, product
+from ..opdef import op
+from ..samples import exactly, ints
+
+UNIQUE = {
+    "axis": (),
+    "dtype": 3,
+    "is_sorted": True,
+    "return_index": False,
+    "return_inverse": False,
+    "return_counts": False,
+}
+
+
+@op("unique", "X -> Out Indices Index Counts", attrs=UNIQUE, differentiable=False)
+def unique(k, x, *, axis, dtype):
+    """The distinct elements (or slices along *axis*) in order, where each first stands, which one each is, how many."""
+    flat = x if axis else x.reshape(-1)
+    found = k.xp.unique(
+        flat, return_index=True, return_inverse=True, return_counts=True, axis=axis[0] if axis else None
+    )
+    kind = dtype_of(dtype).numpy
+    return found[0], *(a.reshape(-1).astype(kind) for a in found[1:])
+
+
+@unique.infer
+def _(x, *, axis, dtype):
+    some = TensorSpec((UNKNOWN,), dtype)
+    if not axis:
+        return x.with_shape((UNKNOWN,)), some, TensorSpec((product(x.shape),), dtype), some
+    at = axis_in(axis[0], x.ndim, "unique")
+    shape = (*x.shape[:at], UNKNOWN, *x.shape[at + 1 :])
+    return x.with_shape(shape), some, TensorSpec((x.shape[at],), dtype), some
+
+
+@unique.samples
+def _(make):
+    yield make(x=ints((3, 4), 5))
+    yield make(x=exactly([[1.0, 3.0, 1.0], [1.0, 2.0, 1.0]]), axis=(1,), dtype=2)
+    yield make(x=(), return_index=True)
+    yield make(x=(0,), return_inverse=True, return_counts=True)
