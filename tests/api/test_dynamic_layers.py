@@ -252,6 +252,14 @@ def test_tensors_assigned_to_attributes_are_buffers_that_are_not_saved() -> None
     assert layer.mask is None
 
 
+def test_parameters_are_replaced_by_parameters_in_their_place() -> None:
+    layer, other = nn.Linear(2, 3), nn.Linear(2, 3)
+    layer.weight = other.weight
+    assert [p.name for p in layer.parameters()] == ["linear_1.w_0", "linear_0.b_0"]
+    with pytest.raises(TypeError, match="should be of type Parameter"):
+        layer.weight = paddle.ones([2, 3])
+
+
 def test_hooks_see_and_replace_inputs_and_outputs() -> None:
     layer = nn.ReLU()
     before = layer.register_forward_pre_hook(lambda layer, inputs: (inputs[0] - 1,))

@@ -97,14 +97,14 @@ class Layer:
                 raise UsageError("super().__init__() should be called first")
             object.__setattr__(self, name, value)
         elif isinstance(value, PARAMETERS):
-            self._forget(name)
+            self._forget(name, "_parameters")
             self._keep_parameter(name, value)
         elif isinstance(value, Layer):
-            self._forget(name)
+            self._forget(name, "_sub_layers")
             self._keep_layer(name, value)
         elif name in fields["_buffers"] and (value is None or isinstance(value, AnyTensor)):
             fields["_buffers"][name] = value
-        elif isinstance(value, Tensor):
+        elif isinstance(value, Tensor) and not (name in fields["_parameters"] or name in fields["_sub_layers"]):
             # Any other tensor is a buffer too, one that state_dict leaves out.
             self.register_buffer(name, value, persistable=False)
         else:
@@ -143,13 +143,14 @@ class Layer:
         held = [n for what in ("_parameters", "_sub_layers", "_buffers") for n in self.__dict__.get(what, ())]
         return sorted({*object.__dir__(self), *held})
 
-    def _forget(self, name: str) -> None:
-        """Let an attribute change its kind."""
+    def _forget(self, name: str, kind: str) -> None:
+        """Let an attribute become one of another *kind*; of the same kind, it keeps its place among the others."""
         fields = self.__dict__
         fields.pop(name, None)
         fields["_passing_buffers"].discard(name)
         for what in ("_parameters", "_sub_layers", "_buffers"):
-            fields[what].pop(name, None)
+            if what != kind:
+                fields[what].pop(name, None)
 
     def _join(self, name: str) -> str:
         path = str(self.__dict__["_path"])
@@ -216,7 +217,7 @@ class Layer:
         """
         if tensor is not None and not isinstance(tensor, AnyTensor):
             raise ArgumentTypeError(f"The registered buffer should be a Tensor, but received {type(tensor).__name__}.")
-        self._forget(name)
+        self._forget(name, "_buffers")
         if not persistable:
             self.__dict__["_passing_buffers"].add(name)
         self.__dict__["_buffers"][name] = tensor
