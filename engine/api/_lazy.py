@@ -12,7 +12,19 @@ from collections.abc import Callable
 from typing import Any
 
 SUBMODULES: dict[str, tuple[str, ...]] = {
-    "gradtool": ("static", "nn", "fluid", "base", "framework", "utils", "tensor", "device", "optimizer", "regularizer"),
+    "gradtool": (
+        "static",
+        "nn",
+        "fluid",
+        "base",
+        "framework",
+        "utils",
+        "tensor",
+        "device",
+        "autograd",
+        "optimizer",
+        "regularizer",
+    ),
     "gradtool.static": ("nn",),
     "gradtool.nn": ("functional", "initializer"),
     "gradtool.optimizer": ("lr",),

@@ -96,6 +96,16 @@ provide(
 )
 provide("gradtool", "gradtool._search", "argmax argmin argsort nonzero sort topk where")
 provide("gradtool.static", "gradtool._indexing", "setitem")
+provide("gradtool", "gradtool.engine.eager.calls", "grad")
+provide("gradtool.autograd", "gradtool.engine.eager.calls", "backward grad")
+provide(
+    "gradtool.autograd",
+    "gradtool.engine.eager.mode",
+    "enable_grad is_grad_enabled no_grad set_grad_enabled",
+)
+provide("gradtool.autograd", "gradtool.engine.eager.pylayer", "PyLayer PyLayerContext")
+provide("gradtool.autograd", "gradtool.engine.eager.saved", "saved_tensors_hooks")
+provide("gradtool.autograd", "gradtool.autograd", "Hessian Jacobian hessian jacobian jvp vjp")
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._activation",

@@ -284,7 +284,8 @@ def _as_tensor(value: Any) -> Tensor:
 def store(leaf: Leaf, gradient: Grad) -> None:
     """Add *gradient* to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone."""
     with leaf.lock:
-        before = leaf.grad
+        before = None if leaf.cleared else leaf.grad
+        leaf.cleared = False
         array = _array(gradient)
         if isinstance(gradient, Tensor) and gradient.node is not None:
             leaf.grad = (

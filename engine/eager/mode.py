@@ -1,4 +1,4 @@
-"""Whether operators are recorded for backward (paddle.md 4.6); thread-local."""
+"""Whether operators are recorded for backward; thread-local."""
 
 from __future__ import annotations
 

@@ -57,14 +57,23 @@ class Version:
 
 
 class Leaf:
-    """Where gradients of a leaf tensor accumulate."""
+    """Where gradients of a leaf tensor accumulate.
 
-    __slots__ = ("after", "grad", "hooks", "lock", "name", "spec")
+    Attributes:
+        cleared: the gradient was set to zeros; the next one takes its place instead of being added in place, so that
+            whoever kept the cleared one keeps zeros, as in Paddle.
+        hooks: what to call with each new gradient, in order.
+        after: what to call once a gradient was added.
+        lock: held while a gradient is added.
+    """
+
+    __slots__ = ("after", "cleared", "grad", "hooks", "lock", "name", "spec")
 
     def __init__(self, name: str, spec: TensorSpec) -> None:
         self.name = name
         self.spec = spec
         self.grad: Tensor | None = None
+        self.cleared = False
         self.hooks: dict[int, Hook] = {}
         self.after: dict[int, Callable[[], None]] = {}
         self.lock = threading.Lock()
@@ -244,6 +253,30 @@ class Tensor(AnyTensor, Arithmetic):
             if not any(isinstance(h, Keep) and h.tensor() is self for h in hooks.values()):
                 HookHandle(hooks, Keep(self))
 
+    def backward(
+        self,
+        grad_tensor: Tensor | None = None,
+        retain_graph: bool = False,
+        *,
+        dump_backward_graph_path: str | None = None,
+    ) -> None:
+        """Compute the gradient of this tensor and add it to the ``.grad`` of the leaves it was computed from.
+
+        Args:
+            grad_tensor: the gradient to start with, of the same shape; ones by default.
+            retain_graph: keep what operators retained, so that another backward can follow.
+            dump_backward_graph_path: not part of this version.
+
+        Raises:
+            GradArgumentError: an argument does not fit (an AssertionError, and by its kind also a ValueError or a
+                TypeError).
+            FreedGraphError: an earlier backward freed what this one needs (a SystemError and RuntimeError).
+            InplaceError: a value that is needed was overwritten in place (a RuntimeError).
+        """
+        from .calls import backward_from
+
+        backward_from(self, grad_tensor, retain_graph, dump_backward_graph_path)
+
     # -- the gradient ---------------------------------------------------------------------------------------------
 
     @property
@@ -264,6 +297,7 @@ class Tensor(AnyTensor, Arithmetic):
             # A copy: later gradients are added in place, and must not change what was assigned.
             value = Tensor(np.array(value.array), stop_gradient=value.stop_gradient)
         self.leaf.grad = value
+        self.leaf.cleared = False
 
     def gradient(self) -> np.ndarray[Any, Any] | None:
         """A copy of the gradient's values, or None."""
@@ -271,11 +305,19 @@ class Tensor(AnyTensor, Arithmetic):
         return None if grad is None else grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
-        """Set the gradient to zeros, or remove it; nothing happens when there is none."""
+        """Set the gradient to zeros, in place, or remove it; nothing happens when there is none."""
         grad = self.grad
-        if grad is not None:
-            zeros = np.zeros_like(grad.array)
-            self.leaf.grad = Tensor(zeros, stop_gradient=False) if set_to_zero else None
+        if grad is None:
+            return
+        leaf = self.leaf
+        with leaf.lock:
+            if not set_to_zero:
+                leaf.grad = None
+            elif grad.node is None:
+                grad.write(np.zeros((), grad.array.dtype), "clear_gradient")
+            else:
+                leaf.grad = Tensor(np.zeros_like(grad.array), stop_gradient=False)
+            leaf.cleared = set_to_zero
 
     def clear_grad(self) -> None:
         """Set the gradient to zeros."""

@@ -28,8 +28,6 @@ DIFFERENT: dict[str, dict[str, Any]] = {
     "x002_append_ok_cases": {"plist_set": [["a.w_0", "a.w_0@GRAD"]]},
     # One input that does not matter gives [None], and a target that is its own input a gradient of one.
     "x009_gradients_argument_errors": {"x_of_x_len": 1},
-    # Dynamic mode is not part of this version: its functions are not there to refuse a static variable.
-    "x011_eager_only_in_static": {"autograd.backward": "NotImplementedHere", "grad": "NotImplementedHere"},
 }
 """What gradtool returns instead of the record, and why."""
 

@@ -1,0 +1,253 @@
+"""``PyLayer``: an operator whose forward and backward the user writes."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import GradientError, UsageError
+from ..ops.opdef import Array, Operand, Read
+from ..source import Location
+from .backward import checked
+from .mode import is_grad_enabled, no_grad
+from .saved import Packed, packing, unpacked
+from .tape import FreedGraphError, GradNode, lifted, tensor_ops
+from .tensor import Tensor, Version
+
+
+class MissingMethodError(UsageError, NotImplementedError):
+    """A PyLayer without ``forward`` or ``backward`` (Paddle raises NotImplementedError)."""
+
+
+class LayerGradientError(GradientError, ValueError):
+    """What ``PyLayer.backward`` returned does not fit the inputs of ``forward`` (Paddle raises ValueError)."""
+
+
+class PyLayerContext:
+    """What the forward of a PyLayer leaves for its backward; attributes may be set freely."""
+
+    def __init__(self) -> None:
+        self._saved: tuple[Any, ...] | None = ()
+        self._node: weakref.ref[LayerNode] | None = None
+        self._without: set[int] = set()
+        self._not_inplace: set[int] = set()
+        self._materialize = True
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep *tensors* for backward, which gets them from :meth:`saved_tensor`; call it in forward, once.
+
+        They are checked there: a tensor that was edited in place in between raises an error.
+        """
+        self._saved = tensors
+
+    def saved_tensor(self) -> tuple[Any, ...]:
+        """What :meth:`save_for_backward` kept, as a tuple.
+
+        Raises:
+            FreedGraphError: a backward without ``retain_graph`` freed it.
+        """
+        if self._saved is None:
+            raise FreedGraphError(
+                "the tensors saved by a PyLayer were freed by an earlier backward.",
+                hint="pass retain_graph=True to it",
+            )
+        node = self._node() if self._node is not None else None
+        return tuple(v.restored(node) if isinstance(v, _SavedOutput) else unpacked(v) for v in self._saved)
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """No gradient flows into these outputs: they get ``stop_gradient=True``, and backward zeros for them."""
+        self._without.update(id(t) for t in tensors)
+
+    def mark_not_inplace(self, *tensors: Tensor) -> None:
+        """These inputs may be returned as outputs without counting as edited in place: the output is a new tensor."""
+        self._not_inplace.update(id(t) for t in tensors)
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros (the default) or None for an output that no gradient arrives at."""
+        self._materialize = bool(value)
+
+
+class _SavedOutput:
+    """A saved tensor that is an output: only its values are kept, for the output points to the node that keeps it."""
+
+    __slots__ = ("array", "index", "packed", "version")
+
+    def __init__(self, tensor: Tensor, index: int) -> None:
+        hooks = packing.get()
+        self.packed: Packed | None = None if hooks is None else hooks.pack_values(tensor)
+        self.array = tensor.array if hooks is None else None
+        self.version: Version = tensor.version
+        self.index = index
+
+    def restored(self, node: GradNode | None) -> Tensor:
+        array = self.array if self.packed is None else self.packed.unpacked()
+        return Tensor(array, stop_gradient=node is None, node=node, index=self.index, version=self.version)
+
+
+class _LayerRule:
+    """The user's backward as a gradient rule."""
+
+    expands = False
+    needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = MappingProxyType({})
+
+    def __init__(self, cls: type[PyLayer], ctx: PyLayerContext, inputs: Sequence[Tensor], outputs: int) -> None:
+        self.cls = cls
+        self.ctx = ctx
+        self.takes_none = not ctx._materialize
+        self.reads = tuple(Read("dout", j) for j in range(outputs))
+        self.wrt = tuple(range(len(inputs)))
+        self._specs = [t.spec for t in inputs]
+
+    def __call__(
+        self, k: Any, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+    ) -> list[list[Array | None]]:
+        where = f"{self.cls.__name__}.backward"
+        result = self.cls.backward(self.ctx, *(lifted(a) for a in args))
+        given = tuple(result) if isinstance(result, (list, tuple)) else (result,)
+        if len(given) != len(self._specs):
+            raise LayerGradientError(
+                f"{where} must return one value per Tensor input of forward ({len(self._specs)}), "
+                f"but returned {len(given)}."
+            )
+        grads: list[list[Array | None]] = []
+        for i, (g, spec, (want,)) in enumerate(zip(given, self._specs, wanted, strict=True)):
+            if g is not None and not isinstance(g, Tensor):
+                raise LayerGradientError(
+                    f"{where} must return a Tensor or None for each input, but value {i} is {type(g).__name__}."
+                )
+            if g is None or not want:
+                grads.append([None])
+                continue
+            fitting = checked(g, spec, f"what {where} returned for input {i}")
+            grads.append([fitting if k is tensor_ops else fitting.array])
+        return grads
+
+
+class _LayerOp:
+    """What the tape knows of a PyLayer's class: its name and its rule."""
+
+    __slots__ = ("rule", "type")
+
+    def __init__(self, type_: str, rule: _LayerRule) -> None:
+        self.type = type_
+        self.rule = rule
+
+
+class LayerNode(GradNode):
+    """One recorded call of a PyLayer."""
+
+    __slots__ = ("ctx",)
+
+    def __init__(self, ctx: PyLayerContext, op: Any, *rest: Any) -> None:
+        super().__init__(op, {}, *rest)
+        self.ctx = ctx
+
+    def free(self, where: Location) -> None:
+        super().free(where)
+        self.ctx._saved = None
+
+
+class PyLayer:
+    """An operator of one's own: a subclass with the static methods ``forward`` and ``backward``.
+
+    ``forward(ctx, *args, **kwargs)`` computes Tensors (anything else that it returns is passed through); it is not
+    recorded. ``backward(ctx, *grads)`` gets one gradient per Tensor that forward returned, and returns one value per
+    Tensor that forward took: a Tensor of its shape, or None. Use it by ``apply``.
+
+    >>> import gradtool as paddle
+    >>> class Cube(paddle.autograd.PyLayer):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, dy):
+    ...         (x,) = ctx.saved_tensor()
+    ...         return dy * 3 * x * x
+    >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> Cube.apply(x).backward()
+    >>> x.grad.tolist()
+    [3.0, 12.0]
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; to be overridden."""
+        raise MissingMethodError("a PyLayer must have a static method forward(ctx, ...).")
+
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> Any:
+        """Compute the gradients of the inputs from those of the outputs; to be overridden."""
+        raise MissingMethodError("a PyLayer that gradients flow through must have a static method backward(ctx, ...).")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call ``forward`` and record the call, if any Tensor among the arguments needs a gradient.
+
+        Raises:
+            MissingMethodError: there is no ``forward`` (a NotImplementedError).
+            LeafError: forward returned an input that is a leaf and needs a gradient (a ValueError).
+            LayerGradientError: at backward, for a result that does not fit (a ValueError).
+        """
+        ctx = PyLayerContext()
+        inputs = list(_tensors([*args, *kwargs.values()]))
+        recorded = is_grad_enabled() and any(not t.stop_gradient for t in inputs)
+        wrt = [None if t.stop_gradient else t.on_tape() for t in inputs] if recorded else []
+        with no_grad():
+            result = cls.forward(ctx, *args, **kwargs)
+        if not recorded:
+            return result
+        taken = {id(t) for t in inputs}
+        entries = list(result) if isinstance(result, (list, tuple)) else [result]
+        outputs: list[Tensor] = []
+        for i, v in enumerate(entries):
+            if not isinstance(v, Tensor):
+                continue
+            without = id(v) in ctx._without
+            if id(v) in taken and id(v) not in ctx._not_inplace:
+                v.check_inplace(cls.__name__)
+            elif v.node is not None or not v.stop_gradient or id(v) in taken:
+                entries[i] = Tensor(v.array, version=v.version)
+            outputs.append(entries[i])
+            if without:
+                ctx._without.add(id(entries[i]))
+        _record(cls, ctx, inputs, wrt, outputs)
+        return entries[0] if not isinstance(result, (list, tuple)) else type(result)(entries)
+
+
+def _record(
+    cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], wrt: list[Any], outputs: list[Tensor]
+) -> None:
+    """Put the call on the tape and give *outputs* their places."""
+    places = {id(t): j for j, t in enumerate(outputs)}
+    versions: list[tuple[Version, int]] = []
+    saved: list[Any] = []
+    hooks = packing.get()
+    for v in ctx._saved or ():
+        if not isinstance(v, Tensor):
+            saved.append(v)
+            continue
+        if hooks is None:
+            versions.append((v.version, v.version.count))
+        if id(v) in places and id(v) not in {id(t) for t in inputs}:
+            saved.append(_SavedOutput(v, places[id(v)]))
+        else:
+            saved.append(v if hooks is None else hooks.pack(v))
+    ctx._saved = tuple(saved)
+    op = _LayerOp(f"PyLayer_{cls.__name__}", _LayerRule(cls, ctx, inputs, len(outputs)))
+    node = LayerNode(ctx, op, [None] * len(outputs), wrt, None, [t.spec for t in outputs], None, versions)
+    ctx._node = weakref.ref(node)
+    for j, t in enumerate(outputs):
+        if id(t) not in ctx._without:
+            t.node, t.index, t.stop_gradient = node, j, False
+
+
+def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
+    """The tensors among *values*, also those one list deep."""
+    for v in values:
+        if isinstance(v, Tensor):
+            yield v
+        elif isinstance(v, (list, tuple)):
+            yield from (e for e in v if isinstance(e, Tensor))
