@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -70,3 +71,18 @@ def test_fluid_gradients_of_two_convolutions(sample: Load, capsys: pytest.Captur
     first, second, inner, outer, found = exe.run(feed={"x": x}, fetch_list=names)
     at_inner = np.einsum("nohw,oi->nihw", (outer > 0).astype("float32"), second[:, :, 0, 0]) * (inner > 0)
     np.testing.assert_allclose(found, np.einsum("nohw,oi->nihw", at_inner, first[:, :, 0, 0]), rtol=1e-4, atol=1e-6)
+
+
+def test_autograd_backward_prints_what_is_documented(sample: Load, capsys: pytest.CaptureFixture[str]) -> None:
+    paddle.disable_static()
+    program = sample("documents/autograd_backward")
+    source = Path(str(program.__file__)).read_text().splitlines()
+    documented = [line.removeprefix("# ") for line in source if line.startswith("# ")]
+    assert capsys.readouterr().out.splitlines() == documented
+    assert documented[6:] == [
+        "Tensor(shape=[2, 2], dtype=float32, place=Place(cpu), stop_gradient=False,",
+        "       [[10., 14.],",
+        "        [10., 14.]])",
+    ]
+    with pytest.raises(SystemError, match="retain_graph"):
+        paddle.autograd.backward([program.z1])
