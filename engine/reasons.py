@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from . import source
-from .autodiff.values import Value, Values, variable_of
+from .autodiff.values import Value, Values, is_update, variable_of
 from .ir.operator import Operator, each
 from .ir.variable import Parameter, Variable
 from .ops.readings import flatten, out_places
@@ -125,6 +125,8 @@ class Reasons:
         return Cut(CutKind.STOP_GRADIENT, v, v.op)
 
     def _walk(self, op: Operator) -> None:
+        if is_update(op):
+            return
         values = self._values
         written = [values.written(op, v) for v in each(op.outputs)]
         if not any(value in self._depends for value in written):

@@ -95,8 +95,8 @@ class Builder:
         for op in self.block.ops:
             if not roles.is_backward(op.role):
                 continue
-            if all(values.is_current(values.read(op, v)) for v in op.input_variables()) and all(
-                values.is_current(values.written(op, v)) for v in op.output_variables()
+            if all(values.is_current(values.version_read(op, v)) for v in op.input_variables()) and all(
+                values.is_current(values.version_written(op, v)) for v in op.output_variables()
             ):
                 key = _key(op.op, op.attrs, op.inputs)
                 first = known.setdefault(key, op)
@@ -295,9 +295,9 @@ class Builder:
                 args.append(tuple(group) if isinstance(op.outputs[read.place], tuple) else group[0])
             elif read.kind == "in":
                 operand = op.inputs[read.place] if read.place < len(op.inputs) else None
-                args.append(self._operand(operand, op, read.like, self.values.read))
+                args.append(self._operand(operand, op, read.like, self.values.version_read))
             else:
-                args.append(self._operand(op.outputs[read.place], op, read.like, self.values.written))
+                args.append(self._operand(op.outputs[read.place], op, read.like, self.values.version_written))
         while args and args[-1] is None and rule.reads[len(args) - 1].late:
             args.pop()
         if rule.expands:

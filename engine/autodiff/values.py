@@ -3,12 +3,17 @@
 A program may write a variable several times (``assign(output=)``, running statistics, optimizer updates). A gradient
 belongs to one value, not to the name. For a variable that is written once its value *is* the variable; for the others
 a value is the pair (variable, how many writes came before).
+
+What an optimizer does to a parameter is a step of training and no part of the loss: for gradients the parameter is the
+same value before and after. In memory it is not, so what a gradient operator reads goes by *versions* (the same pairs)
+and not by values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..ir import roles
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 
@@ -23,7 +28,7 @@ def variable_of(value: Value) -> Variable:
 class Values:
     """Which value every operator of a block reads and writes; one pass over the operators."""
 
-    __slots__ = ("_reads", "_writers", "_writes", "last")
+    __slots__ = ("_first", "_reads", "_writers", "_writes", "last")
 
     def __init__(self, ops: Sequence[Operator]) -> None:
         self.last = dict.fromkeys(_overwritten(ops), 0)
@@ -31,41 +36,63 @@ class Values:
         self._reads: dict[Operator, dict[Variable, int]] = {}
         self._writes: dict[Operator, dict[Variable, int]] = {}
         self._writers: dict[Value, Operator] = {}
+        self._first: dict[Variable, list[int]] = {v: [0] for v in self.last}
+        """For each version the first one that is the same value: itself, unless updates led from that one to it."""
         if not self.last:
             return
         for op in ops:
             reads = {v: self.last[v] for v in op.input_variables() if v in self.last}
             if reads:
                 self._reads[op] = reads
+            updates = is_update(op)
             for v in op.output_variables():
                 if v in self.last:
                     self.last[v] += 1
                     self._writes.setdefault(op, {})[v] = self.last[v]
                     self._writers[v, self.last[v]] = op
+                    first = self._first[v]
+                    first.append(first[-1] if updates and v in reads else self.last[v])
+
+    def _value(self, v: Variable, version: int) -> Value:
+        first = self._first[v]
+        return (v, first[version]) if first[-1] else v
 
     def read(self, op: Operator, v: Variable) -> Value:
         """The value of *v* that *op* reads."""
-        return (v, self._reads[op][v]) if v in self.last else v
+        return self._value(v, self._reads[op][v]) if v in self.last else v
 
     def written(self, op: Operator, v: Variable) -> Value:
         """The value of *v* that *op* writes."""
-        return (v, self._writes[op][v]) if v in self.last else v
+        return self._value(v, self._writes[op][v]) if v in self.last else v
 
     def current(self, v: Variable) -> Value:
         """The value that *v* holds at the end of the block."""
-        return (v, self.last[v]) if v in self.last else v
+        return self._value(v, self.last[v]) if v in self.last else v
 
     def initial(self, v: Variable) -> Value:
         """The value that *v* holds before the block runs."""
-        return (v, 0) if v in self.last else v
+        return self._value(v, 0) if v in self.last else v
 
-    def is_current(self, value: Value) -> bool:
-        """Whether the variable still holds the value at the end of the block."""
-        return isinstance(value, Variable) or self.last[value[0]] == value[1]
+    def version_read(self, op: Operator, v: Variable) -> Value:
+        """The version of *v* that *op* reads."""
+        return (v, self._reads[op][v]) if v in self.last else v
 
-    def next_writer(self, value: tuple[Variable, int]) -> Operator:
-        """The operator that overwrites the value."""
-        return self._writers[value[0], value[1] + 1]
+    def version_written(self, op: Operator, v: Variable) -> Value:
+        """The version of *v* that *op* writes."""
+        return (v, self._writes[op][v]) if v in self.last else v
+
+    def is_current(self, version: Value) -> bool:
+        """Whether the variable still holds the version at the end of the block."""
+        return isinstance(version, Variable) or self.last[version[0]] == version[1]
+
+    def next_writer(self, version: tuple[Variable, int]) -> Operator:
+        """The operator that overwrites the version."""
+        return self._writers[version[0], version[1] + 1]
+
+
+def is_update(op: Operator) -> bool:
+    """Whether *op* is a step of an optimizer."""
+    return bool(op.role & roles.OPTIMIZE) and not op.op.differentiable
 
 
 def _overwritten(ops: Iterable[Operator]) -> list[Variable]:
