@@ -93,8 +93,12 @@ class _Block(Layer):
 def _function(name: str) -> Any:
     found = getattr(F, name, None) if isinstance(name, str) and not name.startswith("_") else None
     if not callable(found):
-        raise UsageError(f"activation must name a function of paddle.nn.functional, but received {name!r}.")
+        raise NoActivation(f"activation must name a function of paddle.nn.functional, but received {name!r}.")
     return found
+
+
+class NoActivation(UsageError, AttributeError):
+    """An activation that does not exist (Paddle raises AttributeError)."""
 
 
 class TransformerEncoderLayer(_Block):
@@ -116,7 +120,7 @@ class TransformerEncoderLayer(_Block):
 
     Raises:
         ImpossibleSize: a size of 0, or one that the heads cannot share (a ValueError).
-        UsageError: an activation that does not exist (a ValueError).
+        NoActivation: an activation that does not exist (a ValueError).
     """
 
     attentions = ("self_attn",)
