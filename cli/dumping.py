@@ -17,7 +17,8 @@ def dump_files(model: Model, part: Any, graph: GraphView, folder: str, stamp: st
     """Path -> text; the folder is made when it is missing."""
     make_folder(folder)
     facts = {
-        "schema": "gradtool/dump/1",
+        "schema": dump.SCHEMA,
+        "mode": "static",
         "gradtool": __version__,
         "model": model.name,
         "loss": model.loss.name if model.loss is not None else None,

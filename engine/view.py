@@ -34,10 +34,11 @@ class NodeView:
         type: the operator's type, or what the variable holds.
         role: of an operator ``forward``, ``loss``, ``seed``, ``backward`` or ``optimize``; of a tensor ``data``,
             ``parameter``, ``gradient`` (of a parameter or of something else that was asked for), ``loss``, ``state``
-            (persistable) or ``temporary``.
+            (persistable) or ``temporary``; on a tape also ``leaf``, ``constant`` (no gradient) and ``seed``.
         part: :data:`FORWARD` or :data:`BACKWARD`.
         shape, dtype: of a tensor; None for an operator. -1 in the shape is not known until the program runs.
-        pair: the forward operator that a gradient operator differentiates, the tensor that a gradient belongs to.
+        pair: the forward operator that a gradient operator differentiates, the tensor that a gradient belongs to. On a
+            tape, where a forward operator has one gradient operator, the other way round as well.
         source: ``model.py:9``, or empty.
         scope: the ``name_scope`` that an operator was made in, or empty.
     """

@@ -31,6 +31,8 @@ class NodeStyle:
 ROLES: Final = {
     "data": NodeStyle("D", "data that is fed", "#FFFFFF", "parallelogram"),
     "parameter": NodeStyle("P", "parameter", "#E69F00", "cylinder"),
+    "leaf": NodeStyle("V", "leaf tensor that takes a gradient", "#E69F00", "box", "bold"),
+    "constant": NodeStyle("C", "tensor without a gradient", "#FFFFFF", "parallelogram", "dashed"),
     "state": NodeStyle("S", "kept between runs", "#FFFFFF", "cylinder", "dashed"),
     "forward": NodeStyle("F", "forward operator", "#56B4E9", "box"),
     "loss": NodeStyle("L", "loss", "#F0E442", "doubleoctagon"),

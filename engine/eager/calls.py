@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .. import state
-from ..errors import DtypeError, GradientError, ModeError, ShapeError, UnsupportedError, UsageError
+from ..errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
 from . import backward as sweeping
 from .tensor import Leaf, Tensor
 
@@ -54,7 +55,8 @@ def backward(
             over.
         grad_tensors: the gradient to start with at each, of the same shape; None stands for ones.
         retain_graph: keep what operators retained, so that another backward can follow.
-        dump_backward_graph_path: not part of this version.
+        dump_backward_graph_path: a folder for the graph of this pass: both graphs for Graphviz, the user's line of
+            every operator, and a manifest, written before anything is computed; see :mod:`gradtool.viz.dump`.
 
     Raises:
         GradArgumentError: an argument does not fit (an AssertionError; for a wrong shape or type also a ValueError or
@@ -75,7 +77,7 @@ def backward(
         raise GradArgumentError(f"{where}: 'tensors' contains duplicate paddle.Tensor object.")
     seeds = _seeds(grad_tensors, roots, "grad_tensors", "tensors", where)
     _flag(retain_graph, "retain_graph", where)
-    _refuse_dump(dump_backward_graph_path, where)
+    _dump(dump_backward_graph_path, roots)
     _start(roots, seeds, retain_graph, where, stacklevel=3)
 
 
@@ -90,7 +92,7 @@ def backward_from(root: Tensor, grad_tensor: Any, retain_graph: Any, dump: Any) 
             )
         _check_seed(grad_tensor, root, "grad_tensor", where)
     _flag(retain_graph, "retain_graph", where)
-    _refuse_dump(dump, where)
+    _dump(dump, [root])
     _start([root], [grad_tensor], retain_graph, where, stacklevel=4)
 
 
@@ -117,7 +119,8 @@ def grad(
         only_inputs: must be True.
         allow_unused: give None for an input on which the outputs do not depend, instead of an error.
         no_grad_vars: tensors that count as constants in this call.
-        dump_backward_graph_path: not part of this version.
+        dump_backward_graph_path: a folder for the graph of this pass: both graphs for Graphviz, the user's line of
+            every operator, and a manifest, written before anything is computed; see :mod:`gradtool.viz.dump`.
 
     Returns:
         A list, one gradient per input.
@@ -151,10 +154,10 @@ def grad(
     if no_grad_vars is not None:
         given = list(no_grad_vars) if isinstance(no_grad_vars, (set, frozenset)) else no_grad_vars
         constants = _tensors(given, "no_grad_vars", where) if not _empty(given) else []
-    _refuse_dump(dump_backward_graph_path, where)
     for name, several in (("outputs", roots), ("inputs", asked)):
         if len({id(t) for t in several}) < len(several):
             raise DuplicateError(f"{where}: the same tensor occurs twice in '{name}'.")
+    _dump(dump_backward_graph_path, roots)
     found = sweeping.grad(
         roots,
         asked,
@@ -277,14 +280,8 @@ def _flag(value: Any, name: str, where: str) -> None:
         raise GradArgumentTypeError(f"{where}: {name} must be True or False, but received {value!r}.")
 
 
-def _refuse_dump(path: Any, where: str) -> None:
-    if path is None:
-        return
-    if not isinstance(path, str):
-        raise GradArgumentTypeError(
-            f"{where}: dump_backward_graph_path must be string type, but received {type(path).__name__}."
-        )
-    raise UnsupportedError(
-        f"{where}: dump_backward_graph_path is not part of this version of gradtool.",
-        hint="leave it out; the gradtool command draws static programs",
-    )
+def _dump(path: Any, roots: Sequence[Tensor]) -> None:
+    """Write the graph behind *roots* to the folder *path*, if one was given, before anything is computed."""
+    if path is not None:
+        # By name: pictures are built on the engine, not the other way round.
+        importlib.import_module("gradtool.viz.dump").dump_tape(roots, path)

@@ -265,7 +265,8 @@ class Tensor(AnyTensor, Arithmetic):
         Args:
             grad_tensor: the gradient to start with, of the same shape; ones by default.
             retain_graph: keep what operators retained, so that another backward can follow.
-            dump_backward_graph_path: not part of this version.
+            dump_backward_graph_path: a folder for the graph of this pass: both graphs for Graphviz, the user's line of
+                every operator, and a manifest, written before anything is computed; see :mod:`gradtool.viz.dump`.
 
         Raises:
             GradArgumentError: an argument does not fit (an AssertionError, and by its kind also a ValueError or a

@@ -56,7 +56,7 @@ def _lines(view: GraphView, file: str, command: str) -> Iterator[str]:
     yield '\tnode [fontname=Helvetica fontsize=10 fontcolor="#000000" color="#000000" margin="0.12,0.06"]'
     yield '\tedge [fontname=Helvetica fontsize=8 color="#444444"]'
     for node in drawn:
-        yield f"\t{node.id}{_node(node)}"
+        yield f"\t{node.id}{_node(node, view.part != BOTH)}"
     for edge in view.edges:
         yield f"\t{edge.source} -> {edge.target}{_edge(edge, by_id)}"
     yield from _legend(view, drawn)
@@ -78,14 +78,15 @@ def _style(role: str) -> dict[str, str]:
     return {"shape": style.shape, "style": border, "fillcolor": style.fill}
 
 
-def _node(node: NodeView) -> str:
+def _node(node: NodeView, alone: bool) -> str:
+    """Attributes of a node; where one part is drawn *alone*, an operator names its partner in the other."""
     name = printable(node.name)
     role = "forward" if node.kind == OP and node.role == "loss" else node.role
     lines = [f"[{ROLES[role].letter}] {shortened(name, LONGEST)}"]
     if node.kind == OP:
-        lines.append(
-            " · ".join(t for t in (node.id, shortened(printable(node.scope), LONGEST), printable(node.source)) if t)
-        )
+        partner = f"↔ {node.pair}" if alone and node.pair is not None else ""
+        facts = (node.id, partner, shortened(printable(node.scope), LONGEST), printable(node.source))
+        lines.append(" · ".join(t for t in facts if t))
     else:
         lines.append(node.spec)
     full = {"tooltip": escape(name)} if len(name) > LONGEST else {}
