@@ -12,6 +12,8 @@ from .opdef import OpDef, Trait
 
 LIBRARY = (
     "activation",
+    "adam",
+    "clipping",
     "along",
     "compare",
     "conditions",

@@ -1,0 +1,61 @@
+"""Keeping gradients small: their norms, and scaling by them."""
+
+from __future__ import annotations
+
+from ...spec import TensorSpec
+from ..infer import floating
+from ..opdef import op
+
+
+@op("clip_by_norm", attrs={"max_norm": 1.0})
+def clip_by_norm(k, x, *, max_norm):
+    """*x*, scaled down to the Euclidean norm *max_norm* where it is longer."""
+    norm = k.xp.sqrt((x * x).sum())
+    return (x * (max_norm / k.xp.maximum(norm, max_norm))).astype(x.dtype) if max_norm else x * 0.0
+
+
+@clip_by_norm.gradient
+def _(k, x, dout, *, max_norm):
+    if not max_norm:
+        return k.zeros_like(x)
+    norm = k.sqrt(k.reduce_sum(x * x, reduce_all=True))
+    longer = norm > max_norm
+    # Where it is clipped, out = max_norm·x / norm: the part of the gradient along x does not pass.
+    safe = k.select(longer, norm, norm * 0.0 + 1.0)
+    along = x * (k.reduce_sum(x * dout, reduce_all=True) / (safe * safe))
+    return k.select(k.expand_like(longer, x), (dout - along) * (max_norm / safe), dout)
+
+
+clip_by_norm.infer(floating("clip_by_norm"))
+
+
+@clip_by_norm.samples
+def _(make):
+    yield make(x=(2, 3), max_norm=0.5)
+    yield make(x=(2,), max_norm=9.0)
+    yield make(x=(), max_norm=0.05)
+    yield make(x=(0, 2))
+
+
+@op("squared_l2_norm")
+def squared_l2_norm(k, x):
+    """The sum of the squares of all elements, as a tensor of shape [1]."""
+    return (x * x).sum().reshape((1,))
+
+
+@squared_l2_norm.gradient
+def _(k, x, dout):
+    return x * (k.reshape_like(dout, k.reduce_sum(x, reduce_all=True)) * 2.0)
+
+
+@squared_l2_norm.infer
+def _(x):
+    floating("squared_l2_norm")(x)
+    return TensorSpec((1,), x.dtype)
+
+
+@squared_l2_norm.samples
+def _(make):
+    yield make(x=(2, 3))
+    yield make(x=())
+    yield make(x=(0, 2))
