@@ -20,12 +20,6 @@ DECIDED = {
 }
 """Cases in which gradtool differs on purpose; a test below asserts what it gives instead."""
 
-NOT_YET = dict.fromkeys(
-    ("e050_layer_and_sgd", "e051_adam_steps", "e052_minimize_eager", "e053_grad_clip_and_decay"),
-    "optimizers of dynamic mode",
-)
-"""Cases that cannot run yet, with what is missing; one that runs must leave the list."""
-
 
 @pytest.fixture(autouse=True)
 def paddle_is_gradtool() -> Iterator[None]:
@@ -60,20 +54,10 @@ def differences(ours: Any, recorded: Any, path: str = "") -> list[str]:
     return [] if ours == recorded and type(ours) is type(recorded) else [f"{path}: {ours!r} instead of {recorded!r}"]
 
 
-@pytest.mark.parametrize("name", [n for n in replay.names("e") if n not in NOT_YET and n not in DECIDED])
+@pytest.mark.parametrize("name", [n for n in replay.names("e") if n not in DECIDED])
 def test_case(name: str) -> None:
     namespace, record = replay.load(name)
     assert differences(namespace["run"](), record["returns"]) == []
-
-
-@pytest.mark.parametrize("name", sorted(NOT_YET))
-def test_case_cannot_run_yet(name: str) -> None:
-    namespace, record = replay.load(name)
-    try:
-        found = differences(namespace["run"](), record["returns"])
-    except (gradtool.engine.errors.GradtoolError, AttributeError):
-        return
-    assert found
 
 
 def test_an_in_place_method_that_is_refused_changes_nothing() -> None:

@@ -106,7 +106,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
             return pairs
         if not isinstance(chosen[0][1], Variable):
             factor = self._factor([_squared_norm(g) for _, g in chosen])
-            scaled = {id(g): _math.multiply(g, factor.astype(g.dtype)) for _, g in chosen}
+            scaled = {id(g): g * _manipulation.reshape(factor, [1] * bool(g.ndim)).astype(g.dtype) for _, g in chosen}
             return [(p, scaled.get(id(g), g)) for p, g in pairs]
         block = chosen[0][1].block
         norms = []

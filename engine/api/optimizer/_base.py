@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from gradtool import _parameters
 from gradtool.engine import state
 from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.eager.parameter import TensorParameter
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import (
     ArgumentTypeError,
     ElementTypeError,
     LossError,
     LossTypeError,
-    ModeError,
     UnsupportedError,
     UsageError,
     expect_type,
@@ -29,6 +30,7 @@ from gradtool.nn.clip import ClipGradBase
 from gradtool.regularizer import L2Decay, WeightDecayRegularizer
 from gradtool.utils import unique_name
 
+from . import _steps
 from .lr import LRScheduler
 
 Pairs = list[tuple[Any, Any]]
@@ -63,12 +65,12 @@ class State(NamedTuple):
     single: bool = False
 
 
-class Optimizer:
+class Optimizer(_steps.Steps):
     """Base of all optimizers.
 
     Args:
         learning_rate: a float, or an :class:`LRScheduler`.
-        parameters: what to update; in static mode all trainable parameters when None.
+        parameters: what to update; in static mode all trainable parameters when None. Dynamic mode needs them.
         weight_decay: a coefficient (of an L2Decay) or a regularizer; a parameter's own one wins.
         grad_clip: a ``paddle.nn.ClipGradBy*``.
         name: part of the names of what the optimizer keeps.
@@ -76,7 +78,16 @@ class Optimizer:
     Raises:
         MissingSetting: no learning rate (a ValueError and an AssertionError).
         ArgumentTypeError: an argument of a wrong type (a TypeError).
-        ElementTypeError: something in *parameters* that is no parameter (an AttributeError).
+        ElementTypeError: something in *parameters* that is no parameter, or no parameters in dynamic mode (an
+            AttributeError).
+
+    >>> import gradtool as paddle
+    >>> x = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(2.0))
+    >>> sgd = paddle.optimizer.SGD(0.25, parameters=[x])
+    >>> (x * x).sum().backward()
+    >>> sgd.step()
+    >>> x.tolist()
+    [1.0]
     """
 
     op_type = ""
@@ -111,9 +122,15 @@ class Optimizer:
         self._states: dict[tuple[Any, str], Any] = {}
 
     def _listed(self, parameters: Iterable[Any] | None) -> list[Any] | None:
+        static = state.in_static_mode()
         if parameters is None:
+            if not static:
+                raise ElementTypeError(
+                    "parameters argument given to the Optimizer should not be None in dygraph mode.",
+                    hint="write parameters=model.parameters()",
+                )
             return None
-        if isinstance(parameters, Variable) or not isinstance(parameters, Iterable):
+        if isinstance(parameters, (Variable, Tensor)) or not isinstance(parameters, Iterable):
             raise ArgumentTypeError(
                 f"'parameters' in {self._where} must be a list of parameters, but received {type(parameters).__name__}."
             )
@@ -125,7 +142,7 @@ class Optimizer:
                     "gradtool.",
                     hint="give parameters their own learning_rate and regularizer with paddle.ParamAttr",
                 )
-            if not isinstance(p, Parameter):
+            if not isinstance(p, Parameter if static else (TensorParameter, Tensor)):
                 raise ElementTypeError(
                     f"'parameters' in {self._where} must hold parameters, but received {type(p).__name__}."
                 )
@@ -209,6 +226,8 @@ class Optimizer:
     ) -> tuple[list[Any], Pairs]:
         """Append the backward part of *loss* and the updates of its parameters.
 
+        In dynamic mode it only updates, as :meth:`step` does: ``loss.backward()`` comes before it.
+
         Args:
             loss: a variable of one element.
             startup_program: where the learning rate and the optimizer's state are initialised; the default one when
@@ -226,6 +245,9 @@ class Optimizer:
 
         A call that fails leaves both programs as they were.
         """
+        if isinstance(loss, Tensor):
+            self._dynamic("minimize")
+            return [], self._stepped(parameters)
         self._static("minimize", loss)
         main, startup = loss.block.program, startup_program or default.default_startup_program()
         expect_type(startup, Program, "startup_program", f"{self._where}.minimize")
@@ -297,6 +319,9 @@ class Optimizer:
         found = self._states.get((param, kept.name))
         if found is None:
             key = f"{param.name}_{self._name}_{kept.name}" if self._name else f"{param.name}_{kept.name}"
+            if isinstance(param, Tensor):
+                self._states[param, kept.name] = found = _steps.new_state(key, param, kept)
+                return found
             shape = (1,) if kept.single else param.shape
             found = _global_variable(param.block.program, key, shape, kept.fill, param.dtype)
             found.stop_gradient = False
@@ -323,13 +348,6 @@ class Optimizer:
         if not isinstance(loss, Variable):
             raise LossTypeError(f"The loss should be a Variable, but received {type(loss).__name__}.")
         state.require_static(f"{type(self).__name__}.{function}")
-
-    def _dynamic(self, function: str) -> None:
-        if state.in_static_mode():
-            raise ModeError(
-                f"'{function}()' works in dynamic mode, and static mode is on.",
-                hint="call paddle.disable_static() before it; in static mode minimize() appends the updates",
-            )
 
 
 def _global_variable(program: Program, key: str, shape: tuple[int, ...], value: float, dtype: Any) -> Variable:

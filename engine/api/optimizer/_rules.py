@@ -244,6 +244,9 @@ class Adamax(_Betas):
             State("Beta1Pow", "beta1_pow_acc", self._fixed["beta1"], single=True),
         )
 
+    def _grown(self) -> dict[str, float]:
+        return {"Beta1Pow": self._fixed["beta1"]}
+
     def _finish(self, pairs: Pairs) -> None:
         scale = registry.by_type("scale")
         power = self._kept()[-1]
