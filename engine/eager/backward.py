@@ -16,7 +16,7 @@ from ..ops.registry import by_type
 from ..spec import TensorSpec
 from ..sweep import sweep
 from .mode import _GradMode
-from .tape import GradNode, Place, apply, lifted, tensor_ops
+from .tape import GradNode, Place, apply, lifted, recorded, rule_ops
 from .tensor import Keep, Leaf, Tensor
 
 Grad = Any
@@ -65,7 +65,7 @@ class Pass:
         self.parts: dict[Place, list[Grad]] = {}
         self.kept: list[tuple[Leaf, Grad]] = []
         self.loc = source.here()
-        self._k: Any = tensor_ops if create_graph else backend("numpy").ops
+        self._k: Any = rule_ops if create_graph else backend("numpy").ops
         self._heap: list[tuple[int, int, GradNode]] = []
         self._queued: set[GradNode] = set()
 
@@ -191,7 +191,7 @@ class Pass:
         args = self._arguments(node, arriving)
         wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
         try:
-            groups = rule(self._k, args, wanted, node.attrs)
+            groups = rule(self._k, [recorded(a) for a in args] if self.create_graph else args, wanted, node.attrs)
         except GradtoolError as error:
             raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None
         except Exception as error:
@@ -200,6 +200,8 @@ class Pass:
         if not self.retain_graph:
             node.free(self.loc)
         grads = [g for group in groups for g in group]
+        if self.create_graph:
+            grads = [lifted(g) for g in grads]
         for place, g in zip(node.wrt, grads, strict=True):
             if g is not None and place is not None:
                 self._push(place)

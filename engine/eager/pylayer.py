@@ -13,7 +13,7 @@ from ..source import Location
 from .backward import checked
 from .mode import is_grad_enabled, no_grad
 from .saved import Packed, packing, unpacked
-from .tape import FreedGraphError, GradNode, lifted, tensor_ops
+from .tape import FreedGraphError, GradNode, lifted, rule_ops, values
 from .tensor import Tensor, Version
 
 
@@ -121,7 +121,7 @@ class _LayerRule:
                 grads.append([None])
                 continue
             fitting = checked(g, spec, f"what {where} returned for input {i}")
-            grads.append([fitting if k is tensor_ops else fitting.array])
+            grads.append([fitting if k is rule_ops else values(fitting)])
         return grads
 
 

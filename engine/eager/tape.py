@@ -16,7 +16,7 @@ from .. import source
 from ..errors import GradientError, GradtoolError, KernelError, describe
 from ..kernels.backend import backend
 from ..ops.opdef import OpDef, Operand, specs_of
-from ..ops.readings import flatten
+from ..ops.readings import Arithmetic, flatten
 from ..ops.registry import by_name
 from ..source import Location
 from ..spec import TensorSpec
@@ -313,24 +313,90 @@ def _result(array: Any, recipe: Recipe, sources: Sequence[Tensor | None]) -> Ten
 
 
 class TensorOps:
-    """The namespace of a rule that is read over tensors: every operator computes at once and is recorded."""
+    """Every operator as a function of tensors (arrays are taken as constants), computed at once and recorded."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op = by_name(name)
 
         def call(*operands: Operand, **given: Any) -> Any:
-            tensors = [lifted(v) for v in operands]
-            return apply(op, tensors, op.attributes(given))
+            return self._result(apply(op, [lifted(v) for v in operands], op.attributes(given)))
 
         setattr(self, name, call)
         return call
 
+    @staticmethod
+    def _result(found: Any) -> Any:
+        return found
+
+
+class RuleOps(TensorOps):
+    """The namespace of a rule that is itself recorded; its values are :class:`Recorded`."""
+
+    @staticmethod
+    def _result(found: Any) -> Any:
+        return tuple(map(recorded, found)) if isinstance(found, tuple) else recorded(found)
+
+
+class Recorded(Arithmetic):
+    """A tensor as a rule sees it: with the operators of rules, whatever operators the public API gives tensors."""
+
+    __slots__ = ("tensor",)
+    __array_ufunc__ = None  # `array * recorded` is ours to answer
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    @property
+    def k(self) -> RuleOps:
+        return rule_ops
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.tensor.array.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.tensor.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.ndim
+
+    # Comparisons are constants as far as derivatives go, so their results are plain arrays.
+
+    def __gt__(self, other: Any) -> Any:
+        return self.tensor.array > values(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.tensor.array >= values(other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.tensor.array < values(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.tensor.array <= values(other)
+
+
+def values(v: Any) -> Any:
+    """The array of a tensor; anything else as it is."""
+    return v.array if isinstance(v, Tensor) else v.tensor.array if isinstance(v, Recorded) else v
+
 
 def lifted(v: Any) -> Any:
-    """*v* as a tensor, if it is an array."""
+    """*v* as a tensor, or a list of them."""
     if v is None or isinstance(v, Tensor):
         return v
+    if isinstance(v, Recorded):
+        return v.tensor
     return [lifted(e) for e in v] if isinstance(v, (list, tuple)) else Tensor(v)
 
 
+def recorded(v: Any) -> Any:
+    """*v*, a tensor, an array or a list of them, as rules see it."""
+    if v is None or isinstance(v, Recorded):
+        return v
+    return [recorded(e) for e in v] if isinstance(v, (list, tuple)) else Recorded(lifted(v))
+
+
 tensor_ops = TensorOps()
+rule_ops = RuleOps()
