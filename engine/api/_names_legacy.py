@@ -49,11 +49,20 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.param_attr", "gradtool._parameters", "ParamAttr")
     provide(f"{_package}.unique_name", "gradtool.utils.unique_name", "generate switch guard")
     provide(f"{_package}.initializer", "gradtool._legacy_initializers", INITIALIZERS)
-    announce(_package, "optimizer regularizer clip", "optimizers are not part of this version")
     announce(_package, "dygraph", "dynamic mode is not part of this version")
     announce(_package, "io DataFeeder dataset", "reading data and saving models are not part of this version")
     announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
 
+announce("gradtool.base", "optimizer regularizer clip", "it is in paddle.optimizer, paddle.regularizer and paddle.nn")
+
+provide(
+    "gradtool.fluid.optimizer",
+    "gradtool._legacy_optimizers",
+    "SGD SGDOptimizer Momentum MomentumOptimizer Adagrad AdagradOptimizer Adam AdamOptimizer Adamax AdamaxOptimizer "
+    "Adadelta AdadeltaOptimizer RMSPropOptimizer Lamb LambOptimizer",
+)
+provide("gradtool.fluid.regularizer", "gradtool.regularizer", "L1Decay L2Decay L1DecayRegularizer L2DecayRegularizer")
+provide("gradtool.fluid.clip", "gradtool.nn.clip", "GradientClipByValue GradientClipByNorm GradientClipByGlobalNorm")
 provide("gradtool.fluid", "gradtool._data", "data")
 provide("gradtool.fluid", "gradtool.static.nn", "embedding")
 provide("gradtool.fluid", "gradtool.nn.functional", "one_hot")

@@ -68,4 +68,8 @@ class L2Decay(WeightDecayRegularizer):
     steps = ("scale",)
 
 
+L1DecayRegularizer = L1Decay
+L2DecayRegularizer = L2Decay
+
+
 __getattr__ = _lazy.refuse(__name__, globals())

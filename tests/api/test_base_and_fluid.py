@@ -114,7 +114,6 @@ def test_fluid_switches_static_mode_on_and_base_does_not() -> None:
 @pytest.mark.parametrize(
     ("name", "about"),
     [
-        ("optimizer", "optimizers are not part of this version"),
         ("dygraph", "dynamic mode is not part of this version"),
         ("DataFeeder", "reading data"),
         ("CompiledProgram", "run the program itself"),

@@ -504,3 +504,52 @@ def test_functions_of_the_other_mode() -> None:
     for call in (lambda: made.set_lr(0.1), lambda: made.set_lr_scheduler(optimizer.lr.StepDecay(0.1, 2))):
         with pytest.raises(AssertionError, match="dynamic mode"):
             call()
+
+
+# -- version 1 ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SGDOptimizer(0.1)", "SGD(0.1)"),
+        ("SGD(learning_rate=0.1, regularization=L2Decay(0.2))", "SGD(0.1, weight_decay=0.2)"),
+        ("MomentumOptimizer(0.1, 0.8, None, True)", "Momentum(0.1, 0.8, use_nesterov=True)"),
+        ("AdamOptimizer(0.1, 0.8, 0.9, 1e-3)", "Adam(0.1, 0.8, 0.9, 1e-3)"),
+        ("AdagradOptimizer(0.1, 1e-3)", "Adagrad(0.1, 1e-3)"),
+        ("AdamaxOptimizer(0.1)", "Adamax(0.1)"),
+        ("AdadeltaOptimizer(0.1, 1e-3, 0.9)", "Adadelta(0.1, 1e-3, 0.9)"),
+        ("RMSPropOptimizer(0.1, 0.9, 1e-3, 0.5, True)", "RMSProp(0.1, 0.9, 1e-3, 0.5, True)"),
+        ("LambOptimizer(0.1, 0.2)", "Lamb(0.1, 0.2)"),
+        ("SGD(0.1, grad_clip=GradientClipByNorm(0.1))", "SGD(0.1, grad_clip=ClipGradByNorm(0.1))"),
+    ],
+)
+def test_names_of_version_1(old: str, new: str) -> None:
+    fluid = paddle.fluid
+    names = {n: getattr(fluid.optimizer, n) for n in dir(fluid.optimizer)}
+    names |= {n: getattr(m, n) for m in (fluid.regularizer, fluid.clip) for n in dir(m)}
+    todays = {n: getattr(optimizer, n) for n in dir(optimizer)} | {"ClipGradByNorm": paddle.nn.ClipGradByNorm}
+    texts = []
+    for expression, known in ((old, names), (new, todays)):
+        main = paddle.static.Program()
+        with paddle.utils.unique_name.guard(), paddle.static.program_guard(main, paddle.static.Program()):
+            eval(expression, known).minimize(network())
+        texts.append(str(main))
+    assert texts[0] == texts[1]
+
+
+def test_arguments_of_version_1() -> None:
+    adam = paddle.fluid.optimizer.AdamOptimizer
+    loss = network()
+    b = paddle.static.default_main_program().global_block().var("a.b_0")
+    updates, _ = adam(parameter_list=[b]).minimize(loss)
+    assert [o.input("Param") for o in updates] == [["a.b_0"]]
+    updates, _ = adam().minimize(loss, parameter_list=["a.w_0"])
+    assert [o.input("Param") for o in updates] == [["a.w_0"]]
+    for arguments in ({"parameters": [b]}, {"beta3": 0.1}):
+        with pytest.raises(TypeError, match="no argument"):
+            adam(**arguments)
+    with pytest.raises(TypeError, match="two values for 'learning_rate'"):
+        adam(0.1, learning_rate=0.1)
+    with pytest.raises(TypeError, match="up to 9 arguments"):
+        adam(*range(12))

@@ -135,3 +135,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
 def _squared_norm(grad: Any) -> Any:
     return apply("squared_l2_norm", grad)
+
+
+GradientClipByValue = ClipGradByValue
+GradientClipByNorm = ClipGradByNorm
+GradientClipByGlobalNorm = ClipGradByGlobalNorm

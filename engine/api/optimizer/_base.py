@@ -115,7 +115,7 @@ class Optimizer(_steps.Steps):
             )
         self._learning_rate = learning_rate
         self._parameters = self._listed(parameters)
-        self._decay = _regularizer(weight_decay, self._where)
+        self._decay = as_regularizer(weight_decay, self._where)
         self._grad_clip = grad_clip
         self._name = name
         self._rates: dict[Program, Variable] = {}
@@ -382,7 +382,12 @@ def within(what: str, value: Any, low: float, high: float | None = None) -> floa
     return float(value)
 
 
-def _regularizer(weight_decay: Any, where: str) -> WeightDecayRegularizer | None:
+def as_regularizer(weight_decay: Any, where: str) -> WeightDecayRegularizer | None:
+    """What a ``weight_decay`` argument stands for.
+
+    Raises:
+        ArgumentTypeError: it is no number, regularizer or None (a TypeError).
+    """
     if weight_decay is None or isinstance(weight_decay, WeightDecayRegularizer):
         return weight_decay
     if isinstance(weight_decay, (int, float)) and not isinstance(weight_decay, bool):
