@@ -49,7 +49,10 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.param_attr", "gradtool._parameters", "ParamAttr")
     provide(f"{_package}.unique_name", "gradtool.utils.unique_name", "generate switch guard")
     provide(f"{_package}.initializer", "gradtool._legacy_initializers", INITIALIZERS)
-    announce(_package, "dygraph", "dynamic mode is not part of this version")
+    provide(f"{_package}.dygraph", "gradtool._legacy_dygraph", "guard enabled to_variable")
+    provide(f"{_package}.dygraph", "gradtool.framework", "enable_dygraph disable_dygraph")
+    provide(f"{_package}.dygraph", "gradtool.autograd", "no_grad grad")
+    provide(f"{_package}.dygraph", "gradtool.nn", "Layer Sequential LayerList")
     announce(_package, "io DataFeeder dataset", "reading data and saving models are not part of this version")
     announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
 

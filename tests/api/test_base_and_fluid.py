@@ -114,7 +114,6 @@ def test_fluid_switches_static_mode_on_and_base_does_not() -> None:
 @pytest.mark.parametrize(
     ("name", "about"),
     [
-        ("dygraph", "dynamic mode is not part of this version"),
         ("DataFeeder", "reading data"),
         ("CompiledProgram", "run the program itself"),
         ("nonsense", "is not implemented in gradtool"),
