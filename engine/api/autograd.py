@@ -78,7 +78,8 @@ class Jacobian:
                 rows = [self._row(i) for i in range(*asked.indices(count))]
                 if not rows:
                     raise UsageError(f"no row of the {count} is selected by {asked}.")
-                found = stack(rows, axis=self._axis)
+                stacked: Any = stack(rows, axis=self._axis)
+                found = stacked
                 entries[self._axis] = slice(None)
             else:
                 row = asked.__index__()
@@ -87,7 +88,8 @@ class Jacobian:
                 found = self._row(row % count)
                 del entries[self._axis]
         whole = all(isinstance(e, slice) and e == slice(None) for e in entries)
-        return found if whole else found[tuple(entries)]
+        selected: Tensor = found if whole else found[tuple(entries)]
+        return selected
 
     def _row(self, i: int) -> Tensor:
         if i not in self._rows:

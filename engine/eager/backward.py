@@ -181,10 +181,12 @@ class Pass:
         if node.hooks is not None:
             arriving = [self.hooked_output(node, i, g) for i, g in enumerate(arriving)]
         for i, place in enumerate(visit.outs):
+            if place is None:
+                continue
             if place in self.targets:
                 if arriving[i] is not None:
                     self.parts[place] = [arriving[i]]
-            elif place is not None:
+            else:
                 self.parts.pop(place, None)  # a gradient that has been used is let go
         rule = node.op.rule
         assert rule is not None

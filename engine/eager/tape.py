@@ -352,7 +352,8 @@ class Recorded(Arithmetic):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.tensor.array.shape  # type: ignore[no-any-return]
+        shape: tuple[int, ...] = self.tensor.array.shape
+        return shape
 
     @property
     def dtype(self) -> Any:

@@ -96,7 +96,7 @@ class HookHandle:
 
     __slots__ = ("_hooks", "_key")
 
-    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
         self._hooks = hooks
         self._key = next(_keys)
         hooks[self._key] = hook
