@@ -101,6 +101,8 @@ def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str,
 def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
     """The first output of *op*, computed at once from tensors and recorded."""
     check_tensors(op, operands)
+    if state.in_static_mode():
+        refuse(op.type, op.inputs[0].name, operands[0])
     result = tape.apply(op, operands, op.attributes(attrs) if attrs else op.defaults)
     return result[0] if isinstance(result, tuple) else result
 

@@ -48,20 +48,31 @@ class NotOneElement(UsageError, AssertionError):
     """A number is asked of a tensor with several elements (Paddle raises AssertionError)."""
 
 
-def operator(method: str, op_type: str, reverse: bool, general: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator of two tensors of one dtype without detours; anything else is *general*'s to answer."""
-    op = registry.by_type(op_type)
-    attrs = op.attributes({})
+def operator(
+    method: str, op_type: str, reverse: bool, scalar: Callable[[float], tuple[float, float]] | None, general: Any
+) -> Callable[..., Any]:
+    """The operator of a tensor with one of its dtype or with a number, without detours.
+
+    Args:
+        scalar: the ``scale`` and ``bias`` for a number.
+        general: answers everything else.
+    """
+    op, scale = registry.by_type(op_type), registry.by_type("scale")
+    attrs = op.defaults
     whole = op_type != "elementwise_div"  # the quotient of whole numbers is a floating-point number
 
     def operate(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor) and self.array.dtype == other.array.dtype and not state.in_static_mode():
             if whole or self.array.dtype.kind not in "biu":
                 return tape.apply(op, (other, self) if reverse else (self, other), attrs)
+        elif type(other) in (int, float) and self.array.dtype.kind == "f" and not state.in_static_mode():
+            if scalar is not None and (other or op_type != "elementwise_div"):
+                factor, bias = scalar(float(other))
+                return tape.apply(scale, (self,), {**scale.defaults, "scale": factor, "bias": bias})
+            if method == "__pow__":
+                return compute(registry.by_type("pow"), (self,), {"factor": float(other)})
         elif isinstance(other, np.ndarray) and other.ndim:
             other = Tensor(other.astype(self.array.dtype, copy=False))
-        elif method == "__pow__" and self.array.dtype.kind == "f" and isinstance(other, (int, float)):
-            return compute(registry.by_type("pow"), (self,), {"factor": float(other)})
         return general(self, other)
 
     operate.__name__ = method

@@ -101,7 +101,7 @@ def attach() -> None:
     for method, op_type, reverse, scalar in OPERATORS:
         general = _operator(method, op_type, reverse, scalar)
         setattr(Variable, method, general)
-        setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, general))
+        setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, scalar, general))
     for owner, special in ((Variable, ON_VARIABLES), (Tensor, _tensor_methods.SPECIAL)):
         for method, member in {**SPECIAL, **special}.items():
             setattr(owner, method, member)
@@ -131,7 +131,8 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
             elif plain and x.dtype.name == "bool":
                 x = cast(x, int64)
             number = _number(other, method)
-            if scalar is not None and (plain or method.startswith("__r")):
+            infinite = divides and not number and isinstance(x, Tensor)
+            if scalar is not None and (plain or method.startswith("__r")) and not infinite:
                 scale, bias = scalar(number)
                 return _append(x, "scale", (x, None, None), {"scale": scale, "bias": bias})
             other = constant(x, number, like=reverse and isinstance(x, Variable))
@@ -198,10 +199,6 @@ def _promoted(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyT
     Raises:
         DtypeError: an integer and a floating-point tensor, or two integer types (a TypeError).
     """
-    truth = [v.dtype.name == "bool" for v in (x, y)]
-    if isinstance(x, Tensor) and (x if truth[1] else y).dtype.is_floating and any(truth):
-        # Masks, as gradient rules use them: `dout * (out > 0)`. Paddle refuses to multiply by one.
-        return (cast(x, y.dtype), y) if truth[0] else (x, cast(y, x.dtype))
     scalar = not x.ndim or not y.ndim
     kinds = x.dtype.is_floating, y.dtype.is_floating
     if op_type == "matmul_v2" or not (scalar or all(kinds)):

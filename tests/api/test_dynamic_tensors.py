@@ -171,6 +171,8 @@ F32, I64, MASK = [1.0, 2.0], [3, -4], [True, False]
     ("compute", "dtype", "values"),
     [
         (lambda: T(F32) + 1, "float32", [2, 3]),
+        (lambda: T(F32) / 0, "float32", [np.inf, np.inf]),
+        (lambda: T([1, -1]) / 0.0, "float32", [np.inf, -np.inf]),
         (lambda: 1 - T(F32), "float32", [0, -1]),
         (lambda: 1 / T(F32), "float32", [1, 0.5]),
         (lambda: T(F32) ** 2, "float32", [1, 4]),
@@ -189,7 +191,6 @@ F32, I64, MASK = [1.0, 2.0], [3, -4], [True, False]
         (lambda: T(I64) * T(2.5), "float32", [7.5, -10]),
         (lambda: T(F32) * T(F32, dtype="float64"), "float64", [1, 4]),
         (lambda: T(F32, dtype="float16") + T(F32), "float32", [2, 4]),
-        (lambda: T(F32) * T(MASK), "float32", [1, 0]),
         (lambda: T(F32) + np.array([1.0, 2.0]), "float32", [2, 4]),
         (lambda: np.array([1.0, 2.0], "float32") - T(F32), "float32", [0, 0]),
         (lambda: T(F32) == 1, "bool", [True, False]),
@@ -217,6 +218,7 @@ def test_operators_and_dtypes(compute: Any, dtype: str, values: Any) -> None:
     [
         (lambda: T(F32) * T(I64), TypeError, "float32 and Y .* int64"),
         (lambda: T([1], dtype="int32") + T([1]), DtypeError, "int32"),
+        (lambda: T(F32) * T(MASK), TypeError, "bool"),
         (lambda: T(F32) + "a", ArgumentTypeError, "takes a Tensor or a number"),
         (lambda: T(F32) == None, TypeError, "by `is`"),  # noqa: E711
         (lambda: T(F32) - [1, 2], TypeError, "to_tensor"),
@@ -242,7 +244,15 @@ def test_tensors_do_not_mix_with_variables_of_programs() -> None:
     paddle.enable_static()
     with paddle.static.program_guard(paddle.static.Program()):
         variable = paddle.static.data("x", [2])
-        for mixed in (lambda: paddle.add(variable, tensor), lambda: variable + tensor):
+        calls = (
+            lambda: paddle.add(variable, tensor),
+            lambda: variable + tensor,
+            lambda: tensor * 2,
+            lambda: tensor + tensor,
+            lambda: tensor.sum(),
+            lambda: tensor[0],
+        )
+        for mixed in calls:
             with pytest.raises(ModeError, match="tensor of dynamic mode"):
                 mixed()
     paddle.disable_static()
