@@ -21,6 +21,9 @@ NOWHERE: Final[Location] = ()
 LOADER: Final = "gradtool.cli.loader"
 """The module that runs a model file: frames outside it belong to the tool, not to the user."""
 
+_ours: dict[int, object] = {}
+"""The globals of gradtool's own modules by identity; held, so that no other module ever gets the same identity."""
+
 _keep_all = False
 _interned: dict[object, Location] = {}
 
@@ -40,9 +43,11 @@ def here() -> Location:
     """The location of the user's code that called into gradtool, or :data:`NOWHERE`."""
     frame = sys._getframe(1)
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if not (module == "gradtool" or module.startswith("gradtool.")):
-            break
+        if id(frame.f_globals) not in _ours:
+            module = frame.f_globals.get("__name__", "")
+            if not (module == "gradtool" or module.startswith("gradtool.")):
+                break
+            _ours[id(frame.f_globals)] = frame.f_globals
         frame = frame.f_back  # type: ignore[assignment]
     else:
         return NOWHERE

@@ -31,7 +31,9 @@ class _Visit:
     def __init__(self, node: GradNode) -> None:
         self.node = node
         self.wrt = node.wrt
-        self.outs: list[Place | None] = [(node, i) for i in range(len(node.outs))]
+        self.outs: list[Place | None] = (
+            [(node, 0)] if len(node.shapes) == 1 else [(node, i) for i in range(len(node.shapes))]
+        )
 
 
 class Pass:
@@ -215,12 +217,12 @@ class Pass:
         retained = node.retained()
         sizes = node.out_sizes
         groups = iter(arriving if sizes is None else _cut(arriving, sizes))
-        specs = iter(node.outs if sizes is None else _cut(node.outs, sizes))
+        shapes = iter(node.shapes if sizes is None else _cut(node.shapes, sizes))
         args: list[Operand] = []
         for read, value in zip(rule.reads, retained, strict=True):
             if read.kind == "dout":
-                group, spec = next(groups), next(specs)
-                args.append(group if rule.takes_none or read.late else self._filled(group, spec))
+                group, shape = next(groups), next(shapes)
+                args.append(group if rule.takes_none or read.late else self._filled(group, shape))
             elif value is None:
                 args.append(None)
             elif self.create_graph:
@@ -244,13 +246,11 @@ class Pass:
             start += 1 if size is None else size
         return lifted(value)
 
-    def _filled(self, group: Any, spec: Any) -> Any:
-        if isinstance(spec, list):
-            return [self._filled(g, s) for g, s in zip(group, spec, strict=True)]
-        if group is not None:
-            return group
-        zeros = np.zeros(spec.shape, spec.dtype.numpy)
-        return Tensor(zeros) if self.create_graph else zeros
+    def _filled(self, group: Any, shape: Any) -> Any:
+        """*group* with zeros for the gradients that did not arrive."""
+        if isinstance(shape, list):
+            return [self._filled(g, s) for g, s in zip(group, shape, strict=True)]
+        return group if group is not None else np.zeros(*shape)
 
 
 def checked(gradient: Tensor, spec: TensorSpec, what: str) -> Grad:

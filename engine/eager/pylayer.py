@@ -237,7 +237,9 @@ def _record(
             saved.append(v if hooks is None else hooks.pack(v))
     ctx._saved = tuple(saved)
     op = _LayerOp(f"PyLayer_{cls.__name__}", _LayerRule(cls, ctx, inputs, len(outputs)))
-    node = LayerNode(ctx, op, [None] * len(outputs), wrt, None, [t.spec for t in outputs], None, versions)
+    node = LayerNode(
+        ctx, op, [None] * len(outputs), wrt, None, [(t.array.shape, t.array.dtype) for t in outputs], None, versions
+    )
     ctx._node = weakref.ref(node)
     for j, t in enumerate(outputs):
         if id(t) not in ctx._without:

@@ -50,7 +50,7 @@ class GradNode:
         args: per entry of the rule's reads what it needs: tensors for forward inputs, arrays for outputs, None for the
             gradients to come. Emptied when the node is freed.
         wrt: the places of the inputs that it gives gradients for, None where none is wanted; list slots laid flat.
-        outs: the specs of the outputs whose gradients the rule takes, laid flat.
+        shapes: shape and NumPy dtype of each output whose gradient the rule takes, laid flat.
         wrt_sizes, out_sizes: how the flat lists are cut into slots, with None for a slot that holds no list; None as a
             whole where no slot does.
         sequence: grows with time; a node is always newer than those it was computed from.
@@ -70,9 +70,9 @@ class GradNode:
         "loc",
         "op",
         "out_sizes",
-        "outs",
         "packed",
         "sequence",
+        "shapes",
         "versions",
         "wrt",
         "wrt_sizes",
@@ -85,7 +85,7 @@ class GradNode:
         args: list[Operand],
         wrt: list[Place | None],
         wrt_sizes: list[int | None] | None,
-        outs: list[TensorSpec],
+        shapes: list[tuple[tuple[int, ...], Any]],
         out_sizes: list[int | None] | None,
         versions: list[tuple[Version, int]],
         packed: bool = False,
@@ -95,7 +95,7 @@ class GradNode:
         self.args: list[Operand] | None = args
         self.wrt = wrt
         self.wrt_sizes = wrt_sizes
-        self.outs = outs
+        self.shapes = shapes
         self.out_sizes = out_sizes
         self.versions = versions
         self.sequence = next(_sequence)
@@ -106,6 +106,11 @@ class GradNode:
 
     def __repr__(self) -> str:
         return f"<GradNode {self.op.type} {source.short(self.loc)}>"
+
+    @property
+    def outs(self) -> list[TensorSpec]:
+        """The specs of the outputs whose gradients the rule takes, laid flat."""
+        return [TensorSpec(shape, dtype) for shape, dtype in self.shapes]
 
     def hooks_of(self, index: int) -> dict[int, Any]:
         """The hooks on output *index*."""
@@ -174,6 +179,7 @@ class Recipe:
 
 
 _recipes: dict[OpDef, Recipe] = {}
+_engine = backend("numpy")
 
 
 def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> Any:
@@ -193,7 +199,6 @@ def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> A
     recipe = _recipes.get(op)
     if recipe is None:
         recipe = _recipes[op] = Recipe(op)
-    engine = backend("numpy")
     if len(operands) < recipe.count:
         operands = (*operands, *recipe.many[len(operands) :])
     if recipe.plain:
@@ -204,7 +209,10 @@ def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> A
         sources = flatten(operands, range(recipe.count))
     try:
         with np.errstate(all="ignore"):
-            result = recipe.kernel(engine, *arrays, **{n: attrs[n] for n in recipe.attrs})
+            if recipe.attrs:
+                result = recipe.kernel(_engine, *arrays, **{n: attrs[n] for n in recipe.attrs})
+            else:
+                result = recipe.kernel(_engine, *arrays)
     except Exception as error:
         raise _explained(op, arrays, attrs, error) from (None if isinstance(error, GradtoolError) else error)
     results = result if isinstance(result, tuple) else (result,)
@@ -264,8 +272,10 @@ def _record(
         else:
             # Only the values of a result: the node must not point to what points to it.
             args.append(value if kind == "in" else _arrays(value))
-            for v in value if isinstance(value, (list, tuple)) else (value,):
-                versions.append((v.version, v.version.count))
+            if isinstance(value, Tensor):
+                versions.append((value.version, value.version.count))
+            else:
+                versions += [(v.version, v.version.count) for v in value]
     if recipe.plain:
         outs = [results[j] for j in recipe.outs]
         wrt_sizes = out_sizes = None
@@ -273,9 +283,11 @@ def _record(
         outs = flatten(results, recipe.outs)
         wrt_sizes = [_size(operands[i]) for i in recipe.wrt]
         out_sizes = [_size(results[j]) for j in recipe.outs]
-    specs = [TensorSpec(v.array.shape, v.array.dtype) for v in outs]
-    wrt = [None if v is None or v._stop else v.on_tape() for v in wanted]
-    node = GradNode(recipe.op, attrs, args, wrt, wrt_sizes, specs, out_sizes, versions, hooks is not None)
+    shapes = [(v.array.shape, v.array.dtype) for v in outs]
+    wrt: list[Place | None] = [
+        None if v is None or v._stop else v.leaf if v.node is None else (v.node, v.index) for v in wanted
+    ]
+    node = GradNode(recipe.op, attrs, args, wrt, wrt_sizes, shapes, out_sizes, versions, hooks is not None)
     for i, v in enumerate(outs):
         v.node = node
         v.index = i

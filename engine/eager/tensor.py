@@ -40,14 +40,14 @@ class NoHookError(GradientError, RuntimeError):
 
 
 class Version:
-    """How often the storage that tensors share was written in place, and by whom last."""
+    """How often the storage that tensors share was written in place, and by whom last.
 
-    __slots__ = ("count", "loc", "writer")
+    There is one for nearly every tensor and most are never written, so what they all start with is the class's.
+    """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.writer = ""
-        self.loc: Location = NOWHERE
+    count = 0
+    writer = ""
+    loc: Location = NOWHERE
 
     def wrote(self, writer: str) -> None:
         """Note an in-place write by the operator *writer*."""
@@ -131,7 +131,7 @@ class Tensor(AnyTensor, Arithmetic):
         name: str | None = None,
         persistable: bool = False,
     ) -> None:
-        self.array = array if isinstance(array, np.ndarray) else np.asarray(array)
+        self.array = array if type(array) is np.ndarray else np.asarray(array)
         self._stop = stop_gradient
         self.node = node
         self.index = index

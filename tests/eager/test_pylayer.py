@@ -68,7 +68,7 @@ def test_first_and_second_order_through_a_saved_output() -> None:
     (g,) = paddle.grad(y, x, create_graph=True)
     np.testing.assert_allclose(g.numpy(), 3 * (1 - t * t), rtol=1e-6)
     (h,) = paddle.grad(g, x)
-    np.testing.assert_allclose(h.numpy(), -6 * t * (1 - t * t), rtol=1e-5)
+    np.testing.assert_allclose(h.numpy(), -18 * t * (1 - t * t), rtol=1e-5)
 
 
 def test_no_cycle_keeps_the_graph_alive() -> None:
