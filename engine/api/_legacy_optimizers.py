@@ -7,7 +7,8 @@ from typing import Any
 
 from gradtool.engine.errors import ArgumentTypeError, did_you_mean
 from gradtool.optimizer import _rules
-from gradtool.optimizer._base import Optimizer, as_regularizer
+from gradtool.optimizer._base import Optimizer
+from gradtool.optimizer._settings import as_regularizer
 
 _COMMON = ("parameter_list", "regularization", "grad_clip", "name")
 

@@ -146,7 +146,7 @@ def test_gradients_are_cleared() -> None:
     assert w.grad is None
 
 
-@pytest.mark.parametrize("parameters", [None, [1], "w", vector])
+@pytest.mark.parametrize("parameters", [None, [1], [{"params": [], "beta1": 0.5}], "w", vector])
 def test_wrong_parameters_are_refused(parameters: Any) -> None:
     with pytest.raises((AttributeError, TypeError, ValueError)):
         optimizer.SGD(0.5, parameters=parameters)
@@ -183,3 +183,47 @@ def test_a_network_learns() -> None:
         made.clear_grad()
         losses.append(float(loss))
     assert losses[-1] < 0.2 * losses[0]
+
+
+def test_groups_have_settings_of_their_own() -> None:
+    a, b = vector([2.0]), vector([2.0])
+    squares(a, b)
+    group = {"params": a, "learning_rate": 0.5, "weight_decay": 0.5}
+    optimizer.SGD(0.5, parameters=[group, {"params": [b]}], weight_decay=1.0).step()
+    assert (a.item(), b.item()) == (2 - 0.25 * (4 + 1), 2 - 0.5 * (4 + 2))
+    c = vector([2.0])
+    squares(c)
+    optimizer.AdamW(0.5, epsilon=0.0, parameters=[{"params": [c], "weight_decay": 0.5}]).step()
+    assert c.item() == pytest.approx(2 * (1 - 0.5 * 0.5) - 0.5)
+
+
+def test_an_optimizer_made_later_takes_over_the_state() -> None:
+    w = vector([1.0, -2.0])
+    squares(w)
+    first, second, third = (optimizer.Adam(0.1, parameters=[w]) for _ in range(3))
+    first.step()
+    state = first.state_dict()
+    second.set_state_dict(state)
+    names = sorted(second.state_dict())
+    assert names == [n[:-1] + "1" for n in sorted(state)]
+    for ours, theirs in zip(names, sorted(state), strict=True):
+        np.testing.assert_array_equal(second.state_dict()[ours].numpy(), state[theirs].numpy())
+    third.set_state_dict({})
+    state.popitem()
+    with pytest.raises(AssertionError, match="should be in the state dict"):
+        third.set_state_dict(state)
+
+
+def test_the_two_halves() -> None:
+    a, b = vector([1.0]), vector([1.0])
+    made = optimizer.SGD(0.25, parameters=[a, b])
+    squares(a, b)
+    pairs = made.backward(a.sum())
+    assert [(p is q, g.item()) for (p, g), q in zip(pairs, (a, b), strict=True)] == [(True, 2.0), (True, 2.0)]
+    assert made.apply_gradients(pairs[:1]) == []
+    assert (a.item(), b.item()) == (0.5, 1.0)
+    _, pairs = made.minimize(a.sum(), parameters=[b])
+    assert [p is b for p, _ in pairs] == [True]
+    assert (a.item(), b.item()) == (0.5, 0.5)
+    with pytest.raises(AssertionError, match="The loss should be"):
+        made.minimize(3)

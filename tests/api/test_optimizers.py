@@ -374,6 +374,16 @@ def test_parameters_of_the_constructor() -> None:
     assert [o.input("Param") for o in updates] == [["a.w_0"]]
 
 
+def test_groups_have_settings_of_their_own() -> None:
+    loss = network()
+    block = paddle.static.default_main_program().global_block()
+    groups = [{"params": [block.var("a.w_0")], "learning_rate": 0.5, "weight_decay": 0.25}, block.var("a.b_0")]
+    optimizer.SGD(0.1, parameters=groups, weight_decay=0.75).minimize(loss)
+    assert [o.attr("scale") for o in main_ops() if o.type == "scale"] == [0.75, 0.25, 0.5]
+    optimizer.AdamW(0.1, parameters=groups, weight_decay=0.75).minimize(loss)
+    assert [o.attr("coeff") for o in main_ops() if o.type == "adamw"] == [0.75, 0.25]
+
+
 def test_nothing_to_update() -> None:
     assert optimizer.SGD(0.1).minimize(paddle.mean(paddle.static.data("x", [4]))) == ([], [])
 
@@ -434,7 +444,9 @@ def test_two_networks_in_turn() -> None:
         ("SGD(0.1, grad_clip=3)", (TypeError,)),
         ("SGD(0.1, parameters=3)", (TypeError,)),
         ("SGD(0.1, parameters=['a'])", (AttributeError,)),
-        ("SGD(0.1, parameters=[{'params': []}])", (ValueError,)),
+        ("SGD(0.1, parameters=[{'params': [], 'beta1': 0.5}])", (ValueError,)),
+        ("SGD(0.1, parameters=[{'learning_rate': 0.5}])", (ValueError,)),
+        ("SGD(0.1, parameters=[{'params': [], 'learning_rate': 'a'}])", (TypeError,)),
         ("SGD(0.1, multi_precision=True)", (ValueError,)),
         ("Momentum(0.1, None)", (ValueError,)),
         ("Adam(0.1, beta1=1.0)", (ValueError,)),

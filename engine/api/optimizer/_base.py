@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 from gradtool import _parameters
 from gradtool.engine import state
 from gradtool.engine.autodiff.backward import append_backward
-from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import (
     ArgumentTypeError,
     ElementTypeError,
-    LossError,
     LossTypeError,
-    UnsupportedError,
     UsageError,
     expect_type,
 )
@@ -26,27 +23,17 @@ from gradtool.engine.ir.transaction import unchanged_on_failure
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.value import AnyTensor
 from gradtool.nn.clip import ClipGradBase
-from gradtool.regularizer import L2Decay, WeightDecayRegularizer
+from gradtool.regularizer import WeightDecayRegularizer
 from gradtool.utils import unique_name
 
 from . import _steps
+from ._settings import FixedRateError, LossSizeError, as_regularizer, given
 from .lr import LRScheduler
 
 Pairs = list[tuple[Any, Any]]
 """Parameters with their gradients."""
-
-
-class MissingSetting(UsageError, AssertionError):
-    """A setting that must be given is None (Paddle raises ValueError or AssertionError)."""
-
-
-class LossSizeError(LossError, AssertionError):
-    """A loss of several elements (Paddle's minimize raises AssertionError)."""
-
-
-class FixedRateError(UsageError, RuntimeError):
-    """The learning rate is set by hand although a scheduler sets it (Paddle raises RuntimeError)."""
 
 
 class State(NamedTuple):
@@ -71,6 +58,8 @@ class Optimizer(_steps.Steps):
     Args:
         learning_rate: a float, or an :class:`LRScheduler`.
         parameters: what to update; in static mode all trainable parameters when None. Dynamic mode needs them.
+            An entry may be a group: a dict with ``params``, and a ``learning_rate`` (a factor) and a ``weight_decay``
+            for them.
         weight_decay: a coefficient (of an L2Decay) or a regularizer; a parameter's own one wins.
         grad_clip: a ``paddle.nn.ClipGradBy*``.
         name: part of the names of what the optimizer keeps.
@@ -114,6 +103,7 @@ class Optimizer(_steps.Steps):
                 f"but received {type(grad_clip).__name__}."
             )
         self._learning_rate = learning_rate
+        self._groups: dict[Any, dict[str, Any]] = {}
         self._parameters = self._listed(parameters)
         self._decay = as_regularizer(weight_decay, self._where)
         self._grad_clip = grad_clip
@@ -130,23 +120,38 @@ class Optimizer(_steps.Steps):
                     hint="write parameters=model.parameters()",
                 )
             return None
-        if isinstance(parameters, (Variable, Tensor)) or not isinstance(parameters, Iterable):
+        if isinstance(parameters, AnyTensor) or not isinstance(parameters, Iterable):
             raise ArgumentTypeError(
                 f"'parameters' in {self._where} must be a list of parameters, but received {type(parameters).__name__}."
             )
-        found = list(parameters)
-        for p in found:
-            if isinstance(p, dict):
-                raise UnsupportedError(
-                    f"{self._where}: groups of parameters with settings of their own are not part of this version of "
-                    "gradtool.",
-                    hint="give parameters their own learning_rate and regularizer with paddle.ParamAttr",
-                )
-            if not isinstance(p, Parameter if static else (TensorParameter, Tensor)):
-                raise ElementTypeError(
-                    f"'parameters' in {self._where} must hold parameters, but received {type(p).__name__}."
-                )
+        found: list[Any] = []
+        for entry in parameters:
+            group = self._group(entry) if isinstance(entry, dict) else {"params": [entry]}
+            for p in group["params"]:
+                if not isinstance(p, Parameter if static else Tensor):
+                    raise ElementTypeError(
+                        f"'parameters' in {self._where} must hold parameters, but received {type(p).__name__}."
+                    )
+                self._groups[p] = group
+                found.append(p)
         return found
+
+    def _group(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """A group of parameters with settings of its own, checked."""
+        if "params" not in entry or entry.keys() - {"params", "learning_rate", "weight_decay"}:
+            raise UsageError(
+                f"{self._where}: a group of parameters takes params, learning_rate and weight_decay, "
+                f"but received {', '.join(map(str, entry))}.",
+                hint="make an optimizer for each group with other settings",
+            )
+        params = entry["params"]
+        if "learning_rate" in entry:
+            expect_type(entry["learning_rate"], (int, float), "learning_rate", f"a group of {self._where}")
+        return {**entry, "params": [params] if isinstance(params, AnyTensor) else list(params)}
+
+    def _of_group(self, param: Any, setting: str, otherwise: Any) -> Any:
+        """What the group of *param* says about *setting*, if it says something."""
+        return self._groups.get(param, {}).get(setting, otherwise)
 
     # -- what the kinds of optimizers differ in -------------------------------------------------------------------
 
@@ -160,10 +165,18 @@ class Optimizer(_steps.Steps):
 
     def _decay_of(self, param: Any) -> WeightDecayRegularizer | None:
         """The regularizer that adds to the gradient of *param*."""
-        return getattr(param, "regularizer", None) or self._decay
+        decay = self._of_group(param, "weight_decay", self._decay)
+        return getattr(param, "regularizer", None) or as_regularizer(decay, self._where)
 
     def _finish(self, pairs: Pairs) -> None:
-        """Append what follows all updates."""
+        """Append what follows all updates: the growth of powers that the update operator leaves to others."""
+        scale = registry.by_type("scale")
+        kept = {k.slot: k for k in self._kept()}
+        for slot, growth in self._grown().items():
+            for p, g in pairs:
+                power = self._state(p, kept[slot])
+                with default.name_scope(self.op_type), marked(power.block, roles.OPTIMIZE, (p.name, g.name)):
+                    build.emit(power.block, scale, (power, None, None), {"scale": growth}, [power])
 
     # -- the learning rate ----------------------------------------------------------------------------------------
 
@@ -206,9 +219,14 @@ class Optimizer(_steps.Steps):
                 program.live[found.name] = self._learning_rate
         return found
 
+    def _factor(self, param: Any) -> float:
+        """What the learning rate of *param* is multiplied by: the factors in its ParamAttr and of its group."""
+        own = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
+        return float(own * self._of_group(param, "learning_rate", 1.0))
+
     def _rate_of(self, param: Any, rate: Variable) -> Variable:
         """The learning rate of *param*: scaled by the factor in its ParamAttr."""
-        factor = param.optimize_attr["learning_rate"]
+        factor = self._factor(param)
         if factor == 1.0:
             return rate
         with default.name_scope("scale_with_param_lr"), marked(rate.block, roles.OPTIMIZE | roles.LR_SCHED):
@@ -247,7 +265,9 @@ class Optimizer(_steps.Steps):
         """
         if isinstance(loss, Tensor):
             self._dynamic("minimize")
-            return [], self._stepped(parameters)
+            pairs = self._gradients(parameters)
+            self._stepped(pairs)
+            return [], pairs
         self._static("minimize", loss)
         main, startup = loss.block.program, startup_program or default.default_startup_program()
         expect_type(startup, Program, "startup_program", f"{self._where}.minimize")
@@ -269,6 +289,9 @@ class Optimizer(_steps.Steps):
         callbacks: Sequence[Callable[..., Any]] | None = None,
     ) -> Pairs:
         """The first half of :meth:`minimize`: append the backward part and return ``(parameter, gradient)`` pairs."""
+        if isinstance(loss, Tensor):
+            self._dynamic("backward")
+            return self._gradients(parameters)
         self._static("backward", loss)
         if loss.spec.count != 1:
             raise LossSizeError(
@@ -284,6 +307,9 @@ class Optimizer(_steps.Steps):
         Returns:
             The operators from the first update on.
         """
+        if not state.in_static_mode():
+            self._stepped(list(params_grads))
+            return []
         pairs = sorted(params_grads, key=lambda pair: str(pair[0].name))
         program = pairs[0][0].block.program if pairs else default.default_main_program()
         block = program.global_block()
@@ -356,43 +382,3 @@ def _global_variable(program: Program, key: str, shape: tuple[int, ...], value: 
     while name in program.global_block().vars:
         name = unique_name.generate(key)
     return _parameters.create_global_var(shape, value, dtype, persistable=True, name=name)
-
-
-def given(what: str, value: Any) -> Any:
-    """*value*, which must not be None; raises :class:`MissingSetting`."""
-    if value is None:
-        raise MissingSetting(f"{what} is not set.")
-    return value
-
-
-def within(what: str, value: Any, low: float, high: float | None = None) -> float:
-    """*value* as a float from *low* up to but without *high*.
-
-    Raises:
-        MissingSetting: it is None (a ValueError and an AssertionError).
-        ArgumentTypeError: it is no number (a TypeError).
-        UsageError: it is outside (a ValueError).
-    """
-    given(what, value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ArgumentTypeError(f"{what} must be a number, but received {type(value).__name__}.")
-    if not (value >= low and (high is None or value < high)):
-        bounds = f"{what} >= {low:g}" if high is None else f"{what} in [{low:g},{high:g})"
-        raise UsageError(f"Invalid value of {what}, expect {bounds}, but received {value}.")
-    return float(value)
-
-
-def as_regularizer(weight_decay: Any, where: str) -> WeightDecayRegularizer | None:
-    """What a ``weight_decay`` argument stands for.
-
-    Raises:
-        ArgumentTypeError: it is no number, regularizer or None (a TypeError).
-    """
-    if weight_decay is None or isinstance(weight_decay, WeightDecayRegularizer):
-        return weight_decay
-    if isinstance(weight_decay, (int, float)) and not isinstance(weight_decay, bool):
-        return L2Decay(float(weight_decay))
-    raise ArgumentTypeError(
-        f"The type of 'weight_decay' in {where} must be float or a regularizer, "
-        f"but received {type(weight_decay).__name__}."
-    )

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, expect_type
-from gradtool.engine.ir import build, default, roles
-from gradtool.engine.ir.marking import marked
-from gradtool.engine.ops import registry
 from gradtool.regularizer import L2Decay, WeightDecayRegularizer
 
-from ._base import Optimizer, Pairs, State, given, within
+from ._base import Optimizer, State
+from ._settings import given, within
 
 
 def _refuse(optimizer: str, **wanted: bool) -> None:
@@ -209,11 +207,14 @@ class AdamW(Adam):
         self._lr_ratio = lr_ratio
         self._decays = apply_decay_param_fun
 
+    def _decay_of(self, param: Any) -> WeightDecayRegularizer | None:
+        return getattr(param, "regularizer", None)  # a group's weight_decay is the coefficient here
+
     def _settings(self, param: Any) -> dict[str, Any]:
         decays = self._decays is None or bool(self._decays(param.name))
         return {
             **self._fixed,
-            "coeff": self._coeff if decays else 0.0,
+            "coeff": float(self._of_group(param, "weight_decay", self._coeff)) if decays else 0.0,
             "with_decay": decays,
             "lr_ratio": 1.0 if self._lr_ratio is None else float(self._lr_ratio(param)),
         }
@@ -246,14 +247,6 @@ class Adamax(_Betas):
 
     def _grown(self) -> dict[str, float]:
         return {"Beta1Pow": self._fixed["beta1"]}
-
-    def _finish(self, pairs: Pairs) -> None:
-        scale = registry.by_type("scale")
-        power = self._kept()[-1]
-        for p, g in pairs:
-            kept = self._state(p, power)
-            with default.name_scope("adamax"), marked(kept.block, roles.OPTIMIZE, (p.name, g.name)):
-                build.emit(kept.block, scale, (kept, None, None), {"scale": self._fixed["beta1"]}, [kept])
 
 
 class Adagrad(Optimizer):
@@ -393,6 +386,10 @@ class Lamb(_Betas):
         self._excluded = exclude_from_weight_decay_fn
         self._fixed["always_adapt"] = bool(always_adapt)
 
+    def _decay_of(self, param: Any) -> WeightDecayRegularizer | None:
+        return getattr(param, "regularizer", None)  # a group's weight_decay is the coefficient here
+
     def _settings(self, param: Any) -> dict[str, Any]:
         decays = self._excluded is None or not self._excluded(param)
-        return {**self._fixed, "weight_decay": self._coeff if decays else 0.0}
+        coeff = float(self._of_group(param, "weight_decay", self._coeff))
+        return {**self._fixed, "weight_decay": coeff if decays else 0.0}

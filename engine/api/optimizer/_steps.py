@@ -11,7 +11,7 @@ from gradtool.engine import state
 from gradtool.engine.eager import tape
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ModeError
+from gradtool.engine.errors import ArgumentTypeError, ModeError, NotFound
 from gradtool.engine.ops import registry
 from gradtool.utils import unique_name
 
@@ -19,6 +19,10 @@ from .lr import LRScheduler
 
 SCHEDULE = "LR_Scheduler"
 """The key of the learning rate's schedule in a state dict."""
+
+
+class MissingState(NotFound, AssertionError):
+    """A state dict that lacks an entry (Paddle raises AssertionError)."""
 
 
 class Steps:
@@ -37,7 +41,7 @@ class Steps:
             ModeError: static mode is on (an AssertionError).
         """
         self._dynamic("step")
-        self._stepped(None)
+        self._stepped(self._gradients(None))
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Set the gradients of all its parameters to zeros, or remove them."""
@@ -58,7 +62,10 @@ class Steps:
     def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave: of this optimizer, or of one for parameters of the same names.
 
+        The numbers at the ends of the names need not be the same: a second optimizer of a process counts on.
+
         Raises:
+            MissingState: something is kept for some parameters and not for others (an AssertionError).
             ArgumentTypeError: *state_dict* is no dict (a TypeError).
             ShapeError: a value has another shape (a ValueError).
         """
@@ -67,11 +74,24 @@ class Steps:
             raise ArgumentTypeError(f"set_state_dict takes a dict, but received {type(state_dict).__name__}.")
         if SCHEDULE in state_dict and isinstance(self._learning_rate, LRScheduler):
             self._learning_rate.set_state_dict(state_dict[SCHEDULE])
+        saved = {name: value for name, value in state_dict.items() if name != SCHEDULE}
+        if not saved:
+            return
+        found = []
         for p in self._parameters or []:
             for kept in self._kept():
                 tensor = self._state(p, kept)
-                if tensor.name in state_dict:
-                    tensor.set_value(state_dict[tensor.name])
+                name = _same(tensor.name, saved)
+                if name is None:
+                    raise MissingState(
+                        f"Optimizer set error, {tensor.name} should be in the state dict.",
+                        hint=f"it has {', '.join(sorted(saved))}",
+                    )
+                found.append((tensor, saved[name]))
+        for tensor, value in found:
+            tensor.set_value(value)
+
+    set_dict = set_state_dict
 
     # -- what optimizers say ----------------------------------------------------------------------------------
 
@@ -94,27 +114,36 @@ class Steps:
     def _operands(self, op: Any, param: Any, grad: Any, rate: Any) -> dict[str, Any]:
         return {}
 
+    def _factor(self, param: Any) -> float:
+        return 1.0
+
     def _grown(self) -> dict[str, float]:
         """By slot: what a state is multiplied by after each update."""
         return {}
 
     # -- how it is done -------------------------------------------------------------------------------------------
 
-    def _stepped(self, parameters: Iterable[Any] | None) -> list[tuple[Any, Any]]:
-        """Update *parameters* (those of the constructor when None), and return them with their gradients."""
-        chosen = parameters or self._parameters or []
-        pairs = [(p, p.grad) for p in chosen if p.grad is not None and not p.stop_gradient]
+    def _gradients(self, chosen: Iterable[Any] | None) -> list[tuple[Any, Any]]:
+        """The parameters that have a gradient, with it; of *chosen* (parameters or names) only, if there are any."""
+        wanted = {p if isinstance(p, str) else p.name for p in chosen or ()}
+        return [
+            (p, p.grad)
+            for p in self._parameters or []
+            if p.grad is not None and not p.stop_gradient and (not wanted or p.name in wanted)
+        ]
+
+    def _stepped(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Update parameters by gradients, which stay as they are."""
         with no_grad():
             rate = self.get_lr()
             for p, g in pairs if self._grad_clip is None else self._grad_clip(pairs):
                 decay = self._decay_of(p)
                 self._update(p, g if decay is None else g + decay(p, g), rate)
-        return pairs
 
     def _update(self, param: Any, grad: Tensor, rate: float) -> None:
         op = registry.by_type(self.op_type)
-        factor = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
-        operands = self._operands(op, param, grad, Tensor(np.array(rate * factor, "float32")))
+        factor = self._factor(param)
+        operands = self._operands(op, param, grad, Tensor(np.array(rate * factor, state.default_dtype().numpy)))
         attrs = op.attributes(self._settings(param))
         result = tape.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
         for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
@@ -137,3 +166,10 @@ def new_state(key: str, param: Tensor, kept: Any) -> Tensor:
     """The tensor that holds *kept* (a ``_base.State``) for *param*."""
     values = np.full((1,) if kept.single else param.array.shape, kept.fill, param.array.dtype)
     return Tensor(values, name=unique_name.generate(key), persistable=True)
+
+
+def _same(name: str, saved: Mapping[str, Any]) -> str | None:
+    """The name in *saved* that differs from *name* at most in the number at its end."""
+    stem = name.rpartition("_")[0]
+    others = (n for n in saved if n.rpartition("_")[0] == stem and n.rpartition("_")[2].isdigit())
+    return name if name in saved else next(others, None)
