@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gradtool.engine import state
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
@@ -14,6 +15,7 @@ from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable
 
 from . import loader
+from .eager_model import EagerModel, find, is_eager
 from .errors import CommandError, unknown
 from .loader import Loaded, Request
 
@@ -66,7 +68,24 @@ def loaded(request: Request) -> Iterator[Model]:
         GradtoolError: the engine refused.
     """
     with loader.executed(request) as left:
-        yield _model(left, request)
+        if is_eager(left, request):
+            raise CommandError(
+                f"{left.name} works in dynamic mode: this command takes static programs",
+                "gradtool backward, program and dump take both",
+            )
+        yield _static(left, request)
+
+
+@contextlib.contextmanager
+def either(request: Request) -> Iterator[Model | EagerModel]:
+    """Load a model of either mode; see :func:`loaded`."""
+    with loader.executed(request) as left:
+        yield find(left, request) if is_eager(left, request) else _static(left, request)
+
+
+def _static(left: Loaded, request: Request) -> Model:
+    state.enable_static()
+    return _model(left, request)
 
 
 def _model(left: Loaded, request: Request) -> Model:

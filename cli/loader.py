@@ -29,6 +29,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from .errors import CommandError, ModelError, unknown
+from .kept import kept_graphs
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
@@ -110,8 +111,6 @@ def executed(request: Request) -> Iterator[Loaded]:
         ModelError: the file is no Python, raises, or calls ``sys.exit``.
         GradtoolError: the engine refused what the file asked for.
     """
-    if request.mode == "eager":
-        raise CommandError("--mode eager: dynamic mode is not part of this version of gradtool", "use a static program")
     target = _target(request)
     with _environment(request, target) as (main, startup, fed):
         module = types.ModuleType(MODULE)
@@ -121,7 +120,6 @@ def executed(request: Request) -> Iterator[Loaded]:
             call(target.name, _execute, call(target.name, target.code), module.__dict__)
             loaded = Loaded(target.name, module.__dict__, main, startup, fed=fed)
             _call_function(loaded, target, request)
-            state.enable_static()
             yield loaded
         finally:
             sys.modules.pop(MODULE, None)
@@ -141,6 +139,7 @@ def _environment(
         unique_name.guard(),
         source.full_stacks(request.full_stacks),
         state.watched_runs(lambda program, feed: fed.append((program, feed))),
+        kept_graphs(),
     ):
         if request.mode == "static":
             state.enable_static()

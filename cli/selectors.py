@@ -17,8 +17,10 @@ selector              selects
 from __future__ import annotations
 
 import fnmatch
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 from gradtool.engine import names, source
 from gradtool.engine.ir.operator import each
@@ -33,23 +35,21 @@ _SHOWN = 12
 """Matches that a note lists before it says how many more there are."""
 
 
-class Selectors:
-    """Selectors over the variables of a program's block 0.
+class Named(Protocol):
+    """Something that a selector selects."""
 
-    Args:
-        named: Python names that may stand for tensors.
-    """
+    @property
+    def name(self) -> str: ...
 
-    def __init__(self, program: Program, named: Mapping[str, Variable]) -> None:
-        self.variables = program.global_block().vars
-        self.ops = program.global_block().ops
-        self.paths = {p.layer_path: p for p in program.all_parameters() if p.layer_path}
-        self.named = {n: v for n, v in named.items() if v.block.program is program}
 
-    def select(
-        self, option: str, texts: Iterable[str], out: Output, *, parameters_only: bool = False
-    ) -> list[Variable]:
-        """The variables that the values of *option* select, each once, in the order of the values.
+T = TypeVar("T", bound=Named)
+
+
+class Selection(ABC, Generic[T]):
+    """The forms of selectors; what each selects depends on the kind of model."""
+
+    def select(self, option: str, texts: Iterable[str], out: Output, *, parameters_only: bool = False) -> list[T]:
+        """What the values of *option* select, each once, in the order of the values.
 
         Args:
             parameters_only: globs and the like select parameters only; a name may select any tensor.
@@ -57,11 +57,11 @@ class Selectors:
         Raises:
             CommandError: a selector selects nothing, or a file of selectors cannot be read.
         """
-        found: dict[Variable, None] = {}
+        found: dict[T, None] = {}
         for text in texts:
             for one in self._split(text):
                 matched = list(dict.fromkeys(self._one(option, one, parameters_only)))
-                out.note(f"{option} {one} matched {_listed([v.name for v in matched], out.verbose > 0)}")
+                out.note(f"{option} {one} matched {listed([v.name for v in matched], out.verbose > 0)}")
                 found.update(dict.fromkeys(matched))
         return list(found)
 
@@ -78,14 +78,7 @@ class Selectors:
             return
         yield from (part.strip() for part in text.split(",") if part.strip())
 
-    def _exact(self, text: str) -> Variable | None:
-        for name in (text, text.removesuffix(names.GRAD)):
-            found = self.variables.get(name) or self.paths.get(name) or self.named.get(name)
-            if found is not None:
-                return found
-        return None
-
-    def _one(self, option: str, text: str, parameters_only: bool) -> Iterable[Variable]:
+    def _one(self, option: str, text: str, parameters_only: bool) -> Iterable[T]:
         exact = self._exact(text)
         if exact is not None:
             return [exact]
@@ -99,6 +92,47 @@ class Selectors:
         if any(sign in text for sign in "*?["):
             return self._glob(option, text, parameters_only)
         raise unknown(f"tensor for {option}:", text, self._known(parameters_only))
+
+    @abstractmethod
+    def _exact(self, text: str) -> T | None:
+        """What has this name."""
+
+    @abstractmethod
+    def _known(self, parameters_only: bool) -> list[str]:
+        """Names to suggest, the likely ones first."""
+
+    @abstractmethod
+    def _glob(self, option: str, text: str, parameters_only: bool) -> list[T]: ...
+
+    @abstractmethod
+    def _layer(self, option: str, layer: str) -> list[T]: ...
+
+    @abstractmethod
+    def _op(self, option: str, text: str, parameters_only: bool) -> list[T]: ...
+
+    @abstractmethod
+    def _line(self, option: str, text: str, parameters_only: bool) -> list[T]: ...
+
+
+class Selectors(Selection[Variable]):
+    """Selectors over the variables of a program's block 0.
+
+    Args:
+        named: Python names that may stand for tensors.
+    """
+
+    def __init__(self, program: Program, named: Mapping[str, Variable]) -> None:
+        self.variables = program.global_block().vars
+        self.ops = program.global_block().ops
+        self.paths = {p.layer_path: p for p in program.all_parameters() if p.layer_path}
+        self.named = {n: v for n, v in named.items() if v.block.program is program}
+
+    def _exact(self, text: str) -> Variable | None:
+        for name in (text, text.removesuffix(names.GRAD)):
+            found = self.variables.get(name) or self.paths.get(name) or self.named.get(name)
+            if found is not None:
+                return found
+        return None
 
     def _known(self, parameters_only: bool) -> list[str]:
         parameters = [v.name for v in self.variables.values() if v.is_parameter]
@@ -122,7 +156,7 @@ class Selectors:
         parameters = [v for v in self.variables.values() if isinstance(v, Parameter)]
         found: list[Variable] = [p for p in parameters if inside(p.name) or inside(p.layer_path)]
         if not found:
-            raise unknown(f"layer for {option}:", layer, {_layer_of(p.layer_path or p.name) for p in parameters})
+            raise unknown(f"layer for {option}:", layer, {layer_of(p.layer_path or p.name) for p in parameters})
         return found
 
     def _op(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
@@ -130,7 +164,7 @@ class Selectors:
         ops = [op for op, name in named.items() if text in (op.type, name)]
         read = parameters_only
         if not ops and names_gradient(text):
-            forward = _forward_type(text)
+            forward = forward_type(text)
             ops, read = [op for op, name in named.items() if forward in (op.type, name)], True
         if not ops:
             raise unknown(f"operator for {option}:", text, [*{op.type for op in named}, *named.values()])
@@ -144,7 +178,7 @@ class Selectors:
 
         def there(v: Variable) -> bool:
             made = source.file_and_line(v.made_at)
-            return made is not None and made[1] == int(line) and _same_file(made[0], file)
+            return made is not None and made[1] == int(line) and same_file(made[0], file)
 
         found = [v for v in self.variables.values() if there(v)]
         if not found:
@@ -157,7 +191,7 @@ class Selectors:
             return found
         parameters = [v for v in found if v.is_parameter]
         if not parameters:
-            raise CommandError(f"{option} {text}: no parameters there, only {_listed([v.name for v in found])}")
+            raise CommandError(f"{option} {text}: no parameters there, only {listed([v.name for v in found])}")
         return parameters
 
 
@@ -166,21 +200,21 @@ def names_gradient(op_type: str) -> bool:
     return op_type.partition(".")[0].endswith("_grad")
 
 
-def _forward_type(text: str) -> str:
+def forward_type(text: str) -> str:
     base, dot, number = text.partition(".")
     return base.removesuffix("_grad") + dot + number
 
 
-def _layer_of(name: str) -> str:
+def layer_of(name: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-def _same_file(made: str, asked: str) -> bool:
+def same_file(made: str, asked: str) -> bool:
     made, asked = made.replace("\\", "/"), asked.replace("\\", "/")
     return made == asked or made.endswith("/" + asked) or asked.endswith("/" + made)
 
 
-def _listed(texts: list[str], everything: bool = False) -> str:
+def listed(texts: list[str], everything: bool = False) -> str:
     if len(texts) <= _SHOWN or everything:
         return ", ".join(texts)
     return f"{', '.join(texts[:_SHOWN])} and {len(texts) - _SHOWN} more (-v lists all)"

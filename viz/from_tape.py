@@ -102,12 +102,17 @@ class TapeGraph:
 
     Attributes:
         locations: one per operator of the view, in its order.
-        leaves: tensor id -> leaf.
+        nodes: operator id -> recorded call; for a gradient operator the call that it belongs to.
+        places: tensor id -> place on the tape, of forward tensors that take a gradient.
+        reads, writes: operator id -> slot and tensor id of everything that it reads or writes.
     """
 
     view: GraphView
     locations: tuple[source.Location, ...]
-    leaves: Mapping[str, Leaf]
+    nodes: Mapping[str, GradNode]
+    places: Mapping[str, Place]
+    reads: Mapping[str, tuple[tuple[str, str], ...]]
+    writes: Mapping[str, tuple[tuple[str, str], ...]]
 
 
 def graph(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Place, str] | None = None) -> TapeGraph:
@@ -168,8 +173,44 @@ class _Builder:
         nodes += [self._gradient(p) for p in self.places]
         locations = [n.loc for n in (*self.nodes, *self.nodes[::-1])]
         edges = (*self._forward_edges(), *self._backward_edges())
-        leaves = {self.ids[leaf]: leaf for leaf in self.leaves}
-        return TapeGraph(GraphView(title, tuple(nodes), edges), tuple(locations), leaves)
+        calls = {ids[n]: n for ids in (self.op_ids, self.grad_ids) for n in self.nodes}
+        places = {i: p for p, i in self.ids.items()}
+        reads, writes = {}, {}
+        for node in self.nodes:
+            forward, backward = self.op_ids[node], self.grad_ids[node]
+            reads[forward] = tuple(self._forward_reads(node))
+            writes[forward] = tuple((self._slot(p), self.ids[p]) for p in _results(node))
+            reads[backward] = tuple(self._backward_reads(node))
+            writes[backward] = tuple(self._backward_writes(node))
+        view = GraphView(title, tuple(nodes), edges)
+        return TapeGraph(view, tuple(locations), calls, places, reads, writes)
+
+    def _forward_reads(self, node: GradNode) -> Iterator[tuple[str, str]]:
+        for read in self.inputs[node]:
+            tensor = self._read_id(read)
+            if tensor:
+                yield read.slot, tensor
+
+    def _backward_reads(self, node: GradNode) -> Iterator[tuple[str, str]]:
+        for place in _results(node):
+            yield names.grad(self._slot(place)), self.gradients[place]
+        for read in self.inputs[node]:
+            tensor = self._read_id(read)
+            if tensor and (read.kept or read.shape_only):
+                yield read.slot, tensor
+        for index, slot, _ in _kept_results(node):
+            yield slot, self.ids[(node, index)]
+
+    def _backward_writes(self, node: GradNode) -> Iterator[tuple[str, str]]:
+        for read in self.inputs[node]:
+            if read.place is not None:
+                yield names.grad(read.slot), self.gradients[read.place]
+
+    def _read_id(self, read: Input) -> str:
+        """The tensor that was read, or an empty text where the tape knows nothing of it."""
+        if read.place is not None:
+            return self.ids[read.place]
+        return self.constant_ids[read.constant] if read.constant is not None else ""
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
@@ -338,6 +379,11 @@ def _outputs(node: GradNode) -> Iterator[tuple[int, int]]:
         for _ in range(1 if size is None else size):
             yield place, at
             at += 1
+
+
+def _results(node: GradNode) -> list[tuple[GradNode, int]]:
+    """The places of the results that take a gradient."""
+    return [(node, i) for i in range(len(node.outs))]
 
 
 def _kept_results(node: GradNode) -> Iterator[tuple[int, str, bool]]:

@@ -37,14 +37,21 @@ def command(**options: Any) -> None:
     gradtool backward model.py --no-grad my_fc.b_0
     gradtool backward model.py --params '*.w_0' --run
     gradtool backward model.py:build --arg n=3 --dot graph.dot
+
+    In dynamic mode the loss is a Tensor, the rows are leaves, and norms are always there. Their source is the line that
+    made them, or where that is not known the first one that used them.
     """
     out = Output.take(options)
     from .. import backward_part, discovery
+    from ..eager_model import EagerModel
     from ..loader import Request
 
     params, no_grad, dump = options["params"], options["no_grad"], options["dump"]
     request = Request.take(options, full_stacks=dump is not None)
-    with discovery.loaded(request) as model:
+    with discovery.either(request) as model:
+        if isinstance(model, EagerModel):
+            _eager(model, options, request, out)
+            return
         part = backward_part.append(model, params, no_grad, out, backward_part.callbacks(options["callbacks"], model))
         if model.stripped:
             out.note(f"{model.name} made a backward part itself: {count(model.stripped, 'operator')} left out")
@@ -54,7 +61,7 @@ def command(**options: Any) -> None:
         again = [*request.words(), *repeated("--no-grad", no_grad), *repeated("--params", params)]
         files = _pictures(model, part, options, again)
         if options["only_grads"]:
-            _only_grads(part, out, files)
+            _only_grads([[p.name, g.name] for p, g in part.pairs], out, files)
             return
         out.emit(_report(model, part, values, again), files)
 
@@ -92,8 +99,36 @@ def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) 
     return files
 
 
-def _only_grads(part: Any, out: Output, files: dict[str, str]) -> None:
-    pairs = [[p.name, g.name] for p, g in part.pairs]
+def _eager(model: Any, options: dict[str, Any], request: Any, out: Output) -> None:
+    """The same for a model of dynamic mode, whose values are there already."""
+    from .. import eager_files, eager_table
+    from ..errors import CommandError
+
+    for option, given in (
+        ("--callbacks", options["callbacks"]),
+        ("--feed", options["feed"]),
+        ("--backend", options["backend"] != "numpy"),
+    ):
+        if given:
+            raise CommandError(f"{option} works on static programs, and {model.name} works in dynamic mode")
+    part = eager_table.run(model, options["params"], options["no_grad"], out)
+    again = [
+        *request.words(),
+        *repeated("--no-grad", options["no_grad"]),
+        *repeated("--params", options["params"]),
+    ]
+    files: dict[str, str] = {}
+    if options["dot"] is not None:
+        files[options["dot"]] = eager_files.dot_text(part.graph, options["dot"], options["part"], again)
+    if options["dump"] is not None:
+        files |= eager_files.dump_files(part.graph, model.name, options["dump"])
+    if options["only_grads"]:
+        _only_grads(part.pairs, out, files)
+    else:
+        out.emit(eager_table.report(part, request.words()), files)
+
+
+def _only_grads(pairs: list[list[str]], out: Output, files: dict[str, str]) -> None:
     if out.format == "json":
         from ..views import to_json
 

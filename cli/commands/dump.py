@@ -22,30 +22,51 @@ def command(**options: Any) -> None:
     Two dumps of one model are the same files, so that `diff -r` shows what a change to the model changed.
     """
     out = Output.take(options)
-    from gradtool.viz.from_program import view
-
-    from .. import backward_part, discovery
-    from ..dumping import dump_files
+    from .. import discovery
+    from ..eager_model import EagerModel
     from ..loader import Request
 
     folder = options["folder"]
-    request = Request.take(options, full_stacks=True)
-    with discovery.loaded(request) as model:
-        part = backward_part.append(model, options["params"], options["no_grad"], out)
-        graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
-        files = dump_files(model, part, graph, folder, _stamp() if options["stamp"] else "")
+    stamp = _stamp() if options["stamp"] else ""
+    with discovery.either(Request.take(options, full_stacks=True)) as model:
+        if isinstance(model, EagerModel):
+            forward, backward, files = _eager(model, options, folder, stamp)
+        else:
+            forward, backward, files = _static(model, options, folder, stamp, out)
         names = [path[len(folder) :].lstrip("/\\") for path in files]
         sizes = [str(len(text.encode("utf-8", "backslashreplace"))) for text in files.values()]
         table = Table(["file", "bytes"], [list(row) for row in zip(names, sizes, strict=True)])
-        head = f"dump  {model.name} · {part.forward} forward ops · {part.backward} backward ops → {folder}"
+        head = f"dump  {model.name} · {forward} forward ops · {backward} backward ops → {folder}"
         data = {"model": model.name, "files": dict(zip(names, map(int, sizes), strict=True))}
         graph_file = next(n for n in names if n.endswith(".dot"))
         drawn = command_line("dot", "-Tsvg", f"{folder.rstrip('/')}/{graph_file}", "-O")
         out.emit(Report("dump-files", data, [head, table], [drawn]), files)
 
 
+def _static(
+    model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output
+) -> tuple[int, int, dict[str, str]]:
+    from gradtool.viz.from_program import view
+
+    from .. import backward_part
+    from ..dumping import dump_files
+
+    part = backward_part.append(model, options["params"], options["no_grad"], out)
+    graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+    return part.forward, part.backward, dump_files(model, part, graph, folder, stamp)
+
+
+def _eager(model: Any, options: dict[str, Any], folder: str, stamp: str) -> tuple[int, int, dict[str, str]]:
+    from ..eager_files import dump_files, refuse_selectors
+    from ..eager_table import recorded
+
+    refuse_selectors(options)
+    graph = recorded(model)
+    return len(model.nodes), len(model.nodes), dump_files(graph, model.name, folder, stamp)
+
+
 def _stamp() -> str:
     """The local time without colons, which are not allowed in every file system."""
-    from datetime import datetime
+    from gradtool.viz.dump import stamps
 
-    return datetime.now().strftime("%Y-%m-%d_%H-%M-%S.%f_")
+    return next(stamps())

@@ -54,7 +54,7 @@ def check(done: Outcome, code: int, *said: str) -> None:
         (["backward", "model.py", "--feed", "model.py"], ["model.py is no .npz file"]),
         (["backward", "model.py", "--callbacks", "hooks"], ["--callbacks hooks: expected MODULE:FUNCTION"]),
         (["backward", "model.py", "--callbacks", ":bild"], ["unknown function for --callbacks in model.py: 'bild'"]),
-        (["backward", "model.py", "--mode", "eager"], ["dynamic mode is not part of this version"]),
+        (["backward", "model.py", "--mode", "eager"], ["returned Variable", "leave out --mode eager"]),
         (["gradients", "model.py", "--target", "nope"], ["unknown tensor for --target: 'nope'"]),
         (["gradients", "model.py", "--target-grad", "a,b"], ["names 2 tensors for 1 target"]),
         (["ops", "reluu"], ["unknown operator 'reluu'", "relu"]),

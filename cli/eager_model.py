@@ -1,0 +1,216 @@
+"""A model of dynamic mode: the loss among what a model file left behind, and the tensors that it knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+from gradtool.nn import Layer
+from gradtool.viz.from_tape import leaf_tensors, leaves_behind, nodes_behind
+
+from . import kept, loader
+from .errors import CommandError, unknown
+from .loader import Loaded, Request
+
+_USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
+
+
+@dataclass
+class Entry:
+    """A tensor of the model.
+
+    Attributes:
+        tensor: stands for the leaf where nobody holds the leaf's tensor any more.
+        python: its Python name, or the path from one (``model.head.weight``); None when nothing is known.
+        path: its path inside its model, if a Layer holds it.
+    """
+
+    tensor: Tensor
+    python: str | None
+    path: str | None
+
+    @property
+    def name(self) -> str:
+        return self.tensor.name
+
+    @property
+    def names(self) -> list[str]:
+        return [n for n in (self.name, self.python, self.path) if n is not None]
+
+    @property
+    def is_parameter(self) -> bool:
+        return bool(getattr(self.tensor, "is_parameter", False))
+
+
+@dataclass
+class EagerModel:
+    """A model of dynamic mode, ready for its backward pass.
+
+    Attributes:
+        name: the file's name, for people.
+        loss: None only where the command can do without.
+        entries: leaves and named results: first the leaves of the loss's graph in the order of their use.
+        nodes: the recorded calls behind the loss, oldest first.
+        leaves: the leaves that its gradients end in.
+        restored: whether the file ran backward over the graph itself.
+    """
+
+    name: str
+    loss: Tensor
+    loss_name: str
+    entries: list[Entry]
+    nodes: list[GradNode]
+    leaves: list[Leaf]
+    restored: bool
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call something that may run the user's code (hooks, PyLayers)."""
+        return loader.call(self.name, function, *args, **kwargs)
+
+    def named_places(self) -> dict[Place, str]:
+        """What pictures call places on the tape."""
+        found: dict[Place, str] = {}
+        for e in self.entries:
+            if not e.tensor.stop_gradient and e.python is not None:
+                found.setdefault(e.tensor.on_tape(), e.python)
+        return found
+
+
+def is_eager(left: Loaded, request: Request) -> bool:
+    """Whether the file made a model of dynamic mode: it left tensors and built no program."""
+    if request.mode != "auto":
+        return request.mode == "eager"
+    values = [*left.namespace.values(), *_entries(left.result)]
+    if any(isinstance(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
+        return False
+    return any(isinstance(v, Tensor) for v in values)
+
+
+def find(left: Loaded, request: Request) -> EagerModel:
+    """The model in what a file left behind.
+
+    Raises:
+        CommandError: no loss, several, or an unknown name.
+    """
+    state.disable_static()
+    values = _entries(left.result)
+    returned = [v for v in values if isinstance(v, Tensor)]
+    others = [v for v in values if v is not None and not isinstance(v, (Tensor, Layer, Mapping))]
+    if others or (left.result is not None and not returned):
+        got = type((others or [left.result])[0]).__name__
+        static = any(isinstance(v, (Variable, Program)) for v in others)
+        raise CommandError(
+            f"{left.function}() in {left.name} returned {got}: expected a loss, or a loss and its model",
+            "the model is a static program: leave out --mode eager" if static else "return the Tensor, not its value",
+        )
+    named = {n: v for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    layers = {n: v for n, v in left.namespace.items() if isinstance(v, Layer)}
+    layers |= {_layer_name(v, layers): v for v in values if isinstance(v, Layer) and v not in layers.values()}
+    parameters = dict(_parameters(layers))
+    if request.loss is not None:
+        loss = _asked(request.loss, {**parameters, **named}, returned)
+    elif returned:
+        loss = _chosen({_python_name(t, named) or t.name: t for t in returned}, left, request)
+    else:
+        loss = _chosen(named, left, request)
+    nodes = nodes_behind([loss])
+    restored = kept.restore(nodes)
+    leaves = leaves_behind([loss], nodes)
+    entries = _all_entries(nodes, leaves, named, parameters)
+    return EagerModel(left.name, loss, _python_name(loss, named) or loss.name, entries, nodes, leaves, restored)
+
+
+def _entries(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
+
+
+def _layer_name(layer: Layer, layers: Mapping[str, Layer]) -> str:
+    name = layer.__class__.__name__.lower()
+    return name if name not in layers else f"{name}_{len(layers)}"
+
+
+def _parameters(layers: Mapping[str, Layer]) -> Iterator[tuple[str, Tensor]]:
+    """Python paths of the parameters of layers; of several layers that hold one parameter, the outermost."""
+    seen: set[int] = set()
+    ordered = sorted(layers.items(), key=lambda entry: -len(list(entry[1].sublayers())))
+    for name, layer in ordered:
+        for path, p in layer.named_parameters():
+            if isinstance(p, Tensor) and id(p) not in seen:
+                seen.add(id(p))
+                yield f"{name}.{path}", p
+
+
+def _python_name(t: Tensor, named: Mapping[str, Tensor]) -> str | None:
+    names = [n for n, other in named.items() if other is t]
+    return next((n for n in names if n in _USUAL), names[0] if names else None)
+
+
+def stand_in(place: Place) -> Tensor:
+    """A tensor of any values at *place*, for a leaf or result that nobody holds any more."""
+    spec = place.spec if isinstance(place, Leaf) else place[0].outs[place[1]]
+    values = np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)
+    if isinstance(place, Leaf):
+        made = Tensor(values, stop_gradient=False, name=place.name)
+        made._leaf = place
+        return made
+    return Tensor(values, stop_gradient=False, node=place[0], index=place[1])
+
+
+def _all_entries(
+    nodes: Iterable[GradNode], leaves: Iterable[Leaf], named: Mapping[str, Tensor], parameters: Mapping[str, Tensor]
+) -> list[Entry]:
+    known = {t: n for n, t in reversed([*parameters.items(), *named.items()])}
+    by_leaf = {t._leaf: t for t in known if t.node is None and t._leaf is not None}
+    held = {**leaf_tensors(nodes), **by_leaf}
+    found = {held[leaf] if leaf in held else stand_in(leaf): None for leaf in leaves}
+    found.update(dict.fromkeys(parameters.values()))
+    found.update(dict.fromkeys(named.values()))
+    return [Entry(t, known.get(t), getattr(t, "layer_path", None)) for t in found]
+
+
+# -- the loss ---------------------------------------------------------------------------------------------------------
+
+
+def _asked(name: str, named: Mapping[str, Tensor], returned: Iterable[Tensor]) -> Tensor:
+    if name in named:
+        return named[name]
+    for t in (*named.values(), *returned):
+        if t._name == name:
+            return t
+    likely = [n for n, t in named.items() if t.node is not None]
+    raise unknown("loss", name, [*likely, *(n for n in named if n not in likely)])
+
+
+def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tensor:
+    one = {n: t for n, t in named.items() if t.node is not None and t.dtype.is_floating and t.spec.count == 1}
+    for name in _USUAL:
+        if name in one:
+            return one[name]
+    usual = [named[n] for n in _USUAL if n in named] or (list(named.values()) if left.function else [])
+    if not one and usual:
+        return usual[0]  # the engine says what is wrong with it
+    distinct = {t: n for n, t in reversed(one.items())}
+    places = {t.on_tape() for t in distinct}
+    inner: set[Place] = set()
+    for node in nodes_behind(distinct):
+        inner.update(p for p in node.wrt if p is not None and p in places)
+    last = {n: t for t, n in distinct.items() if t.on_tape() not in inner}
+    if len(last) == 1:
+        return next(iter(last.values()))
+    if last:
+        raise CommandError(
+            f"{left.name} has several candidates for the loss: {', '.join(reversed(last))}", "choose: --loss NAME"
+        )
+    shaped = [n for n, t in named.items() if t.node is not None]
+    hint = "a loss has one element and is computed from a tensor with stop_gradient=False; --loss NAME names it"
+    if shaped:
+        hint = f"backward starts at a tensor of any shape when it is named: --loss {shaped[-1]}"
+    raise CommandError(f"{left.name} defines no loss", hint)

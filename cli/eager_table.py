@@ -1,0 +1,319 @@
+"""The backward pass of a model of dynamic mode, and its table: every leaf with its gradient or the reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine import names, source
+from gradtool.engine.eager import backward as sweeping
+from gradtool.engine.eager.tape import InplaceError
+from gradtool.engine.eager.tensor import Leaf, Tensor, Version
+from gradtool.engine.errors import LossError
+from gradtool.engine.view import BACKWARD, FORWARD, OP
+from gradtool.viz import from_tape
+from gradtool.viz.from_tape import TapeGraph, inputs_of, leaves_behind, nodes_behind
+
+from .context import Output, command_line
+from .eager_model import EagerModel, Entry
+from .feeds import statistics
+from .rows import STYLES, VALUE_HEADINGS
+from .tape_selectors import TapeSelectors
+from .views import NOTHING, Report, Table, count, finite, number, shape
+
+_NOT_ASKED = "not in --params"
+
+
+@dataclass
+class EagerRow:
+    """A tensor and what became of its gradient.
+
+    Attributes:
+        values: statistics of the gradient, if there is one.
+        operator: the gradient operator that makes it.
+        source: where the tensor was made, or first used where that is not known.
+        status: ``ok``, or why it has no gradient or was left out.
+    """
+
+    entry: Entry
+    values: dict[str, Any] | None
+    operator: str | None
+    source: str
+    status: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def gradient(self) -> str | None:
+        return None if self.values is None else names.grad(self.entry.name)
+
+    def data(self) -> dict[str, Any]:
+        """The row in JSON's types."""
+        e, (file, _, line) = self.entry, self.source.rpartition(":")
+        return {
+            "name": e.name,
+            "layer_path": e.path,
+            "python_name": e.python,
+            "is_parameter": e.is_parameter,
+            "trainable": not e.tensor.stop_gradient,
+            "shape": list(e.tensor.spec.shape),
+            "dtype": e.tensor.dtype.name,
+            "gradient": self.gradient,
+            "operator": self.operator,
+            "status": self.status,
+            "source": {"file": file, "line": int(line)} if file else None,
+            "values": None if self.values is None else {k: finite(v) for k, v in self.values.items()},
+            "returned": self.ok,
+        }
+
+
+@dataclass
+class EagerPart:
+    """What a backward pass gave.
+
+    Attributes:
+        graph: the recorded graph.
+        removed: how many gradients ``--no-grad`` removed.
+    """
+
+    model: EagerModel
+    graph: TapeGraph
+    rows: list[EagerRow]
+    no_grad: list[Tensor]
+    params: list[Tensor] | None
+    removed: int
+
+    @property
+    def pairs(self) -> list[list[str]]:
+        return [[r.entry.name, r.gradient] for r in self.rows if r.ok and r.gradient is not None]
+
+    def operators(self, part: str) -> int:
+        """How many operators a part of the graph has."""
+        return sum(n.kind == OP and n.part == part for n in self.graph.view.nodes)
+
+
+def recorded(model: EagerModel) -> TapeGraph:
+    """The graph behind the model's loss.
+
+    Raises:
+        LossError: no recorded operator made the loss.
+    """
+    if model.loss.stop_gradient:
+        raise LossError(
+            f"the loss '{model.loss_name}' has no recorded graph: its stop_gradient is True.",
+            variable=model.loss_name,
+            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
+            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
+        )
+    return from_tape.graph([model.loss], title=model.name, named=model.named_places())
+
+
+def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], out: Output) -> EagerPart:
+    """Run the backward pass under a parameter list and a no-grad set; no ``.grad`` is touched.
+
+    Raises:
+        CommandError: a selector selects nothing.
+        GradtoolError: the engine refused.
+    """
+    graph = recorded(model)
+    selectors = TapeSelectors(model, graph)
+    asked = selectors.select("--params", params, out, parameters_only=True) if params else None
+    stopped = selectors.select("--no-grad", no_grad, out)
+    listed = [e for e in model.entries if e.tensor.is_leaf]
+    known = {e.tensor for e in listed}
+    by_tensor = {e.tensor: e for e in model.entries}
+    for t in asked or ():
+        if t not in known:
+            listed.append(by_tensor[t] if t in by_tensor else Entry(t, None, None))
+    constants = [t for t in stopped if not t.stop_gradient]
+    inside = set(graph.nodes.values())
+    wanted = [t for t in (e.tensor for e in listed) if not t.stop_gradient and _reached(t, model, inside)]
+    cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
+    found = [None] * len(wanted) if cut else _gradients(model, wanted, constants, out)
+    arrays = {t: g.array for t, g in zip(wanted, found, strict=True) if g is not None}
+    reasons = _Reasons(model, stopped)
+    rows = []
+    made = _made_by(graph)
+    for e in listed:
+        array = arrays.get(e.tensor)
+        status = "ok" if array is not None else reasons.of(e, e.tensor in set(wanted))
+        if array is not None and asked is not None and e.tensor not in set(asked):
+            status = f"{_NOT_ASKED}, still computed"
+        values = statistics(array) if array is not None else None
+        operator = made.get(e.tensor.on_tape()) if array is not None else None
+        rows.append(EagerRow(e, values, operator, _source(e.tensor, graph), status))
+    return EagerPart(model, graph, rows, stopped, asked, len(wanted) - len(arrays) if stopped else 0)
+
+
+def _reached(t: Tensor, model: EagerModel, inside: set[Any]) -> bool:
+    place = t.on_tape()
+    return place in set(model.leaves) if isinstance(place, Leaf) else place[0] in inside
+
+
+def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor], out: Output) -> list[Tensor | None]:
+    """The gradients of one pass; what the file left in ``.grad`` where it has overwritten what that pass needs."""
+    try:
+        found: list[Tensor | None] = model.call(
+            sweeping.grad,
+            [model.loss],
+            wanted,
+            [None],
+            retain_graph=True,
+            create_graph=False,
+            constants=constants,
+        )
+    except InplaceError:
+        left = [t.grad for t in wanted]
+        if not model.restored or constants or not any(g is not None for g in left):
+            raise
+        out.note(f"{model.name} ran backward and then changed tensors in place: shown is what it left in .grad")
+        return left
+    if model.restored:
+        out.note(f"{model.name} ran backward itself: shown is one pass over the same graph, not what is in .grad")
+    return found
+
+
+def _made_by(graph: TapeGraph) -> dict[Any, str]:
+    """Place -> the gradient operator that its gradient comes from; the last of several."""
+    by_id = graph.view.by_id()
+    found = {}
+    for node in graph.view.nodes:
+        if node.kind == OP and node.part == BACKWARD:
+            for _, gradient in graph.writes[node.id]:
+                tensor = by_id[gradient].pair
+                if tensor is not None:
+                    found[graph.places[tensor]] = node.name
+    return found
+
+
+def _source(t: Tensor, graph: TapeGraph) -> str:
+    if t.loc:
+        return source.short(t.loc)
+    if t.node is not None:
+        return source.short(t.node.loc)
+    if t.stop_gradient:
+        return ""
+    place = t.on_tape()
+    tensor = next((i for i, p in graph.places.items() if p == place), None)
+    for node in graph.view.nodes:
+        if node.kind == OP and node.part == FORWARD and any(i == tensor for _, i in graph.reads[node.id]):
+            return node.source
+    return ""
+
+
+class _Reasons:
+    """Why tensors have no gradient, as far as the tape and the named tensors tell."""
+
+    def __init__(self, model: EagerModel, stopped: Iterable[Tensor]) -> None:
+        self.stopped = list(stopped)
+        self.versions: dict[Version, Tensor] = {}
+        for node in model.nodes:
+            for read in inputs_of(node):
+                if read.constant is not None:
+                    self.versions.setdefault(read.constant.version, read.constant)
+        self.shared: dict[Version, list[Entry]] = {}
+        for e in model.entries:
+            self.shared.setdefault(e.tensor.version, []).append(e)
+        results = [e for e in model.entries if e.tensor.node is not None]
+        self.used = set(leaves_behind([e.tensor for e in results], nodes_behind([e.tensor for e in results])))
+        self.detached: dict[Leaf, Entry] = {}
+        for e in results:
+            if e.tensor.version in self.versions:
+                for leaf in leaves_behind([e.tensor], nodes_behind([e.tensor])):
+                    self.detached.setdefault(leaf, e)
+
+    def of(self, e: Entry, in_graph: bool) -> str:
+        """The reason for a tensor without gradient; *in_graph*: whether the recorded graph reaches it."""
+        t = e.tensor
+        if t.array.dtype.kind in "biu":
+            return f"cut: {t.dtype.name} has no gradient"
+        if t.stop_gradient:
+            if e.is_parameter:
+                return "frozen (trainable=False)"
+            others = [o for o in self.shared[t.version] if o.tensor is not t and not o.tensor.stop_gradient]
+            return f"cut: detached from {_shown(others[0])}" if others else "cut: stop_gradient"
+        if in_graph:
+            if self.stopped:
+                return "cut: no_grad_set (--no-grad)"
+            return "cut: the operators on the path pass no gradient"
+        if t.version in self.versions:
+            return "cut: detached"
+        place = t.on_tape()
+        if isinstance(place, Leaf) and place in self.detached:
+            return f"cut: {_shown(self.detached[place])} is detached"
+        if isinstance(place, Leaf) and place in self.used:
+            return "used, but no path to the loss"
+        return "not connected to the loss"
+
+
+def _shown(e: Entry) -> str:
+    return e.python or e.name
+
+
+# -- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def report(part: EagerPart, again: list[str]) -> Report:
+    """The answer of ``gradtool backward``."""
+    model, loss = part.model, part.model.loss
+    forward, backward = part.operators(FORWARD), part.operators(BACKWARD)
+    value = float(loss.array.reshape(())) if loss.spec.count == 1 else None
+    head = (
+        f"tape  {model.name} · eager · {count(forward, 'forward op')} → {count(backward, 'backward op')} · "
+        f"loss {model.loss_name} {list(loss.spec.shape)} {loss.dtype.name}"
+    )
+    head += f" = {number(value)}" if value is not None else ""
+    data = {
+        "model": model.name,
+        "mode": "eager",
+        "loss": {
+            "name": model.loss_name,
+            "shape": list(loss.spec.shape),
+            "dtype": loss.dtype.name,
+            "value": None if value is None else finite(value),
+        },
+        "operators": {"forward": forward, "backward": backward, "left_out": 0},
+        "parameters": [r.data() for r in part.rows],
+        "pairs": part.pairs,
+        "no_grad": [t.name for t in part.no_grad],
+        "params": None if part.params is None else [t.name for t in part.params],
+        "removed_by_no_grad": part.removed,
+    }
+    next_ = [
+        command_line("gradtool", "program", *again, "--pairs"),
+        command_line("gradtool", "dump", *again, "graphs"),
+    ]
+    return Report("backward", data, [head, _table(part), _summary(part)], next_)
+
+
+def _table(part: EagerPart) -> Table:
+    table = Table(["leaf", "tensor", "shape", "from op", *VALUE_HEADINGS, "status", "source"], styles=_STYLES)
+    for row in part.rows:
+        e, found = row.entry, row.values
+        cells = [e.python or e.path or e.name, e.name, shape(e.tensor.spec.shape), row.operator or NOTHING]
+        if found is None:
+            cells += [NOTHING] * len(VALUE_HEADINGS)
+        else:
+            zeros = f"{found['zeros']}/{found['elements']}"
+            cells += [number(found["norm"]), number(found["max_abs"]), zeros, str(found["nonfinite"])]
+        table.rows.append([*cells, row.status, row.source or NOTHING])
+    return table
+
+
+_STYLES = {**STYLES, "not connected": "warn"}
+
+
+def _summary(part: EagerPart) -> str:
+    got = sum(r.ok for r in part.rows)
+    one = len(part.rows) == 1
+    text = f"{got} of {len(part.rows)} {'leaf' if one else 'leaves'} get{'s' if one else ''} a gradient"
+    if part.no_grad:
+        shown = ", ".join(t.name for t in part.no_grad[:3]) + (", …" if len(part.no_grad) > 3 else "")
+        text += f" · --no-grad {shown} removed {count(part.removed, 'gradient')}"
+    left_out = sum(r.status.startswith(_NOT_ASKED) for r in part.rows)
+    if left_out:
+        text += f" · --params leaves out {left_out}"
+    return text
