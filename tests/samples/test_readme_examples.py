@@ -41,8 +41,8 @@ def test_the_table_of_commands_is_complete() -> None:
     assert re.findall(r"^\| `(\w+)[ `]", README, re.MULTILINE) == list(COMMANDS)
 
 
-def test_program() -> None:
-    [program], [expected] = blocks("python"), blocks("text")
+@pytest.mark.parametrize(("program", "expected"), list(zip(blocks("python"), blocks("text"), strict=True)))
+def test_program(program: str, expected: str) -> None:
     assert printed([sys.executable, "-c", program]) == expected
 
 
