@@ -8,11 +8,12 @@ from typing import Any
 from gradtool.engine import state
 from gradtool.engine.eager import tape
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ModeError
+from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.spec import bfloat16
 
 
 def apply(
@@ -103,7 +104,7 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
     check_tensors(op, operands)
     if state.in_static_mode():
         refuse(op.type, op.inputs[0].name, operands[0])
-    result = tape.apply(op, operands, op.attributes(attrs) if attrs else op.defaults)
+    result = tape.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -120,12 +121,22 @@ def check_tensors(op: OpDef, operands: Sequence[Any]) -> None:
             refuse(op.type, slot.name, v)
 
 
+def _attributes(op: OpDef, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All attributes of *op*; a dtype that arrays cannot have is refused."""
+    if bfloat16.code in (given.get("dtype"), given.get("out_dtype")):
+        raise UnsupportedError(
+            f"{op.type}: tensors of bfloat16 are not part of this version of gradtool.",
+            hint="use float16 or float32; programs may declare variables of bfloat16",
+        )
+    return op.attributes(given)
+
+
 def _computed(
     op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any] | None, outputs: Mapping[str, Any] | None
 ) -> Any:
     """The outputs of *op* that a program would have: optional ones only where they are asked for."""
     check_tensors(op, operands)
-    result = tape.apply(op, operands, op.attributes(attrs) if attrs else op.defaults)
+    result = tape.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
     if not isinstance(result, tuple) and not outputs:
         return result
     asked = outputs or {}

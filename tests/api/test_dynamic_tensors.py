@@ -9,7 +9,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UsageError
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UnsupportedError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +137,21 @@ def test_to_tensor_copies() -> None:
     tensor.fill_(5)
     assert again.tolist() == [0.0, 0.0]
     assert (tensor.stop_gradient, again.stop_gradient, again.is_leaf) == (True, False, True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: T(1.0, dtype="bfloat16"),
+        lambda: paddle.zeros([1], "bfloat16"),
+        lambda: paddle.rand([1], "bfloat16"),
+        lambda: T(1.0).astype("bfloat16"),
+        lambda: paddle.cast(T(1.0), "bfloat16"),
+    ],
+)
+def test_bfloat16_is_refused(make: Any) -> None:
+    with pytest.raises(UnsupportedError, match="bfloat16"):
+        make()
 
 
 @pytest.mark.parametrize("data", ["a", None, {}, object()])
