@@ -1,4 +1,4 @@
-"""``paddle.regularizer``: weight decay added to gradients (paddle.md 6)."""
+"""``paddle.regularizer``: weight decay added to gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``paddle.nn.ClipGradBy*``: keeping gradients small before a step (paddle.md 6)."""
+"""``paddle.nn.ClipGradBy*``: keeping gradients small before a step."""
 
 from __future__ import annotations
 

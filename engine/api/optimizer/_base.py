@@ -1,4 +1,4 @@
-"""What all optimizers share: from a loss to operators that update its parameters (paddle.md 6)."""
+"""What all optimizers share: from a loss to operators that update its parameters."""
 
 from __future__ import annotations
 
