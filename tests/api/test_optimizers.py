@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 VALUES = json.loads((HERE / "optimizer_values.json").read_text())
 """A parameter after five steps of Paddle 3.1.1, by the expression that makes the optimizer."""
 SCHEDULES = json.loads((HERE / "schedule_values.json").read_text())
-"""The first fourteen learning rates of Paddle 3.1.1, by the expression that makes the schedule."""
+"""The first learning rates of Paddle 3.1.1, by the expression that makes the schedule."""
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +125,7 @@ def schedule(expression: str) -> Any:
 def test_schedule(expression: str) -> None:
     made = schedule(expression)
     rates = [made()]
-    for _ in range(13):
+    for _ in SCHEDULES[expression][1:]:
         made.step()
         rates.append(made())
     np.testing.assert_allclose(rates, SCHEDULES[expression], rtol=1e-8, atol=1e-12)
@@ -136,6 +136,15 @@ def test_schedule(expression: str) -> None:
     jumped.step()
     loaded.step()
     assert loaded() == jumped() == pytest.approx(rates[10])
+
+
+def test_a_cycle_scaled_by_a_function() -> None:
+    made = optimizer.lr.CyclicLR(0.0, 1.0, 1, scale_fn=lambda step: step, scale_mode="iterations")
+    rates = [made()]
+    for _ in range(4):
+        made.step()
+        rates.append(made())
+    assert rates == [0.0, 1.0, 0.0, 3.0, 0.0]
 
 
 def test_reduce_on_plateau() -> None:
@@ -182,6 +191,18 @@ def test_reduce_on_plateau_wants_more() -> None:
         ("ReduceOnPlateau(0.1, factor=1.0)", ValueError),
         ("ReduceOnPlateau(0.1, mode='x')", ValueError),
         ("NaturalExpDecay(0.1, -1.0)", AssertionError),
+        ("OneCycleLR('a', 3)", TypeError),
+        ("OneCycleLR(1.0, 0)", ValueError),
+        ("OneCycleLR(1.0, 2.5)", TypeError),
+        ("OneCycleLR(1.0, 3, end_learning_rate=-1.0)", ValueError),
+        ("OneCycleLR(1.0, 3, phase_pct=0.6, three_phase=True)", ValueError),
+        ("OneCycleLR(1.0, 3, anneal_strategy='x')", ValueError),
+        ("OneCycleLR(1.0, 3).step(4)", ValueError),
+        ("CyclicLR(0.1, 0.5, 0)", ValueError),
+        ("CyclicLR(0.1, 0.5, 3, 0)", ValueError),
+        ("CyclicLR(0.1, 0.5, 3, mode='x')", ValueError),
+        ("CyclicLR(0.1, 0.5, 3, scale_fn=3)", TypeError),
+        ("CyclicLR(0.1, 0.5, 3, scale_fn=abs, scale_mode='x')", ValueError),
     ],
 )
 def test_a_schedule_refuses(expression: str, error: type[Exception]) -> None:

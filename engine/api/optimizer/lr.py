@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradtool import _lazy
 
+from ._cycles import CyclicLR, OneCycleLR
 from ._decays import (
     ExponentialDecay,
     InverseTimeDecay,
@@ -28,6 +29,7 @@ from ._waves import (
 __all__ = [
     "CosineAnnealingDecay",
     "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialDecay",
     "InverseTimeDecay",
     "LRScheduler",
@@ -38,6 +40,7 @@ __all__ = [
     "MultiplicativeDecay",
     "NaturalExpDecay",
     "NoamDecay",
+    "OneCycleLR",
     "PiecewiseDecay",
     "PolynomialDecay",
     "ReduceOnPlateau",
