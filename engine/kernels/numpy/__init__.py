@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy
 
 from ..backend import Backend
-from . import activations, embedding, ufuncs
+from . import activations, ufuncs
 
 
 def make() -> Backend:
     """The backend, with its overrides registered."""
-    for module in (activations, embedding, ufuncs):
+    for module in (activations, ufuncs):
         module.register()
     return Backend("numpy", numpy, ("numpy",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...errors import LabelError
 from ..opdef import Like, Trait, op
 from ..samples import ints
@@ -43,7 +45,9 @@ def add_rows(k, ids, x, like, *, padding_idx):
         keep = flat != padding_idx
         flat, rows = flat[keep], rows[keep]
     out = xp.zeros(like.shape, x.dtype)
-    xp.add.at(out, flat, rows)
+    width = math.prod(like.shape[1:])
+    # Element by element in one flat array: several times quicker than adding rows.
+    xp.add.at(out.reshape(-1), (flat[:, None] * width + xp.arange(width)).reshape(-1), rows.reshape(-1))
     return out
 
 
