@@ -14,6 +14,7 @@ import gradtool as paddle
 from gradtool import _alias
 from gradtool.engine.errors import GradtoolError
 from gradtool.engine.ir.verify import verify
+from gradtool.engine.reasons import Verdict, explain
 from tests.parity import replay
 
 optimizer = paddle.optimizer
@@ -405,6 +406,18 @@ def test_groups_have_settings_of_their_own() -> None:
     assert [o.attr("coeff") for o in main_ops() if o.type == "adamw"] == [0.75, 0.25]
 
 
+def test_programs_with_updates_are_copied_and_read_back() -> None:
+    loss = network()
+    optimizer.Adamax(optimizer.lr.NoamDecay(4, 3)).minimize(loss)
+    main = paddle.static.default_main_program()
+    assert str(paddle.static.Program.parse_from_string(str(main))) == str(main)
+    tested = main.clone(for_test=True)
+    assert [o.type for o in tested.global_block().ops] == ["mul", "elementwise_add", "square", "reduce_mean"]
+    x = np.ones((4, 3), "float32")
+    (first,) = run([loss], startup=True, x=x)  # the first rate of NoamDecay is 0, so nothing changes
+    assert paddle.static.Executor().run(tested, feed={"x": x}, fetch_list=[loss.name])[0] == first
+
+
 def test_nothing_to_update() -> None:
     assert optimizer.SGD(0.1).minimize(paddle.mean(paddle.static.data("x", [4]))) == ([], [])
 
@@ -437,6 +450,15 @@ def test_a_loss_computed_after_an_update() -> None:
     np.testing.assert_allclose(values[1], 3 * now**2)
     np.testing.assert_allclose(values[2], before**2 + 2 * before * now)  # the update counts as a constant
     verify(paddle.static.default_main_program())
+
+
+def test_verdicts_after_an_update() -> None:
+    w, unused = vector("w", [1.0, 2.0]), vector("u", [1.0])
+    optimizer.SGD(0.125).minimize(paddle.sum(w * w))
+    later = paddle.sum(w * w * w)
+    reasons = explain(main_ops(), [later])
+    assert reasons.of(w).verdict is Verdict.OK
+    assert reasons.of(unused).verdict is Verdict.UNUSED
 
 
 def test_two_networks_in_turn() -> None:
