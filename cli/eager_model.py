@@ -75,13 +75,10 @@ class EagerModel:
         """Call something that may run the user's code (hooks, PyLayers)."""
         return loader.call(self.name, function, *args, **kwargs)
 
-    def named_places(self) -> dict[Place, str]:
-        """What pictures call places on the tape."""
-        found: dict[Place, str] = {}
-        for e in self.entries:
-            if not e.tensor.stop_gradient and e.python is not None:
-                found.setdefault(e.tensor.on_tape(), e.python)
-        return found
+    @property
+    def named(self) -> dict[Tensor, str]:
+        """What pictures call the tensors that have a Python name."""
+        return {e.tensor: e.python for e in self.entries if e.python is not None}
 
 
 def is_eager(left: Loaded, request: Request) -> bool:

@@ -108,7 +108,7 @@ def recorded(model: EagerModel) -> TapeGraph:
             hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
             "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
         )
-    return from_tape.graph([model.loss], title=model.name, named=model.named_places())
+    return from_tape.graph([model.loss], title=model.name, named=model.named)
 
 
 def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], out: Output) -> EagerPart:

@@ -115,13 +115,13 @@ class TapeGraph:
     writes: Mapping[str, tuple[tuple[str, str], ...]]
 
 
-def graph(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Place, str] | None = None) -> TapeGraph:
+def graph(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, str] | None = None) -> TapeGraph:
     """The graph behind *tensors*: forward operators oldest first, then their gradient operators as backward runs them.
 
     Args:
         title: what the picture is of.
-        named: names for places on the tape, such as Python names; others are called after their tensor, or after the
-            operator that made them.
+        named: names for tensors, such as Python names; others are called after their own name, or after the operator
+            that made them.
 
     Returns:
         Ids count in the order of the calls: the same program gives the same ids. A forward operator and its gradient
@@ -131,14 +131,15 @@ def graph(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Place, s
         return _Builder(tensors, named or {}).build(title)
 
 
-def view(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Place, str] | None = None) -> GraphView:
+def view(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, str] | None = None) -> GraphView:
     """The picture alone; see :func:`graph`."""
     return graph(tensors, title=title, named=named).view
 
 
 class _Builder:
-    def __init__(self, tensors: Sequence[Tensor], named: Mapping[Place, str]) -> None:
-        self.named = dict(named)
+    def __init__(self, tensors: Sequence[Tensor], named: Mapping[Tensor, str]) -> None:
+        self.named: dict[Place, str] = {}
+        self.constant_names: dict[Tensor, str] = {}
         self.roots: dict[Place, Tensor] = {}
         for t in tensors:
             if not t.stop_gradient:
@@ -147,6 +148,13 @@ class _Builder:
         self.inputs = {n: list(inputs_of(n)) for n in self.nodes}
         self.known = leaf_tensors(self.nodes)
         self.known.update({t.leaf: t for t in self.roots.values() if t.node is None})
+        for t, name in named.items():
+            if t.stop_gradient:
+                self.constant_names[t] = name
+                continue
+            self.named.setdefault(t.on_tape(), name)
+            if t.node is None:
+                self.known[t.leaf] = t
         self.leaves = leaves_behind(self.roots.values(), self.nodes)
         self.slots: dict[GradNode, list[int]] = {}
         count = len(self.nodes)
@@ -159,6 +167,8 @@ class _Builder:
         self.constants = list(
             dict.fromkeys(i.constant for n in self.nodes for i in self.inputs[n] if i.constant is not None)
         )
+        for i, t in enumerate(self.constants):
+            self.constant_names.setdefault(t, t._name or f"constant.{i}")
         total = len(self.places)
         self.ids: dict[Place, str] = {p: f"v{i}" for i, p in enumerate(self.places)}
         self.constant_ids = {t: f"v{total + i}" for i, t in enumerate(self.constants)}
@@ -265,7 +275,7 @@ class _Builder:
 
     def _constant(self, t: Tensor) -> NodeView:
         where = source.short(t.loc)
-        name = t._name or f"{t.dtype.name} constant"
+        name = self.constant_names[t]
         spec = t.spec
         return NodeView(
             self.constant_ids[t], TENSOR, name, "tensor", "constant", FORWARD, spec.shape, spec.dtype.name, source=where

@@ -20,7 +20,7 @@ from ..views import NOTHING, Report, Table, count, plain
 @click.option("--blocks", is_flag=True, help="All blocks, not block 0 alone.")
 @output_options
 def command(**options: Any) -> None:
-    """Print MODEL's program, with the backward part of its loss.
+    """Print MODEL's program, with the backward part of its loss; in dynamic mode the recorded tape behind the loss.
 
     \b
     gradtool program model.py --part bwd --source
@@ -28,10 +28,14 @@ def command(**options: Any) -> None:
     """
     out = Output.take(options)
     from .. import backward_part, discovery
+    from ..eager_model import EagerModel
     from ..loader import Request
 
     request = Request.take(options, need_loss=False)
-    with discovery.loaded(request) as model:
+    with discovery.either(request) as model:
+        if isinstance(model, EagerModel):
+            out.emit(_eager(model, options, request.words(), out.format))
+            return
         if model.loss is not None and options["part"] != "fwd":
             backward_part.append(model, options["params"], options["no_grad"], out)
         elif options["part"] != "fwd":
@@ -40,6 +44,17 @@ def command(**options: Any) -> None:
         again += repeated("--params", options["params"])
         shown = _Shown(model, options["part"], options["blocks"])
         out.emit(_pairs(shown, again) if options["pairs"] else _text(shown, options["source_"], again, out.format))
+
+
+def _eager(model: Any, options: dict[str, Any], again: list[str], form: str) -> Report:
+    """The recorded graph of a model of dynamic mode."""
+    from ..eager_files import refuse_selectors
+    from ..eager_table import recorded
+    from ..tape_program import TapeText
+
+    refuse_selectors(options)
+    shown = TapeText(model, recorded(model), options["part"])
+    return shown.pairs(again) if options["pairs"] else shown.listing(options["source_"], again, form)
 
 
 class _Shown:

@@ -245,7 +245,14 @@ def test_the_dump_of_a_recorded_graph(gradtool: Run, model: Write, folder: Path)
 
 @pytest.mark.parametrize(
     "arguments",
-    [["backward"], ["backward", "--only-grads"], ["backward", "--no-grad", "x", "--params", "*"], ["dump", "out"]],
+    [
+        ["backward"],
+        ["backward", "--only-grads"],
+        ["backward", "--no-grad", "x", "--params", "*"],
+        ["dump", "out"],
+        ["program"],
+        ["program", "--pairs"],
+    ],
     ids=" ".join,
 )
 def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, arguments: list[str]) -> None:
@@ -265,3 +272,46 @@ def test_dot_and_dump_come_with_the_table(gradtool: Run, model: Write, folder: P
     dot = (folder / "g.dot").read_text(encoding="utf-8")
     assert dot.startswith("// backward graph of model.py\n// made by: gradtool backward model.py --dot g.dot\n")
     assert len(list((folder / "out").iterdir())) == 4
+
+
+def test_the_tape_as_text(gradtool: Run, model: Write) -> None:
+    text = SQUARE.replace("w * w", "(w * w) * paddle.to_tensor(2.0)")
+    lines = gradtool("program", model(text + "loss.backward()\n"), "--source").out.splitlines()
+    arriving = ["elementwise_mul.1@GRAD; elementwise_mul.0", "constant.0"]
+    assert lines == [
+        "tape of model.py: 3 recorded calls behind loss",
+        "    leaf w : float32[2]",
+        "    constant constant.0 : float32[]",
+        "    seed loss@GRAD : float32[]",
+        "",
+        "    op0: elementwise_mul.0 float32[2] = elementwise_mul(w, w)  // model.py:3",
+        "    op1: elementwise_mul.1 float32[2] = elementwise_mul(elementwise_mul.0, constant.0)  // model.py:3",
+        "    op2: loss float32[] = reduce_sum(elementwise_mul.1)  // model.py:3",
+        "    op3: elementwise_mul.1@GRAD = reduce_sum_grad(loss@GRAD; elementwise_mul.1)  // model.py:3",
+        f"    op4: elementwise_mul.0@GRAD = elementwise_mul_grad({', '.join(arriving)})  // model.py:3",
+        "    op5: w@GRAD = elementwise_mul_grad(elementwise_mul.0@GRAD; w)  // model.py:3",
+        "next: gradtool program model.py --pairs",
+    ]
+    forward = gradtool("program", "model.py", "--part", "fwd", "--format", "tsv").cells
+    assert [row[0] for row in forward] == ["id", "op0", "op1", "op2"]
+    assert forward[2][2:] == ["elementwise_mul.0, constant.0", "elementwise_mul.1", "forward", "model.py:3"]
+
+
+def test_recorded_calls_beside_their_gradient_operators(gradtool: Run, model: Write) -> None:
+    done = gradtool("program", model(SQUARE), "--pairs", "--format", "json")
+    assert json.loads(done.out)["pairs"] == [
+        {
+            "forward": "elementwise_mul.0",
+            "backward": [{"name": "elementwise_mul_grad.0", "saved": ["w"]}],
+            "source": "model.py:3",
+        },
+        {"forward": "reduce_sum.0", "backward": [{"name": "reduce_sum_grad.0", "saved": []}], "source": "model.py:3"},
+    ]
+    assert "2 of 2 forward ops have a gradient op\n" in gradtool("program", "model.py", "--pairs").out
+
+
+def test_pictures_use_python_names(gradtool: Run, model: Write, folder: Path) -> None:
+    gradtool("backward", model(NETWORK), "--dot", "g.dot")
+    dot = (folder / "g.dot").read_text(encoding="utf-8")
+    for shown in ("[C] x\\n", "[P] model.head.bias\\n", "[G] model.head.bias@GRAD\\n", "[L] loss\\n"):
+        assert shown in dot
