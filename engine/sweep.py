@@ -54,10 +54,10 @@ def sweep(
     """
     for node in nodes:
         outs = node.outs
-        if not any(v is not None and v in parts for v in outs):
+        if not [v for v in outs if v in parts]:
             continue
         mask = [v is not None and wanted(v) for v in node.wrt]
-        if not any(mask):
+        if True not in mask:
             continue
         arriving: list[Grad | None] = []
         for value in outs:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import source
 from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..kernels.backend import backend
-from ..ops.opdef import Operand
+from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
 from ..spec import TensorSpec
 from ..sweep import sweep
@@ -68,8 +68,9 @@ class Pass:
         self.kept: list[tuple[Leaf, Grad]] = []
         self.loc = source.here()
         self._k: Any = rule_ops if create_graph else backend("numpy").ops
-        self._heap: list[tuple[int, int, GradNode]] = []
-        self._queued: set[GradNode] = set()
+        self._open = needed is None and not constants
+        self._order: list[int] = []
+        self._waiting: dict[int, GradNode] = {}
 
     def seed(self, tensor: Tensor, gradient: Tensor | None) -> None:
         """Start from *tensor*, with ones when *gradient* is None.
@@ -150,16 +151,19 @@ class Pass:
         if isinstance(place, Leaf):
             return
         node = place[0]
-        if node not in self._queued and (self.needed is None or node in self.needed):
-            self._queued.add(node)
-            heapq.heappush(self._heap, (-node.sequence, id(node), node))
+        key = -node.sequence
+        if key not in self._waiting and (self.needed is None or node in self.needed):
+            self._waiting[key] = node
+            heapq.heappush(self._order, key)
 
     def _nodes(self) -> Iterator[_Visit]:
         # Newest first: a node is always newer than those it was computed from, so all gradients have arrived.
-        while self._heap:
-            yield _Visit(heapq.heappop(self._heap)[2])
+        while self._order:
+            yield _Visit(self._waiting.pop(heapq.heappop(self._order)))
 
     def _wanted(self, place: Place) -> bool:
+        if self._open:
+            return True
         if place in self.constants:
             return False
         if self.needed is None:
@@ -193,9 +197,14 @@ class Pass:
         rule = node.op.rule
         assert rule is not None
         args = self._arguments(node, arriving)
-        wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
+        if self.create_graph:
+            args = [recorded(a) for a in args]
         try:
-            groups = rule(self._k, [recorded(a) for a in args] if self.create_graph else args, wanted, node.attrs)
+            if node.wrt_sizes is None and isinstance(rule, WrittenRule):
+                grads = rule.flat(self._k, args, mask, node.attrs)
+            else:
+                wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
+                grads = [g for group in rule(self._k, args, wanted, node.attrs) for g in group]
         except GradtoolError as error:
             raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None
         except Exception as error:
@@ -203,7 +212,6 @@ class Pass:
             raise
         if not self.retain_graph:
             node.free(self.loc)
-        grads = [g for group in groups for g in group]
         if self.create_graph:
             grads = [lifted(g) for g in grads]
         for place, g in zip(node.wrt, grads, strict=True):
@@ -219,14 +227,16 @@ class Pass:
         groups = iter(arriving if sizes is None else _cut(arriving, sizes))
         shapes = iter(node.shapes if sizes is None else _cut(node.shapes, sizes))
         args: list[Operand] = []
-        for read, value in zip(rule.reads, retained, strict=True):
-            if read.kind == "dout":
+        for (kind, place, like, late), value in zip(rule.reads, retained, strict=True):
+            if kind == "dout":
                 group, shape = next(groups), next(shapes)
-                args.append(group if rule.takes_none or read.late else self._filled(group, shape))
+                args.append(group if rule.takes_none or late else self._filled(group, shape))
             elif value is None:
                 args.append(None)
             elif self.create_graph:
-                args.append(self._recorded(node, read.place, value, read.kind, read.like))
+                args.append(self._recorded(node, place, value, kind, like))
+            elif type(value) is Tensor:
+                args.append(value.array)
             else:
                 args.append([_array(v) for v in value] if isinstance(value, (list, tuple)) else _array(value))
         return args
@@ -248,6 +258,8 @@ class Pass:
 
     def _filled(self, group: Any, shape: Any) -> Any:
         """*group* with zeros for the gradients that did not arrive."""
+        if type(group) is np.ndarray:
+            return group
         if isinstance(shape, list):
             return [self._filled(g, s) for g, s in zip(group, shape, strict=True)]
         return group if group is not None else np.zeros(*shape)
@@ -370,7 +382,7 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
     total = work.total(place)
     if total is None:
         return None
-    if not isinstance(place, Leaf) and place[0] not in work._queued:
+    if not isinstance(place, Leaf) and work.needed is not None and place[0] not in work.needed:
         total = work.hooked_output(*place, total)  # the sweep did not get there, so its hooks have not run
     if not work.create_graph:
         return Tensor(np.array(_array(total)))

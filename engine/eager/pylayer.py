@@ -222,7 +222,7 @@ def _record(
 ) -> None:
     """Put the call on the tape and give *outputs* their places."""
     places = {id(t): j for j, t in enumerate(outputs)}
-    versions: list[tuple[Version, int]] = []
+    versions: list[Any] = []
     saved: list[Any] = []
     hooks = packing.get()
     for v in ctx._saved or ():
@@ -230,7 +230,7 @@ def _record(
             saved.append(v)
             continue
         if hooks is None:
-            versions.append((v.version, v.version.count))
+            versions += (v.version, v.version.count)
         if id(v) in places and id(v) not in {id(t) for t in inputs}:
             saved.append(_SavedOutput(v, places[id(v)]))
         else:
@@ -238,7 +238,14 @@ def _record(
     ctx._saved = tuple(saved)
     op = _LayerOp(f"PyLayer_{cls.__name__}", _LayerRule(cls, ctx, inputs, len(outputs)))
     node = LayerNode(
-        ctx, op, [None] * len(outputs), wrt, None, [(t.array.shape, t.array.dtype) for t in outputs], None, versions
+        ctx,
+        op,
+        [None] * len(outputs),
+        wrt,
+        None,
+        tuple((t.array.shape, t.array.dtype) for t in outputs),
+        None,
+        versions,
     )
     ctx._node = weakref.ref(node)
     for j, t in enumerate(outputs):

@@ -15,6 +15,7 @@ import numpy as np
 from .. import source
 from ..errors import GradientError, GradtoolError, KernelError, describe
 from ..kernels.backend import backend
+from ..kernels.quiet import hush, unhush
 from ..ops.opdef import OpDef, Operand, specs_of
 from ..ops.readings import Arithmetic, flatten
 from ..ops.registry import by_name
@@ -22,7 +23,7 @@ from ..source import Location
 from ..spec import TensorSpec
 from .mode import is_grad_enabled
 from .saved import packing, unpacked
-from .tensor import Array, Leaf, Tensor, Version
+from .tensor import Array, Leaf, Tensor
 
 Place = tuple["GradNode", int] | Leaf
 """A tensor as the sweep knows it: an output of a node, or a leaf."""
@@ -55,7 +56,7 @@ class GradNode:
             whole where no slot does.
         sequence: grows with time; a node is always newer than those it was computed from.
         loc: where the user's program called the operator.
-        versions: of what it retained: the write counters and what they said when it was recorded.
+        versions: of what it retained: the write counters, each followed by what it said when it was recorded.
         packed: whether ``saved_tensors_hooks`` stand between the retained values and backward.
         freed: where the values it retained were freed, or None.
         hooks: by output: what to call with its gradient, in order; None while there is nothing.
@@ -85,9 +86,9 @@ class GradNode:
         args: list[Operand],
         wrt: list[Place | None],
         wrt_sizes: list[int | None] | None,
-        shapes: list[tuple[tuple[int, ...], Any]],
+        shapes: tuple[tuple[tuple[int, ...], Any], ...],
         out_sizes: list[int | None] | None,
-        versions: list[tuple[Version, int]],
+        versions: Sequence[Any],
         packed: bool = False,
     ) -> None:
         self.op = op
@@ -121,7 +122,7 @@ class GradNode:
     def free(self, where: Location) -> None:
         """Let go of the retained values; *where* says which backward it was."""
         self.args = None
-        self.versions = []
+        self.versions = ()
         self.freed = where
 
     def retained(self) -> list[Operand]:
@@ -139,7 +140,8 @@ class GradNode:
                 hint=f"they were freed by the backward at {source.describe(self.freed or ()) or 'an unknown place'}; "
                 "pass retain_graph=True to it",
             )
-        for version, count in self.versions:
+        pairs = iter(self.versions)
+        for version, count in zip(pairs, pairs, strict=True):
             if version.count != count:
                 raise InplaceError(
                     f"a tensor that the gradient of {self.op.type} needs has been modified by an inplace operation "
@@ -207,14 +209,16 @@ def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> A
     else:
         arrays = [_arrays(v) for v in operands]
         sources = flatten(operands, range(recipe.count))
+    before = hush()
     try:
-        with np.errstate(all="ignore"):
-            if recipe.attrs:
-                result = recipe.kernel(_engine, *arrays, **{n: attrs[n] for n in recipe.attrs})
-            else:
-                result = recipe.kernel(_engine, *arrays)
+        if recipe.attrs:
+            result = recipe.kernel(_engine, *arrays, **{n: attrs[n] for n in recipe.attrs})
+        else:
+            result = recipe.kernel(_engine, *arrays)
     except Exception as error:
         raise _explained(op, arrays, attrs, error) from (None if isinstance(error, GradtoolError) else error)
+    finally:
+        unhush(before)
     results = result if isinstance(result, tuple) else (result,)
     if recipe.plain:
         tensors: list[Any] = [None if a is None else _result(a, recipe, sources) for a in results]
@@ -258,7 +262,7 @@ def _record(
     wanted: Sequence[Tensor | None],
 ) -> None:
     """Make the node of one call and give *results* their places on the tape."""
-    versions: list[tuple[Version, int]] = []
+    versions: list[Any] = []
     args: list[Operand] = []
     hooks = packing.get()
     for kind, place, like, _ in recipe.reads:
@@ -273,9 +277,10 @@ def _record(
             # Only the values of a result: the node must not point to what points to it.
             args.append(value if kind == "in" else _arrays(value))
             if isinstance(value, Tensor):
-                versions.append((value.version, value.version.count))
+                versions += (value.version, value.version.count)
             else:
-                versions += [(v.version, v.version.count) for v in value]
+                for v in value:
+                    versions += (v.version, v.version.count)
     if recipe.plain:
         outs = [results[j] for j in recipe.outs]
         wrt_sizes = out_sizes = None
@@ -283,7 +288,7 @@ def _record(
         outs = flatten(results, recipe.outs)
         wrt_sizes = [_size(operands[i]) for i in recipe.wrt]
         out_sizes = [_size(results[j]) for j in recipe.outs]
-    shapes = [(v.array.shape, v.array.dtype) for v in outs]
+    shapes = tuple([(v.array.shape, v.array.dtype) for v in outs])  # tuples of plain things cost the collector nothing
     wrt: list[Place | None] = [
         None if v is None or v._stop else v.leaf if v.node is None else (v.node, v.index) for v in wanted
     ]
@@ -310,7 +315,7 @@ def _ghost(value: Any) -> Array:
 
 def _result(array: Any, recipe: Recipe, sources: Sequence[Tensor | None]) -> Tensor:
     """The tensor for one result, sharing the write counter of an operand whose storage it shares."""
-    if not isinstance(array, np.ndarray):
+    if type(array) is not np.ndarray:
         array = np.asarray(array)
     base = array.base
     for v in sources:

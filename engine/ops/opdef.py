@@ -416,6 +416,16 @@ class WrittenRule:
             grads.append([(v() if callable(v) else v) if w else None for v, w in zip(items, mask, strict=True)])
         return grads
 
+    def flat(
+        self, k: Namespace, args: Sequence[Operand], wanted: Sequence[bool], attrs: Mapping[str, Any]
+    ) -> list[Array | None]:
+        """The gradients where no slot holds a list: one entry per entry of ``wrt``."""
+        result = self.fn(k, *args, **{n: attrs[n] for n in self.attrs}) if self.attrs else self.fn(k, *args)
+        entries = result if isinstance(result, tuple) else (result,)
+        if len(entries) != len(wanted):
+            raise OperatorError(f"the gradient rule gave {len(entries)} gradients for {len(self.wrt)} inputs")
+        return [(e() if callable(e) else e) if want else None for e, want in zip(entries, wanted, strict=True)]
+
     def bind(
         self, k: Namespace, wanted: Sequence[Sequence[bool]] | None, attrs: Mapping[str, Any]
     ) -> Callable[..., Any] | None:
