@@ -45,6 +45,12 @@ provide("gradtool.static", "gradtool._data", "data")
 provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 
 # One block per file below; keep them sorted by file.
+provide(
+    "gradtool.nn",
+    "gradtool.nn._activations",
+    "CELU ELU Hardshrink Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSigmoid LogSoftmax Mish ReLU6 SELU Silu "
+    "Softplus Softshrink Softsign Swish Tanhshrink ThresholdedReLU",
+)
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
 provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")
 provide("gradtool.optimizer", "gradtool.optimizer._base", "Optimizer")
