@@ -14,7 +14,7 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
-from gradtool.viz.from_tape import leaf_tensors, leaves_behind, nodes_behind
+from gradtool.viz.recorded import leaf_tensors, leaves_behind, nodes_behind
 
 from . import kept, loader
 from .errors import CommandError, unknown

@@ -13,7 +13,8 @@ from gradtool.engine.eager.tensor import Leaf, Tensor, Version
 from gradtool.engine.errors import LossError
 from gradtool.engine.view import BACKWARD, FORWARD, OP
 from gradtool.viz import from_tape
-from gradtool.viz.from_tape import TapeGraph, inputs_of, leaves_behind, nodes_behind
+from gradtool.viz.from_tape import TapeGraph
+from gradtool.viz.recorded import inputs_of, leaves_behind, nodes_behind
 
 from .context import Output, command_line
 from .eager_model import EagerModel, Entry
@@ -129,28 +130,29 @@ def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], ou
         if t not in known:
             listed.append(by_tensor[t] if t in by_tensor else Entry(t, None, None))
     constants = [t for t in stopped if not t.stop_gradient]
-    inside = set(graph.nodes.values())
-    wanted = [t for t in (e.tensor for e in listed) if not t.stop_gradient and _reached(t, model, inside)]
+    inside: set[Any] = set(graph.nodes.values())
+    inside |= set(model.leaves)
+    wanted = [t for t in (e.tensor for e in listed) if not t.stop_gradient and _reached(t, inside)]
     cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
     found = [None] * len(wanted) if cut else _gradients(model, wanted, constants, out)
     arrays = {t: g.array for t, g in zip(wanted, found, strict=True) if g is not None}
     reasons = _Reasons(model, stopped)
     rows = []
-    made = _made_by(graph)
+    made, used, reached, kept = _made_by(graph), _first_uses(graph), set(wanted), set(asked or ())
     for e in listed:
         array = arrays.get(e.tensor)
-        status = "ok" if array is not None else reasons.of(e, e.tensor in set(wanted))
-        if array is not None and asked is not None and e.tensor not in set(asked):
+        status = "ok" if array is not None else reasons.of(e, e.tensor in reached)
+        if array is not None and asked is not None and e.tensor not in kept:
             status = f"{_NOT_ASKED}, still computed"
         values = statistics(array) if array is not None else None
         operator = made.get(e.tensor.on_tape()) if array is not None else None
-        rows.append(EagerRow(e, values, operator, _source(e.tensor, graph), status))
+        rows.append(EagerRow(e, values, operator, _source(e.tensor, used), status))
     return EagerPart(model, graph, rows, stopped, asked, len(wanted) - len(arrays) if stopped else 0)
 
 
-def _reached(t: Tensor, model: EagerModel, inside: set[Any]) -> bool:
+def _reached(t: Tensor, inside: set[Any]) -> bool:
     place = t.on_tape()
-    return place in set(model.leaves) if isinstance(place, Leaf) else place[0] in inside
+    return (place if isinstance(place, Leaf) else place[0]) in inside
 
 
 def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor], out: Output) -> list[Tensor | None]:
@@ -171,6 +173,8 @@ def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor],
             raise
         out.note(f"{model.name} ran backward and then changed tensors in place: shown is what it left in .grad")
         return left
+    if any(leaf.hooks for leaf in model.leaves):
+        out.note("hooks on leaves change .grad alone: shown are the gradients that they get")
     if model.restored:
         out.note(f"{model.name} ran backward itself: shown is one pass over the same graph, not what is in .grad")
     return found
@@ -189,19 +193,23 @@ def _made_by(graph: TapeGraph) -> dict[Any, str]:
     return found
 
 
-def _source(t: Tensor, graph: TapeGraph) -> str:
+def _first_uses(graph: TapeGraph) -> dict[Any, str]:
+    """Place -> the line of the first operator that reads it."""
+    found: dict[Any, str] = {}
+    for node in graph.view.nodes:
+        if node.kind == OP and node.part == FORWARD:
+            for _, tensor in graph.reads[node.id]:
+                if tensor in graph.places:
+                    found.setdefault(graph.places[tensor], node.source)
+    return found
+
+
+def _source(t: Tensor, used: dict[Any, str]) -> str:
     if t.loc:
         return source.short(t.loc)
     if t.node is not None:
         return source.short(t.node.loc)
-    if t.stop_gradient:
-        return ""
-    place = t.on_tape()
-    tensor = next((i for i, p in graph.places.items() if p == place), None)
-    for node in graph.view.nodes:
-        if node.kind == OP and node.part == FORWARD and any(i == tensor for _, i in graph.reads[node.id]):
-            return node.source
-    return ""
+    return "" if t.stop_gradient else used.get(t.on_tape(), "")
 
 
 class _Reasons:

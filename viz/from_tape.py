@@ -13,87 +13,17 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.spec import TensorSpec
 from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """Something that a recorded operator read.
-
-    Attributes:
-        slot: the name of the input slot.
-        place: where it stands on the tape; None for a tensor without gradient.
-        constant: the tensor without gradient, if the node still holds it.
-        kept: whether the node keeps its values for backward; False where only its shape is needed, or nothing.
-        shape_only: whether backward needs its shape only.
-    """
-
-    slot: str
-    place: Place | None
-    constant: Tensor | None
-    kept: bool
-    shape_only: bool
-
-
-def nodes_behind(tensors: Iterable[Tensor]) -> list[GradNode]:
-    """The recorded operator calls that *tensors* were computed by, oldest first."""
-    found: set[GradNode] = set()
-    todo = [t.node for t in tensors if t.node is not None]
-    while todo:
-        node = todo.pop()
-        if node in found:
-            continue
-        found.add(node)
-        todo += [p[0] for p in node.wrt if p is not None and not isinstance(p, Leaf)]
-    return sorted(found, key=lambda n: n.sequence)
-
-
-def inputs_of(node: GradNode) -> Iterator[Input]:
-    """What a node read, slot by slot, as far as the tape knows it: inputs without gradient only while it holds them."""
-    rule = node.op.rule
-    held: dict[int, Sequence[Tensor | None]] = {}
-    like: set[int] = set()
-    kept: set[int] = set()
-    for i, read in enumerate(rule.reads if rule is not None else ()):
-        if read.kind != "in":
-            continue
-        (like if read.like else kept).add(read.place)
-        value = node.args[i] if node.args is not None and not node.packed else None
-        entries = value if isinstance(value, (list, tuple)) else (value,)
-        held[read.place] = [v if isinstance(v, Tensor) else None for v in entries]
-    at = 0
-    places: dict[int, list[Place | None]] = {}
-    for i, place in enumerate(rule.wrt if rule is not None else ()):
-        size = node.wrt_sizes[i] if node.wrt_sizes is not None else None
-        count = 1 if size is None else size
-        places[place] = list(node.wrt[at : at + count])
-        at += count
-    if rule is None:
-        places = {0: list(node.wrt)}
-    for place in sorted({*places, *held}):
-        on_tape = places.get(place, [None] * len(held.get(place, ())))
-        tensors = held.get(place, ())
-        for i, p in enumerate(on_tape):
-            tensor = tensors[i] if i < len(tensors) else None
-            if p is not None or tensor is not None:
-                constant = tensor if p is None else None
-                yield Input(_slot_name(node, "inputs", place), p, constant, place in kept, place in like - kept)
-
-
-def leaf_tensors(nodes: Iterable[GradNode]) -> dict[Leaf, Tensor]:
-    """The tensors at the leaves, where a node holds them."""
-    found: dict[Leaf, Tensor] = {}
-    for node in nodes:
-        for value in (node.args or ()) if not node.packed else ():
-            for v in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(v, Tensor) and v.node is None and v._leaf is not None:
-                    found.setdefault(v._leaf, v)
-    return found
-
-
-def leaves_behind(tensors: Iterable[Tensor], nodes: Iterable[GradNode]) -> list[Leaf]:
-    """The leaves that gradients of *tensors* end in, in the order of their first use."""
-    found = {p: None for node in nodes for p in node.wrt if isinstance(p, Leaf)}
-    found.update({t.leaf: None for t in tensors if t.node is None and not t.stop_gradient})
-    return list(found)
+from .recorded import (
+    Input,
+    inputs_of,
+    kept_results,
+    leaf_tensors,
+    leaves_behind,
+    nodes_behind,
+    outputs_of,
+    results_of,
+    slot_name,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +119,7 @@ class _Builder:
         for node in self.nodes:
             forward, backward = self.op_ids[node], self.grad_ids[node]
             reads[forward] = tuple(self._forward_reads(node))
-            writes[forward] = tuple((self._slot(p), self.ids[p]) for p in _results(node))
+            writes[forward] = tuple((self._slot(p), self.ids[p]) for p in results_of(node))
             reads[backward] = tuple(self._backward_reads(node))
             writes[backward] = tuple(self._backward_writes(node))
         view = GraphView(title, tuple(nodes), edges)
@@ -202,13 +132,13 @@ class _Builder:
                 yield read.slot, tensor
 
     def _backward_reads(self, node: GradNode) -> Iterator[tuple[str, str]]:
-        for place in _results(node):
+        for place in results_of(node):
             yield names.grad(self._slot(place)), self.gradients[place]
         for read in self.inputs[node]:
             tensor = self._read_id(read)
             if tensor and (read.kept or read.shape_only):
                 yield read.slot, tensor
-        for index, slot, _ in _kept_results(node):
+        for index, slot, _ in kept_results(node):
             yield slot, self.ids[(node, index)]
 
     def _backward_writes(self, node: GradNode) -> Iterator[tuple[str, str]]:
@@ -331,9 +261,9 @@ class _Builder:
         """The name of the slot that a result stands in."""
         node, index = place
         if node not in self.slots:
-            self.slots[node] = [p for p, _ in _outputs(node)]
+            self.slots[node] = [p for p, _ in outputs_of(node)]
         found = self.slots[node]
-        return _slot_name(node, "outputs", found[index] if index < len(found) else index)
+        return slot_name(node, "outputs", found[index] if index < len(found) else index)
 
     def _start(self, place: Place) -> str:
         """Where a forward value comes from: its own node where the picture shows one."""
@@ -357,7 +287,7 @@ class _Builder:
                     else:
                         continue
                     yield EdgeView(start, here, tensor, read.slot, read.kept, read.shape_only)
-            for index, slot, shape_only in _kept_results(node):
+            for index, slot, shape_only in kept_results(node):
                 start = self._start((node, index))
                 yield EdgeView(start, here, self.ids[(node, index)], slot, not shape_only, shape_only)
             for read in self.inputs[node]:
@@ -377,35 +307,3 @@ def _numbered(types: Iterable[str]) -> Iterator[str]:
     for op_type in types:
         yield f"{op_type}.{counts[op_type]}"
         counts[op_type] += 1
-
-
-def _outputs(node: GradNode) -> Iterator[tuple[int, int]]:
-    """Position of the output slot and index among the outputs with a gradient, for each of those."""
-    at = 0
-    rule = node.op.rule
-    slots = [r.place for r in rule.reads if r.kind == "dout"] if rule is not None else []
-    for i, place in enumerate(slots):
-        size = node.out_sizes[i] if node.out_sizes is not None else None
-        for _ in range(1 if size is None else size):
-            yield place, at
-            at += 1
-
-
-def _results(node: GradNode) -> list[tuple[GradNode, int]]:
-    """The places of the results that take a gradient."""
-    return [(node, i) for i in range(len(node.outs))]
-
-
-def _kept_results(node: GradNode) -> Iterator[tuple[int, str, bool]]:
-    """Index, slot and whether its shape alone is needed, for each result that backward needs."""
-    rule = node.op.rule
-    needed = {r.place: r.like for r in rule.reads if r.kind == "out"} if rule is not None else {}
-    for place, index in _outputs(node):
-        if place in needed:
-            yield index, _slot_name(node, "outputs", place), needed[place]
-
-
-def _slot_name(node: GradNode, side: str, place: int) -> str:
-    """The name of a slot; operators of the user's own have none, so theirs are numbered."""
-    slots = getattr(node.op, side, ())
-    return slots[place].name if place < len(slots) else f"{'X' if side == 'inputs' else 'Out'}{place}"

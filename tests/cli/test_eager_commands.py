@@ -315,3 +315,10 @@ def test_pictures_use_python_names(gradtool: Run, model: Write, folder: Path) ->
     dot = (folder / "g.dot").read_text(encoding="utf-8")
     for shown in ("[C] x\\n", "[P] model.head.bias\\n", "[G] model.head.bias@GRAD\\n", "[L] loss\\n"):
         assert shown in dot
+
+
+def test_hooks_on_leaves_are_mentioned(gradtool: Run, model: Write) -> None:
+    text = SQUARE + "w.register_hook(lambda g: g * 0.0)\nloss.backward()\n"
+    done = gradtool("backward", model(text), "--format", "json")
+    assert "hooks on leaves change .grad alone" in done.err
+    assert json.loads(done.out)["parameters"][0]["values"]["norm"] == 10.0
