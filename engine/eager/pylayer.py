@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import GradientError, UsageError
+from ..errors import GradientError, UnsupportedError, UsageError
 from ..ops.opdef import Array, Operand, Read
 from ..source import Location
 from .backward import checked
@@ -67,6 +67,17 @@ class PyLayerContext:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros (the default) or None for an output that no gradient arrives at."""
         self._materialize = bool(value)
+
+    def set_grad_in_dtype_consistent(self, flag: bool) -> None:
+        """Whether gradients take the dtype of their inputs; they always do.
+
+        Raises:
+            UnsupportedError: *flag* is False (a ValueError).
+        """
+        if not flag:
+            raise UnsupportedError(
+                "a gradient always has the dtype of its tensor here.", hint="leave set_grad_in_dtype_consistent out"
+            )
 
 
 class _SavedOutput:

@@ -243,6 +243,18 @@ class Tensor(AnyTensor, Arithmetic):
         hooks = self.leaf.hooks if self.node is None else self.node.hooks_of(self.index)
         return HookHandle(hooks, hook)
 
+    def _register_backward_hook(self, hook: Callable[[], None]) -> HookHandle:
+        """Call *hook*, which takes no argument, whenever backward has added to the ``.grad`` of this leaf.
+
+        Raises:
+            UsageError: the tensor is no leaf that gets a gradient, or *hook* cannot be called (a ValueError).
+        """
+        if self.node is not None or self._stop:
+            raise UsageError(f"_register_backward_hook takes a leaf that gets a gradient; '{self.name}' is none.")
+        if not callable(hook):
+            raise UsageError(f"_register_backward_hook takes a function, but received {type(hook).__name__}.")
+        return HookHandle(self.leaf.after, hook)
+
     def retain_grads(self) -> None:
         """Keep the gradient of an intermediate result in ``.grad``; call it before backward.
 
@@ -323,6 +335,8 @@ class Tensor(AnyTensor, Arithmetic):
     def clear_grad(self) -> None:
         """Set the gradient to zeros."""
         self.clear_gradient()
+
+    _zero_grads = clear_grad
 
     # -- writing --------------------------------------------------------------------------------------------------
 

@@ -127,3 +127,20 @@ def test_where_no_hook_can_be() -> None:
         paddle.ones([2]).register_hook(lambda g: g)
     with pytest.raises(ValueError, match="takes a function"):
         leaf(1.0).register_hook(3)
+
+
+def test_callbacks_after_accumulation() -> None:
+    x = leaf(1.0)
+    seen: list[Any] = []
+    handle = x._register_backward_hook(lambda: seen.append(x.grad.tolist()))
+    (x * 2.0).backward()
+    assert handle.remove()
+    (x * 2.0).backward()
+    assert seen == [[2.0]]
+    for wrong in (x * 2.0, paddle.ones([1])):
+        with pytest.raises(ValueError, match="takes a leaf that gets a gradient"):
+            wrong._register_backward_hook(lambda: None)
+    with pytest.raises(ValueError, match="takes a function"):
+        x._register_backward_hook(3)
+    x._zero_grads()
+    assert x.grad.tolist() == [0.0]

@@ -201,3 +201,15 @@ def test_saved_tensors_hooks_reach_a_layer() -> None:
     y.backward()
     assert len(packed) == 1
     np.testing.assert_allclose(x.grad.numpy(), [1 - np.tanh(0.5) ** 2], rtol=1e-6)
+
+
+def test_gradients_take_the_type_of_their_inputs() -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.set_grad_in_dtype_consistent(True)
+        with pytest.raises(ValueError, match="always has the dtype"):
+            ctx.set_grad_in_dtype_consistent(False)
+        return x * 2.0
+
+    x = leaf(1.0)
+    layer(forward, lambda ctx, dy: dy.astype("float64") * 2.0).apply(x).backward()
+    assert (x.grad.dtype, x.grad.tolist()) == (paddle.float32, [2.0])
