@@ -51,6 +51,7 @@ provide(
     "CELU ELU Hardshrink Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSigmoid LogSoftmax Mish ReLU6 SELU Silu "
     "Softplus Softshrink Softsign Swish Tanhshrink ThresholdedReLU",
 )
+provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterList")
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
 provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")
 provide("gradtool.optimizer", "gradtool.optimizer._base", "Optimizer")

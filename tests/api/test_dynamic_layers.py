@@ -324,3 +324,41 @@ def test_batch_norm_of_every_rank(layer: Any, shape: list[int]) -> None:
         norm(paddle.rand([2, 3, 2, 2, 2, 2]))
     with pytest.raises(ValueError, match="data_format"):
         type(norm)(3, data_format="CN")
+
+
+# -- containers -------------------------------------------------------------------------------------------------------
+
+
+def test_layers_under_names() -> None:
+    held = nn.LayerDict({"a": nn.Linear(1, 2), "b": nn.ReLU()})
+    held["c"] = nn.Tanh()
+    held.update([["d", nn.Sigmoid()]])
+    assert (list(held), len(held), "a" in held, "x" in held) == (["a", "b", "c", "d"], 4, True, False)
+    assert [n for n, _ in held.named_parameters()] == ["a.weight", "a.bias"]
+    assert held["a"].weight.layer_path == "a.weight"
+    del held["d"]
+    assert isinstance(held.pop("c"), nn.Tanh)
+    assert [type(v).__name__ for v in held.values()] == ["Linear", "ReLU"]
+    assert [k for k, _ in nn.LayerDict(held).items()] == list(held.keys())
+    assert str(nn.LayerDict({"b": nn.ReLU()})) == "LayerDict(\n  (b): ReLU()\n)"
+    held.clear()
+    assert len(held) == 0
+    for wrong in (3, [["a"]]):
+        with pytest.raises(TypeError, match="pairs"):
+            held.update(wrong)
+    with pytest.raises(KeyError):
+        held["gone"]
+
+
+def test_parameters_in_a_list() -> None:
+    parameters = [paddle.create_parameter([2], "float32") for _ in range(3)]
+    held = nn.ParameterList(parameters[:2])
+    assert held.append(parameters[2]) is held
+    assert [n for n, _ in held.named_parameters()] == ["0", "1", "2"]
+    assert held[-1] is parameters[2]
+    held[0] = parameters[1]
+    assert [p is q for p, q in zip(held, [parameters[1], *parameters[1:]], strict=True)] == [True] * 3
+    with pytest.raises(IndexError):
+        held[3] = parameters[0]
+    with pytest.raises(TypeError):
+        held.append(paddle.ones([2]))
