@@ -167,9 +167,11 @@ def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor],
             create_graph=False,
             constants=constants,
         )
-    except InplaceError:
+    except InplaceError as error:
         left = [t.grad for t in wanted]
-        if not model.restored or constants or not any(g is not None for g in left):
+        cleared = not any(g is not None and g.array.any() for g in left)
+        if not model.restored or constants or cleared:
+            error.hint = "the command runs backward over the last graph; leave a loss that no step followed"
             raise
         out.note(f"{model.name} ran backward and then changed tensors in place: shown is what it left in .grad")
         return left

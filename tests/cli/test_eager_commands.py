@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -322,3 +325,33 @@ def test_hooks_on_leaves_are_mentioned(gradtool: Run, model: Write) -> None:
     done = gradtool("backward", model(text), "--format", "json")
     assert "hooks on leaves change .grad alone" in done.err
     assert json.loads(done.out)["parameters"][0]["values"]["norm"] == 10.0
+
+
+def test_a_training_loop_that_cleared_its_gradients(gradtool: Run, model: Write) -> None:
+    text = SQUARE + "loss.backward()\nw.set_value(w.numpy() - 1)\nw.clear_grad()\n"
+    done = gradtool("backward", model(text))
+    assert done.code == 4
+    assert "modified by an inplace operation (set_value)" in done.err
+    assert "hint  the command runs backward over the last graph" in done.err
+    fresh = gradtool("backward", model(text + "loss = paddle.sum(w * w)\n"), "--format", "json")
+    assert json.loads(fresh.out)["parameters"][0]["values"]["norm"] == pytest.approx(2 * 13**0.5)
+
+
+def test_two_commands_give_the_same_bytes(folder: Path, model: Write) -> None:
+    model(NETWORK + "loss.backward()\n")
+    program = (
+        "from gradtool.cli.main import main\n"
+        "for call in (['backward', 'model.py', '--dump', 'out'], ['program', 'model.py', '--format', 'json']):\n"
+        "    try: main(call)\n"
+        "    except SystemExit as e: assert e.code == 0\n"
+    )
+
+    def everything(seed: str) -> list[bytes]:
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=folder, env=environment)
+        return [done.stdout, done.stderr, *(p.read_bytes() for p in sorted((folder / "out").iterdir()))]
+
+    first = everything("0")
+    assert len(first) == 6
+    assert first[0].count(b"model.head.bias") > 2
+    assert everything("1234") == first
