@@ -1,0 +1,94 @@
+"""The samples of dynamic mode learn what their static counterparts learn, along the same curves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+
+Load = Callable[[str], ModuleType]
+
+
+def static_start(network: Callable[[], Any]) -> list[Any]:
+    """The values that the parameters of the static *network* have after its startup program, in the order of making."""
+    paddle.seed(1)
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        network()
+    paddle.static.Executor().run(startup)
+    scope = paddle.static.global_scope()
+    return [np.array(scope.find_var(p.name).get_tensor()) for p in main.all_parameters()]
+
+
+def load(net: Any, values: list[Any]) -> Any:
+    """Give the parameters of *net* these values."""
+    for p, value in zip(net.parameters(), values, strict=True):
+        p.set_value(value)
+    return net
+
+
+def test_digits_are_learned_along_the_curve_of_static_mode(sample: Load) -> None:
+    static = sample("lenet_digits")
+    values = static_start(static.network)
+    expected, read = static.train(epochs=3)
+
+    eager = sample("eager_digits")
+    history, accuracy = eager.train(load(eager.LeNet(), values), epochs=3)
+    np.testing.assert_allclose(history, expected, rtol=1e-4)
+    assert history[-1] < 0.5 * history[0]
+    assert accuracy == pytest.approx(read, abs=0.01)  # rounding may decide a close case
+
+
+def test_the_first_gradients_are_those_of_static_mode(sample: Load) -> None:
+    static = sample("lenet_digits")
+    loss, feed = static.build()
+    pairs = paddle.static.append_backward(loss)
+    exe = paddle.static.Executor()
+    exe.run(paddle.static.default_startup_program())
+    found, *expected = exe.run(feed=feed, fetch_list=[loss, *(g for _, g in pairs)])
+    scope = paddle.static.global_scope()
+    values = [np.array(scope.find_var(p.name).get_tensor()) for p, _ in pairs]
+
+    eager = sample("eager_digits")
+    net = load(eager.LeNet(), values)
+    now = paddle.nn.functional.cross_entropy(net(paddle.to_tensor(feed["image"])), paddle.to_tensor(feed["label"]))
+    now.backward()
+    np.testing.assert_array_equal(now.numpy(), found)
+    for p, gradient in zip(net.parameters(), expected, strict=True):
+        np.testing.assert_array_equal(p.grad.numpy(), gradient)
+
+
+def test_a_fresh_net_reads_digits(sample: Load) -> None:
+    history, accuracy = sample("eager_digits").train()
+    assert history[-1] < 0.2 * history[0]
+    assert accuracy > 0.8
+
+
+def test_the_critic_stays_gentle_as_in_static_mode(sample: Load) -> None:
+    static = sample("gradient_penalty")
+    values = static_start(static.network)
+    expected = static.train(steps=60)
+
+    eager = sample("eager_gradient_penalty")
+    history = eager.train(load(eager.critic(), values), steps=60)
+    np.testing.assert_allclose(history, expected, rtol=1e-3, atol=1e-5)
+    losses, penalties = zip(*history, strict=True)
+    assert np.mean(losses[-20:]) < losses[0] - 2.0
+    assert np.mean(penalties[-20:]) < 0.5 * penalties[0]
+
+
+@pytest.mark.parametrize(("name", "last"), [("eager_digits", "accuracy"), ("eager_gradient_penalty", "step 199")])
+def test_the_samples_run_as_scripts(name: str, last: str) -> None:
+    done = subprocess.run([sys.executable, str(SAMPLES / f"{name}.py")], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1].startswith(last)
