@@ -15,6 +15,9 @@ from . import special
 
 
 def _sigmoid(xp, x):
+    if x.dtype.itemsize >= 4:
+        # Where exp overflows the quotient is 0, which is what these precisions have for it.
+        return 1 / (1 + xp.exp(-x))
     small = xp.exp(-xp.abs(x))
     return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
@@ -273,7 +276,7 @@ def gelu(k, x, *, approximate):
     """``x·Φ(x)`` with the normal distribution's Φ; approximate=True replaces Φ by a formula with tanh."""
     if approximate:
         return 0.5 * x * (1 + k.xp.tanh(_TANH_SCALE * (x + _TANH_CUBE * x * x * x)))
-    return x * _normal_cdf(k.xp, x)
+    return x * special.normal_cdf(k.xp, x)
 
 
 # The tanh form: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", arXiv:1606.08415.
@@ -291,14 +294,10 @@ def _(k, x, dout, *, approximate):
     return dout * 0.5 * (outer + 1 + x * (1 - outer * outer) * slope)
 
 
-def _normal_cdf(xp, x):
-    return 0.5 * special.erfc(xp, x * -math.sqrt(0.5))
-
-
 @op("normal_cdf", trait=Trait.UNARY | Trait.INTERNAL)
 def normal_cdf(k, x):
     """Φ: how much of the standard normal distribution lies below each element."""
-    return _normal_cdf(k.xp, x)
+    return special.normal_cdf(k.xp, x)
 
 
 @normal_cdf.gradient
