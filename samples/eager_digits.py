@@ -4,6 +4,10 @@ Train it (a second)::
 
     python samples/eager_digits.py
 
+See its backward part::
+
+    gradtool backward samples/eager_digits.py
+
 Every line of `forward` computes at once, and `loss.backward()` fills `.grad` of the parameters; there is no program.
 The operators and their gradient rules are those of static mode: started from the same parameters and fed the same
 batches, both learn along the same curve.
@@ -50,6 +54,13 @@ def digits():
         images = file["images"][:, None].astype("float32") / 16
         labels = file["labels"][:, None].astype("int64")
     return images, labels
+
+
+def build():
+    """What the command line asks for: a loss, and the layer that it belongs to."""
+    images, labels = digits()
+    net = LeNet()
+    return F.cross_entropy(net(paddle.to_tensor(images[:32])), paddle.to_tensor(labels[:32])), net
 
 
 def train(net=None, epochs=8, batch=50, rate=0.05, momentum=0.9):

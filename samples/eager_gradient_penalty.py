@@ -4,6 +4,10 @@ Train it (a second)::
 
     python samples/eager_gradient_penalty.py
 
+See its backward part::
+
+    gradtool backward samples/eager_gradient_penalty.py
+
 With `create_graph` the backward pass is recorded like any other computation, so the length of a gradient can be part of
 the loss and `loss.backward()` differentiates it once more.
 """
@@ -41,6 +45,12 @@ def losses(net, high, low, between):
     length = paddle.sqrt(paddle.sum(steepness * steepness, axis=1))
     penalty = paddle.mean((length - 1.0) * (length - 1.0))
     return paddle.mean(net(low)) - paddle.mean(net(high)) + 10.0 * penalty, penalty
+
+
+def build():
+    """What the command line asks for: a loss, and the layer that it belongs to."""
+    net = critic()
+    return losses(net, **clouds(8, seed=0))[0], net
 
 
 def train(net=None, steps=200, rate=0.02):

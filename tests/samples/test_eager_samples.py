@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,3 +93,13 @@ def test_the_samples_run_as_scripts(name: str, last: str) -> None:
     done = subprocess.run([sys.executable, str(SAMPLES / f"{name}.py")], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith(last)
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("eager_digits", 8), ("eager_gradient_penalty", 3)])
+def test_the_command_line_shows_a_gradient_for_every_parameter(name: str, parameters: int) -> None:
+    start = "import sys; from gradtool.cli.main import main; sys.exit(main())"
+    command = ["backward", str(SAMPLES / f"{name}.py"), "--format", "json"]
+    done = subprocess.run([sys.executable, "-c", start, *command], capture_output=True, encoding="utf-8", check=True)
+    rows = [r for r in json.loads(done.stdout)["parameters"] if r["is_parameter"]]
+    assert [r["status"] for r in rows] == ["ok"] * parameters
+    assert all(r["values"]["norm"] > 0 for r in rows)
