@@ -51,6 +51,8 @@ provide(
     "CELU ELU Hardshrink Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSigmoid LogSoftmax Mish ReLU6 SELU Silu "
     "Softplus Softshrink Softsign Swish Tanhshrink ThresholdedReLU",
 )
+provide("gradtool.nn", "gradtool.nn._norm_layers", "GroupNorm InstanceNorm1D InstanceNorm2D InstanceNorm3D")
+provide("gradtool.nn", "gradtool.nn._probability_losses", "BCELoss CosineSimilarity KLDivLoss NLLLoss SmoothL1Loss")
 provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterList")
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
 provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")

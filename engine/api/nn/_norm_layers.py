@@ -1,0 +1,109 @@
+"""Normalisation within each example as layers; ``paddle.nn.functional`` computes it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gradtool._images import layout
+from gradtool.engine import state
+from gradtool.engine.errors import UsageError
+
+from . import functional as F
+from . import initializer
+from .layer import Layer
+
+
+class UnevenSwitch(UsageError, AssertionError):
+    """Only one of weight and bias was switched off (Paddle raises AssertionError)."""
+
+
+class GroupNorm(Layer):
+    """Standardise every group of channels of every example, with a scale and shift for each channel.
+
+    Args:
+        weight_attr, bias_attr: False starts with ones and zeros, and never trains them.
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        layout(data_format, "GroupNorm")
+        if num_groups < 1 or num_channels % num_groups:
+            raise UsageError(
+                f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups ({num_groups})."
+            )
+        one = initializer.Constant(1.0)
+        self.weight: Any = self.create_parameter(
+            [num_channels], None if weight_attr is False else weight_attr, default_initializer=one
+        )
+        self.bias: Any = self.create_parameter([num_channels], None if bias_attr is False else bias_attr, is_bias=True)
+        for parameter, attr in ((self.weight, weight_attr), (self.bias, bias_attr)):
+            if attr is False:
+                parameter.trainable, parameter.stop_gradient = False, True
+        self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
+        self._data_format = data_format
+
+    def forward(self, input: Any) -> Any:
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
+
+    def extra_repr(self) -> str:
+        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
+
+
+class _InstanceNorm(Layer):
+    """Standardise every channel of every example, with a scale and shift for each channel."""
+
+    ranks: ClassVar[tuple[int, ...]]
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-05,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        if (weight_attr is False) != (bias_attr is False):
+            raise UnevenSwitch("weight_attr and bias_attr must be set to False at the same time in InstanceNorm")
+        one = initializer.Constant(1.0)
+        self.scale = self.create_parameter([num_features], weight_attr, default_initializer=one)
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+        self._num_features, self._epsilon = num_features, epsilon
+
+    def forward(self, input: Any) -> Any:
+        if input.ndim not in self.ranks:
+            wanted = " or ".join(f"{n}D" for n in self.ranks)
+            raise UsageError(f"{type(self).__name__} expected {wanted} input (got {input.ndim}D input)")
+        return F.instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon)
+
+    def extra_repr(self) -> str:
+        return f"num_features={self._num_features}, epsilon={self._epsilon}"
+
+
+class InstanceNorm1D(_InstanceNorm):
+    """As :class:`InstanceNorm2D`, for ``[batch, channels]`` and ``[batch, channels, length]``."""
+
+    ranks = (2, 3)
+
+
+class InstanceNorm2D(_InstanceNorm):
+    """Standardise every channel of every image, with a scale and shift for each channel."""
+
+    ranks = (4,)
+
+
+class InstanceNorm3D(_InstanceNorm):
+    """As :class:`InstanceNorm2D`, for ``[batch, channels, depth, height, width]``."""
+
+    ranks = (5,)
