@@ -53,6 +53,7 @@ provide(
 )
 provide("gradtool.nn", "gradtool.nn._norm_layers", "GroupNorm InstanceNorm1D InstanceNorm2D InstanceNorm3D")
 provide("gradtool.nn", "gradtool.nn._probability_losses", "BCELoss CosineSimilarity KLDivLoss NLLLoss SmoothL1Loss")
+provide("gradtool.nn", "gradtool.nn._resizing_layers", "Pad1D Pad2D Pad3D Upsample ZeroPad2D")
 provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterList")
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
 provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")

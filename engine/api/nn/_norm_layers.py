@@ -45,7 +45,8 @@ class GroupNorm(Layer):
             [num_channels], None if weight_attr is False else weight_attr, default_initializer=one
         )
         self.bias: Any = self.create_parameter([num_channels], None if bias_attr is False else bias_attr, is_bias=True)
-        for parameter, attr in ((self.weight, weight_attr), (self.bias, bias_attr)):
+        pairs: list[tuple[Any, Any]] = [(self.weight, weight_attr), (self.bias, bias_attr)]
+        for parameter, attr in pairs:
             if attr is False:
                 parameter.trainable, parameter.stop_gradient = False, True
         self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon

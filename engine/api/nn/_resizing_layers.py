@@ -1,0 +1,102 @@
+"""Borders and resizing as layers; ``paddle.nn.functional`` computes them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gradtool.engine.value import AnyTensor
+
+from . import functional as F
+from .layer import Layer
+
+
+class _Pad(Layer):
+    """A border of inner dimensions; a single number goes on every side."""
+
+    sides: ClassVar[int]
+    default_format: ClassVar[str]
+
+    def __init__(
+        self,
+        padding: Any,
+        mode: str = "constant",
+        value: float = 0.0,
+        data_format: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        whole = isinstance(padding, (list, tuple, AnyTensor))
+        self._pad = padding if whole else [padding] * self.sides
+        self._mode, self._value, self._name = mode, value, name
+        self._data_format = self.default_format if data_format is None else data_format
+
+    def forward(self, x: Any) -> Any:
+        return F.pad(x, self._pad, self._mode, self._value, self._data_format, name=self._name)
+
+    def extra_repr(self) -> str:
+        named = f", name={self._name}" if self._name else ""
+        return f"padding={self._pad}, mode={self._mode}, value={self._value}, data_format={self._data_format}{named}"
+
+
+class Pad1D(_Pad):
+    """A border of sequences: ``[left, right]``; modes as in ``functional.pad``."""
+
+    sides, default_format = 2, "NCL"
+
+
+class Pad2D(_Pad):
+    """A border of images: ``[left, right, top, bottom]``; modes as in ``functional.pad``."""
+
+    sides, default_format = 4, "NCHW"
+
+
+class Pad3D(_Pad):
+    """A border of volumes: ``[left, right, top, bottom, front, back]``; modes as in ``functional.pad``."""
+
+    sides, default_format = 6, "NCDHW"
+
+
+class ZeroPad2D(Pad2D):
+    """A border of zeros: ``[left, right, top, bottom]``."""
+
+    def __init__(self, padding: Any, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__(padding, data_format=data_format, name=name)
+
+    def extra_repr(self) -> str:
+        named = f", name={self._name}" if self._name else ""
+        return f"padding={self._pad}, data_format={self._data_format}{named}"
+
+
+class Upsample(Layer):
+    """The inner dimensions resized; arguments as ``functional.interpolate``."""
+
+    def __init__(
+        self,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = "nearest",
+        align_corners: bool = False,
+        align_mode: int = 0,
+        data_format: str | None = None,
+        recompute_scale_factor: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._resize = {"size": size} if scale_factor is None else {"size": size, "scale_factor": scale_factor}
+        self._settings: dict[str, Any] = {
+            "mode": mode.lower(),
+            "align_corners": align_corners,
+            "align_mode": align_mode,
+            "data_format": data_format,
+        }
+        self._recompute, self._name = recompute_scale_factor, name
+
+    def forward(self, x: Any) -> Any:
+        return F.interpolate(
+            x, **self._resize, **self._settings, recompute_scale_factor=self._recompute, name=self._name
+        )
+
+    def extra_repr(self) -> str:
+        shown = {k: v for k, v in self._resize.items() if v is not None} | self._settings
+        shown |= {"name": self._name} if self._name else {}
+        return ", ".join(f"{k}={v}" for k, v in shown.items())
