@@ -267,7 +267,7 @@ def hard_swish(k, x, *, threshold, scale, offset):
 
 @hard_swish.gradient
 def _(k, x, dout, *, threshold, scale, offset):
-    bent = k.select(x > -offset, dout * (x * 2 + offset) / scale, k.zeros_like(dout))
+    bent = k.select(x > -offset, dout * (x * 2 + offset) * (1 / scale), k.zeros_like(dout))
     return k.select(x >= threshold - offset, dout * (threshold / scale), bent)
 
 
@@ -279,6 +279,8 @@ def gelu(k, x, *, approximate):
     return x * special.normal_cdf(k.xp, x)
 
 
+# The normal density at 0.
+_DENSITY = 1 / math.sqrt(2 * math.pi)
 # The tanh form: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", arXiv:1606.08415.
 _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
@@ -287,7 +289,7 @@ _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 def _(k, x, dout, *, approximate):
     square = k.square(x)
     if not approximate:
-        density = k.exp(square * -0.5) / math.sqrt(2 * math.pi)
+        density = k.exp(square * -0.5) * _DENSITY
         return dout * (k.normal_cdf(x) + x * density)
     outer = k.tanh(x * (square * _TANH_CUBE + 1) * _TANH_SCALE)
     slope = (square * (3 * _TANH_CUBE) + 1) * _TANH_SCALE
@@ -302,7 +304,7 @@ def normal_cdf(k, x):
 
 @normal_cdf.gradient
 def _(k, x, dout):
-    return dout * k.exp(k.square(x) * -0.5) / math.sqrt(2 * math.pi)
+    return dout * k.exp(k.square(x) * -0.5) * _DENSITY
 
 
 _SETTINGS: dict[OpDef, dict[str, Any]] = {

@@ -34,24 +34,26 @@ greater_than = _compare("greater_than", lambda xp: xp.greater, "Whether the firs
 greater_equal = _compare("greater_equal", lambda xp: xp.greater_equal, "Whether the first is larger or equal.")
 
 
-def _logic(name, function, doc):
+def _of_bits(name, doc, trait, high):
+    """An operator of the array module's function of that name, on truth values and on integers below *high*."""
+
     def kernel(k, x, y):
-        return function(k.xp)(x, y)
+        return getattr(k.xp, name)(x, y)
 
     kernel.__doc__ = doc
-    defined = op(name, "X Y -> Out", trait=Trait.COMPARE, differentiable=False)(kernel)
+    defined = op(name, "X Y -> Out", trait=trait, differentiable=False)(kernel)
 
     @defined.samples
     def _(make):
         yield make(x=bools((4, 3)), y=bools((3,)))
-        yield make(x=ints((2, 3), 2), y=ints((2, 3), 2))
+        yield make(x=ints((2, 3), high), y=ints((2, 3), high))
 
     return defined
 
 
-logical_and = _logic("logical_and", lambda xp: xp.logical_and, "Whether both hold.")
-logical_or = _logic("logical_or", lambda xp: xp.logical_or, "Whether either holds.")
-logical_xor = _logic("logical_xor", lambda xp: xp.logical_xor, "Whether exactly one holds.")
+logical_and = _of_bits("logical_and", "Whether both hold.", Trait.COMPARE, 2)
+logical_or = _of_bits("logical_or", "Whether either holds.", Trait.COMPARE, 2)
+logical_xor = _of_bits("logical_xor", "Whether exactly one holds.", Trait.COMPARE, 2)
 
 
 @op("logical_not", differentiable=False)
@@ -71,24 +73,9 @@ def _(make):
     yield make(x=ints((2, 3), 2))
 
 
-def _bitwise(name, function, doc):
-    def kernel(k, x, y):
-        return function(k.xp)(x, y)
-
-    kernel.__doc__ = doc
-    defined = op(name, "X Y -> Out", trait=Trait.ELEMENTWISE, differentiable=False)(kernel)
-
-    @defined.samples
-    def _(make):
-        yield make(x=bools((4, 3)), y=bools((3,)))
-        yield make(x=ints((2, 3), 9), y=ints((2, 3), 9))
-
-    return defined
-
-
-bitwise_and = _bitwise("bitwise_and", lambda xp: xp.bitwise_and, "And of each bit; of truth values, whether both hold.")
-bitwise_or = _bitwise("bitwise_or", lambda xp: xp.bitwise_or, "Or of each bit; of truth values, whether either holds.")
-bitwise_xor = _bitwise("bitwise_xor", lambda xp: xp.bitwise_xor, "Exclusive or of each bit or truth value.")
+bitwise_and = _of_bits("bitwise_and", "And of each bit; of truth values, whether both hold.", Trait.ELEMENTWISE, 9)
+bitwise_or = _of_bits("bitwise_or", "Or of each bit; of truth values, whether either holds.", Trait.ELEMENTWISE, 9)
+bitwise_xor = _of_bits("bitwise_xor", "Exclusive or of each bit or truth value.", Trait.ELEMENTWISE, 9)
 
 
 @op("bitwise_not", trait=Trait.UNARY, differentiable=False)
