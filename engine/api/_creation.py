@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine import source, state
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError, UsageError
 from gradtool.engine.ir.variable import Variable
@@ -293,7 +293,9 @@ def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
     elif not hasattr(data, "dtype") and value.dtype.kind in "fc":
         real = state.default_dtype()
         value = value.astype(real.numpy if value.dtype.kind == "f" else f"complex{real.size * 16}")
-    return Tensor(value, stop_gradient=stop_gradient)
+    made = Tensor(value, stop_gradient=stop_gradient)
+    made.loc = source.here()
+    return made
 
 
 def _plain(data: Any) -> Any:

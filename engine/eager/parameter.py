@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import source
 from .tensor import Array, Tensor
 
 
@@ -33,6 +34,7 @@ class TensorParameter(Tensor):
         do_model_average: bool = True,
     ) -> None:
         super().__init__(array, stop_gradient=not trainable, name=name, persistable=True)
+        self.loc = source.here()
         self.optimize_attr = {"learning_rate": learning_rate}
         self.regularizer = regularizer
         self.need_clip = need_clip

@@ -61,7 +61,7 @@ def test_the_table_of_a_layer(gradtool: Run, model: Write) -> None:
         "x": "cut: stop_gradient",
     }
     weight = table["model.head.weight"]
-    assert (weight["shape"], weight["from op"], weight["source"]) == ("4×1", "matmul_v2_grad.0", "model.py:12")
+    assert (weight["shape"], weight["from op"], weight["source"]) == ("4×1", "matmul_v2_grad.0", "model.py:8")
     assert table["model.spare.bias"]["‖g‖"] == "–"
     text = gradtool("backward", "model.py").out
     assert text.startswith("tape  model.py · eager · 7 forward ops → 7 backward ops · loss loss [] float32 = ")
