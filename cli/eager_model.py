@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
-from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tape import GradNode, Place, restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 from gradtool.viz.recorded import leaf_tensors, leaves_behind, nodes_behind
 
-from . import kept, loader
+from . import loader
 from .errors import CommandError, unknown
 from .loader import Loaded, Request
 
@@ -119,7 +119,7 @@ def find(left: Loaded, request: Request) -> EagerModel:
     else:
         loss = _chosen(named, left, request)
     nodes = nodes_behind([loss])
-    restored = kept.restore(nodes)
+    restored = restore(nodes)
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, named, parameters)
     return EagerModel(left.name, loss, _python_name(loss, named) or loss.name, entries, nodes, leaves, restored)

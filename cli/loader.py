@@ -21,6 +21,7 @@ from typing import Any
 
 from gradtool import _alias
 from gradtool.engine import source, state
+from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.errors import GradtoolError
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
@@ -29,7 +30,6 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from .errors import CommandError, ModelError, unknown
-from .kept import kept_graphs
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
@@ -139,7 +139,7 @@ def _environment(
         unique_name.guard(),
         source.full_stacks(request.full_stacks),
         state.watched_runs(lambda program, feed: fed.append((program, feed))),
-        kept_graphs(),
+        keeping_graphs(),
     ):
         if request.mode == "static":
             state.enable_static()

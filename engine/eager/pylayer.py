@@ -159,6 +159,13 @@ class LayerNode(GradNode):
         super().free(where)
         self.ctx._saved = None
 
+    def retention(self) -> tuple[Any, ...]:
+        return *super().retention(), self.ctx._saved
+
+    def take_back(self, retention: tuple[Any, ...]) -> None:
+        *retained, self.ctx._saved = retention
+        super().take_back(tuple(retained))
+
 
 class PyLayer:
     """An operator of one's own: a subclass with the static methods ``forward`` and ``backward``.

@@ -6,8 +6,9 @@ as soon as nothing needs it, a million nodes deep without recursion.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,22 @@ GHOST_FROM = 1 << 12
 """Bytes from which a tensor that is needed for its shape only is replaced by one that holds a single element."""
 
 _sequence = itertools.count()
+
+_keeping = False
+
+
+@contextlib.contextmanager
+def keeping_graphs() -> Iterator[None]:
+    """Inside, freed nodes can be brought back by :func:`restore`; until then they behave as freed nodes do.
+
+    For tools that look at a graph after the program that recorded it has run backward.
+    """
+    global _keeping
+    before, _keeping = _keeping, True
+    try:
+        yield
+    finally:
+        _keeping = before
 
 
 class FreedGraphError(GradientError, SystemError, RuntimeError):
@@ -59,12 +76,14 @@ class GradNode:
         versions: of what it retained: the write counters, each followed by what it said when it was recorded.
         packed: whether ``saved_tensors_hooks`` stand between the retained values and backward.
         freed: where the values it retained were freed, or None.
+        aside: of a freed node: what it retained, if that was inside :func:`keeping_graphs`, or None.
         hooks: by output: what to call with its gradient, in order; None while there is nothing.
     """
 
     __slots__ = (
         "__weakref__",
         "args",
+        "aside",
         "attrs",
         "freed",
         "hooks",
@@ -121,9 +140,19 @@ class GradNode:
 
     def free(self, where: Location) -> None:
         """Let go of the retained values; *where* says which backward it was."""
+        if self.args is not None:
+            self.aside = self.retention() if _keeping else None
         self.args = None
         self.versions = ()
         self.freed = where
+
+    def retention(self) -> tuple[Any, ...]:
+        """All that :meth:`free` lets go of and :meth:`take_back` takes."""
+        return self.args, self.versions
+
+    def take_back(self, retention: tuple[Any, ...]) -> None:
+        """Retain again what :meth:`retention` gave."""
+        self.args, self.versions = retention
 
     def retained(self) -> list[Operand]:
         """What the rule reads.
@@ -151,6 +180,17 @@ class GradNode:
                     hint="edit a copy (x.clone()), or use the operator that makes a new tensor",
                 )
         return [_each(v, unpacked) for v in self.args] if self.packed else self.args
+
+
+def restore(nodes: Iterable[GradNode]) -> bool:
+    """Give nodes that were freed inside :func:`keeping_graphs` back what they retained; whether there was any."""
+    found = False
+    for node in nodes:
+        if node.args is None and node.aside is not None:
+            node.take_back(node.aside)
+            node.aside = None
+            found = True
+    return found
 
 
 class Recipe:
