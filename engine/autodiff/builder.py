@@ -186,6 +186,7 @@ class Builder:
         if there is not None and overwrite and _is_seed(there):
             variable = there  # as Paddle does: the old seed is written again, which makes it a new value
             self._known = {k: o for k, o in self._known.items() if there not in set(o.input_variables())}
+            self._twins = {k: t for k, t in self._twins.items() if k in self._known}  # twins read the same
         else:
             variable = Variable(self.block, "", target.spec)
             variable.name = name if not self._is_taken(name) else self._numbered(name)

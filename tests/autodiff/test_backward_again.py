@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import gradtool as paddle
 from gradtool.engine.ir.variable import Variable
@@ -163,3 +164,15 @@ def test_a_clone_goes_on_where_the_program_was() -> None:
     assert sorted(pairs(found)) == sorted((p.name, f"{p.name}@GRAD") for p in main().all_parameters())
     assert all(p.block.program is copy for pair in found for p in pair)
     assert str(main().clone()) == str(copy.clone())
+
+
+@pytest.mark.parametrize("kind", ["elementwise_add", "sum"])
+def test_what_read_a_seed_is_not_reused_once_the_seed_is_written_again(kind: str) -> None:
+    """However its gradients are made: by one operator, or by one per input that all compute the same."""
+    x, y = data("x", 1), data("y", 1)
+    loss = op("sum", [x, y]) if kind == "sum" else op("elementwise_add", x, y)
+    paddle.static.append_backward(loss, [x, y])
+    found = paddle.static.gradients(loss, [x, y])
+    assert names(found) == ["grad/grad/x@GRAD", "grad/grad/y@GRAD"]
+    got = run(found, {"x": numbers(1), "y": numbers(1)})
+    np.testing.assert_array_equal(got, [[1.0], [1.0]])
