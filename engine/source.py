@@ -12,8 +12,8 @@ import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType
-from typing import Final
+from types import CodeType, FrameType
+from typing import Any, Final
 
 Location = tuple[tuple[CodeType, int], ...]
 
@@ -21,8 +21,12 @@ NOWHERE: Final[Location] = ()
 LOADER: Final = "gradtool.cli.loader"
 """The module that runs a model file: frames outside it belong to the tool, not to the user."""
 
-_ours: dict[int, object] = {}
-"""The globals of gradtool's own modules by identity; held, so that no other module ever gets the same identity."""
+_ours: set[str] = set()
+"""Names of gradtool's own modules, as far as they were met."""
+
+users: dict[str, bool] = {}
+"""Names of the user's modules that were met: True for each. Empty inside :func:`full_stacks`, so that whoever looks a
+frame's module up here before calling :func:`site` goes there for the whole stack."""
 
 _keep_all = False
 _interned: dict[object, Location] = {}
@@ -33,40 +37,71 @@ def full_stacks(keep: bool = True) -> Iterator[None]:
     """Keep every user frame of what is made inside, not only the innermost."""
     global _keep_all
     before, _keep_all = _keep_all, keep
+    users.clear()
     try:
         yield
     finally:
         _keep_all = before
+        users.clear()
+
+
+def _is_ours(module: str) -> bool:
+    if module in _ours:
+        return True
+    if module == "gradtool" or module.startswith("gradtool."):
+        _ours.add(module)
+        return True
+    return False
+
+
+def site(frame: FrameType | None) -> Any:
+    """Where the user's code around *frame* stands, in the form that costs least; :func:`located` reads it."""
+    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    if frame is None:
+        return NOWHERE
+    if _keep_all:
+        return _whole(frame)
+    users[frame.f_globals.get("__name__", "")] = True
+    return frame.f_code, frame.f_lasti
+
+
+def located(where: Any) -> Location:
+    """The location of what :func:`site` returned: a location, or a code object and the offset of an instruction."""
+    if not where or isinstance(where[0], tuple):
+        return where  # type: ignore[no-any-return]
+    code, offset = where
+    # By identity: code objects of different files are equal when their text is.
+    key = (id(code), offset, "offset")
+    found = _interned.get(key)
+    if found is None:
+        line = next((n for start, end, n in code.co_lines() if start <= offset < end and n is not None), 0)
+        found = _interned[key] = _one(code, line)
+    return found
+
+
+def _one(code: CodeType, line: int) -> Location:
+    key = (id(code), line)
+    found = _interned.get(key)
+    if found is None:
+        found = _interned[key] = ((code, line),)
+    return found
 
 
 def here() -> Location:
     """The location of the user's code that called into gradtool, or :data:`NOWHERE`."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if id(frame.f_globals) not in _ours:
-            module = frame.f_globals.get("__name__", "")
-            if not (module == "gradtool" or module.startswith("gradtool.")):
-                break
-            _ours[id(frame.f_globals)] = frame.f_globals
-        frame = frame.f_back  # type: ignore[assignment]
-    else:
-        return NOWHERE
-    # By identity: code objects of different files are equal when their text is.
-    key: object = (id(frame.f_code), frame.f_lineno)
-    if not _keep_all:
-        found = _interned.get(key)
-        if found is None:
-            found = _interned[key] = ((frame.f_code, frame.f_lineno),)
-        return found
-    frames = [(frame.f_code, frame.f_lineno)]
-    frame = frame.f_back  # type: ignore[assignment]
+    return located(site(sys._getframe(1)))
+
+
+def _whole(frame: FrameType | None) -> Location:
+    frames = []
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module == LOADER:
             break
-        if not (module == "gradtool" or module.startswith("gradtool.")):
+        if not _is_ours(module):
             frames.append((frame.f_code, frame.f_lineno))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     key = tuple((id(code), line) for code, line in frames)
     return _interned.setdefault(key, tuple(frames))
 

@@ -30,6 +30,10 @@ def disable_static() -> None:
     _static.set(False)
 
 
+static_mode = _static.get
+"""The same as :func:`in_static_mode`, for where every call counts."""
+
+
 def in_static_mode() -> bool:
     return _static.get()
 

@@ -38,7 +38,7 @@ def nodes_behind(tensors: Iterable[Tensor]) -> list[GradNode]:
             continue
         found.add(node)
         todo += [p[0] for p in node.wrt if p is not None and not isinstance(p, Leaf)]
-    return sorted(found, key=lambda n: n.sequence)
+    return sorted(found, key=lambda n: -n.key)
 
 
 def inputs_of(node: GradNode) -> Iterator[Input]:
@@ -51,7 +51,7 @@ def inputs_of(node: GradNode) -> Iterator[Input]:
         if read.kind != "in":
             continue
         (like if read.like else kept).add(read.place)
-        value = node.args[i] if node.args is not None and not node.packed else None
+        value = node.args[i] if node.args is not None else None
         entries = value if isinstance(value, (list, tuple)) else (value,)
         held[read.place] = [v if isinstance(v, Tensor) else None for v in entries]
     at = 0
@@ -77,7 +77,7 @@ def leaf_tensors(nodes: Iterable[GradNode]) -> dict[Leaf, Tensor]:
     """The tensors at the leaves, where a node holds them."""
     found: dict[Leaf, Tensor] = {}
     for node in nodes:
-        for value in (node.args or ()) if not node.packed else ():
+        for value in node.args or ():
             for v in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(v, Tensor) and v.node is None and v._leaf is not None:
                     found.setdefault(v._leaf, v)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradtool.engine import state
-from gradtool.engine.eager import tape
+from gradtool.engine.eager import record
+from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError
 from gradtool.engine.ir import build, default
@@ -14,6 +15,8 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.spec import bfloat16
+from gradtool.engine.state import static_mode
+from gradtool.engine.value import AnyTensor
 
 
 def apply(
@@ -44,7 +47,7 @@ def apply(
         ModeError: a variable in dynamic mode, or a tensor in static mode.
     """
     op = registry.by_type(op_type)
-    if not state.in_static_mode():
+    if not static_mode():
         return _computed(op, operands, attrs, outputs)
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     fitted = []
@@ -77,6 +80,22 @@ def apply(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
+    """The function ``paddle.<name>(x)`` of an operator with one operand; its results are counted under *name*."""
+    op = registry.by_type(op_type or name)
+    key = name
+
+    def function(x: Any, name: str | None = None) -> AnyTensor:
+        if isinstance(x, Tensor) and not static_mode():
+            recipe = recipes[op]
+            return recipe.record(recipe.default, x)  # type: ignore[no-any-return]
+        return apply(op.type, x, key=key, name=name)  # type: ignore[no-any-return]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.doc
+    return function
+
+
 def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str, Any], *keys: str) -> Any:
     """Append an operator to the program of the variable *home*, whatever the default program is.
 
@@ -104,7 +123,7 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
     check_tensors(op, operands)
     if state.in_static_mode():
         refuse(op.type, op.inputs[0].name, operands[0])
-    result = tape.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
+    result = record.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -135,8 +154,11 @@ def _computed(
     op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any] | None, outputs: Mapping[str, Any] | None
 ) -> Any:
     """The outputs of *op* that a program would have: optional ones only where they are asked for."""
-    check_tensors(op, operands)
-    result = tape.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
+    for v in operands:
+        if not isinstance(v, Tensor):
+            check_tensors(op, operands)
+            break
+    result = record.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
     if not isinstance(result, tuple) and not outputs:
         return result
     asked = outputs or {}

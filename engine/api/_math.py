@@ -10,51 +10,40 @@ from gradtool.engine.ops import registry
 from gradtool.engine.value import AnyTensor
 
 from ._arguments import integer, tensor
-from ._dispatch import apply, layer_name
+from ._dispatch import apply, layer_name, unary
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""
 
 
-def _elementwise(name: str) -> Callable[..., AnyTensor]:
-    """``paddle.<name>(x)`` for the operator of that name."""
-
-    def function(x: Any, name: str | None = None) -> AnyTensor:
-        return apply(function.__name__, x, name=name)  # type: ignore[no-any-return]
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = registry.by_type(name).doc
-    return function
-
-
-abs = _elementwise("abs")
-acos = _elementwise("acos")
-acosh = _elementwise("acosh")
-asin = _elementwise("asin")
-asinh = _elementwise("asinh")
-atan = _elementwise("atan")
-atanh = _elementwise("atanh")
-ceil = _elementwise("ceil")
-cos = _elementwise("cos")
-cosh = _elementwise("cosh")
-erf = _elementwise("erf")
-exp = _elementwise("exp")
-expm1 = _elementwise("expm1")
-floor = _elementwise("floor")
-log = _elementwise("log")
-log10 = _elementwise("log10")
-log1p = _elementwise("log1p")
-log2 = _elementwise("log2")
-reciprocal = _elementwise("reciprocal")
-rsqrt = _elementwise("rsqrt")
-sigmoid = _elementwise("sigmoid")
-sign = _elementwise("sign")
-sin = _elementwise("sin")
-sinh = _elementwise("sinh")
-sqrt = _elementwise("sqrt")
-square = _elementwise("square")
-tan = _elementwise("tan")
-tanh = _elementwise("tanh")
+abs = unary("abs")
+acos = unary("acos")
+acosh = unary("acosh")
+asin = unary("asin")
+asinh = unary("asinh")
+atan = unary("atan")
+atanh = unary("atanh")
+ceil = unary("ceil")
+cos = unary("cos")
+cosh = unary("cosh")
+erf = unary("erf")
+exp = unary("exp")
+expm1 = unary("expm1")
+floor = unary("floor")
+log = unary("log")
+log10 = unary("log10")
+log1p = unary("log1p")
+log2 = unary("log2")
+reciprocal = unary("reciprocal")
+rsqrt = unary("rsqrt")
+sigmoid = unary("sigmoid")
+sign = unary("sign")
+sin = unary("sin")
+sinh = unary("sinh")
+sqrt = unary("sqrt")
+square = unary("square")
+tan = unary("tan")
+tanh = unary("tanh")
 
 
 def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:

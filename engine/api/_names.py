@@ -119,17 +119,16 @@ provide("gradtool.autograd", "gradtool.autograd", "Hessian Jacobian hessian jaco
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._activation",
-    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid log_softmax mish relu6 selu "
+    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid log_softmax mish relu relu6 selu "
     "sigmoid silu softmax softplus softshrink softsign swish tanh tanhshrink thresholded_relu",
 )
-provide("gradtool.nn.functional", "gradtool.nn.functional._common", "relu square_error_cost")
 provide("gradtool.nn.functional", "gradtool.nn.functional._conv", "conv2d conv2d_transpose")
 provide("gradtool.nn.functional", "gradtool.nn.functional._linear", "linear embedding")
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._loss",
     "binary_cross_entropy binary_cross_entropy_with_logits cross_entropy kl_div l1_loss label_smooth log_loss mse_loss "
-    "nll_loss smooth_l1_loss softmax_with_cross_entropy",
+    "nll_loss smooth_l1_loss softmax_with_cross_entropy square_error_cost",
 )
 provide(
     "gradtool.nn.functional",

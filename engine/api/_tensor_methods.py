@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
-from gradtool.engine.eager import tape
+from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
+from gradtool.engine.eager.recipe import REMEMBERED, Call, recipes
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.ops import registry
@@ -57,20 +58,43 @@ def operator(
         scalar: the ``scale`` and ``bias`` for a number.
         general: answers everything else.
     """
-    op, scale = registry.by_type(op_type), registry.by_type("scale")
-    attrs = op.defaults
-    whole = op_type != "elementwise_div"  # the quotient of whole numbers is a floating-point number
+    op = registry.by_type(op_type)
+    divides = op_type == "elementwise_div"  # the quotient of whole numbers is a floating-point number
+    numbers: dict[float, Call] = {}
+    static_mode = state.static_mode
+
+    def with_number(number: float) -> Call | None:
+        """The operator with that number as its second operand; None where there is none such."""
+        if scalar is not None and (number or not divides):
+            factor, bias = scalar(number)
+            found = of("scale", {"scale": factor, "bias": bias})
+        elif method == "__pow__":
+            found = of("pow", {"factor": number})
+        else:
+            return None
+        if number:  # 0.0 and -0.0 are one key
+            if len(numbers) >= REMEMBERED:
+                numbers.clear()
+            numbers[number] = found
+        return found
+
+    def of(type_: str, given: dict[str, float]) -> Call:
+        target = registry.by_type(type_)
+        return recipes[target].call({**target.defaults, **given})
 
     def operate(self: Tensor, other: Any) -> Any:
-        if isinstance(other, Tensor) and self.array.dtype == other.array.dtype and not state.in_static_mode():
-            if whole or self.array.dtype.kind not in "biu":
-                return tape.apply(op, (other, self) if reverse else (self, other), attrs)
-        elif type(other) in (int, float) and self.array.dtype.kind == "f" and not state.in_static_mode():
-            if scalar is not None and (other or op_type != "elementwise_div"):
-                factor, bias = scalar(float(other))
-                return tape.apply(scale, (self,), {**scale.defaults, "scale": factor, "bias": bias})
-            if method == "__pow__":
-                return compute(registry.by_type("pow"), (self,), {"factor": float(other)})
+        if isinstance(other, Tensor):
+            dtype = self.array.dtype
+            if dtype == other.array.dtype and not (divides and dtype.kind in "biu") and not static_mode():
+                recipe = recipes[op]
+                if reverse:
+                    return recipe.record(recipe.default, other, self)
+                return recipe.record(recipe.default, self, other)
+        elif type(other) in (float, int):
+            if self.array.dtype.kind == "f" and not static_mode():
+                call = numbers.get(other) or with_number(float(other))
+                if call is not None:
+                    return call.recipe.record(call, self)
         elif isinstance(other, np.ndarray) and other.ndim:
             other = Tensor(other.astype(self.array.dtype, copy=False))
         return general(self, other)
@@ -142,12 +166,11 @@ def _filled(method: str, fixed: float | None = None) -> Callable[..., Any]:
         number = fixed if fixed is not None else value
         if number is None:
             raise ArgumentTypeError(f"{method} takes a number.")
-        self.write(np.asarray(number).astype(self.array.dtype), method)
-        self.node = None  # nothing of what it was is left
-        return self
+        filled = compute(registry.by_type("fill_any"), (_before(self),), {"value": float(number)})
+        return _take(self, filled, method, False, False)
 
     call.__name__ = method
-    call.__doc__ = "Write one value everywhere; returns the tensor."
+    call.__doc__ = "Write one value everywhere; returns the tensor. What it was computed from gets zeros as gradients."
     return call
 
 
@@ -274,6 +297,7 @@ SPECIAL: dict[str, Any] = {
     "copy_": _copy_,
     "cpu": _itself,
     "fill_": _filled("fill_"),
+    "grad_fn": property(grad_fn),
     "is_parameter": False,
     "item": _item,
     "place": property(_place),

@@ -5,7 +5,10 @@ module          what lives there
 ==============  ==============================================================================
 ``mode``        whether operators are recorded: ``no_grad``, ``enable_grad``, …
 ``tensor``      ``Tensor``: an array, its place on the tape, its gradient
-``tape``        ``GradNode``: one recorded operator call; ``apply``: compute and record
+``tape``        ``GradNode``: one recorded operator call
+``recipe``      per operator, the two functions that record a call and differentiate it
+``record``      ``apply``: compute and record; every operator as a function of tensors
+``grad_fn``     a look at the recorded graph from a tensor
 ``backward``    the sweep over recorded nodes: ``backward`` and ``grad``
 ==============  ==============================================================================
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -11,33 +11,24 @@ import numpy as np
 from .. import source
 from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..kernels.backend import backend
-from ..ops.opdef import Operand, WrittenRule
+from ..ops.opdef import Operand
 from ..ops.registry import by_type
 from ..spec import TensorSpec
-from ..sweep import sweep
 from .mode import _GradMode
-from .tape import GradNode, Place, apply, lifted, recorded, rule_ops
+from .record import apply, lifted, recorded, rule_ops
+from .tape import Freed, GradNode, Place, each
 from .tensor import Keep, Leaf, Tensor
 
 Grad = Any
 """A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
 
 
-class _Visit:
-    """A node as the sweep sees it."""
-
-    __slots__ = ("node", "outs", "wrt")
-
-    def __init__(self, node: GradNode) -> None:
-        self.node = node
-        self.wrt = node.wrt
-        self.outs: list[Place | None] = (
-            [(node, 0)] if len(node.shapes) == 1 else [(node, i) for i in range(len(node.shapes))]
-        )
-
-
 class Pass:
     """One backward pass.
+
+    The nodes wait in a heap, newest first: a node is always newer than those it was computed from, so all gradients of
+    its results have arrived when it comes up. An entry of the heap is a list: the node, then a gradient (or None) for
+    each of its outputs.
 
     Args:
         retain_graph: keep what the nodes retained, for another pass.
@@ -46,6 +37,9 @@ class Pass:
         targets: the places whose gradients are asked for; None for all leaves.
         needed: the nodes that lead to the targets; None for all.
         constants: places through which no gradient flows in this pass.
+
+    Attributes:
+        leaves: after the sweep, the gradients of the leaves it came to (see :meth:`total`).
     """
 
     def __init__(
@@ -64,13 +58,15 @@ class Pass:
         self.targets = targets
         self.needed = needed
         self.constants = constants
-        self.parts: dict[Place, list[Grad]] = {}
+        self.leaves: dict[Leaf, Grad] = {}
         self.kept: list[tuple[Leaf, Grad]] = []
         self.loc = source.here()
         self._k: Any = rule_ops if create_graph else backend("numpy").ops
-        self._open = needed is None and not constants
+        self._found: dict[Place, Grad] = {}
         self._order: list[int] = []
-        self._waiting: dict[int, GradNode] = {}
+        self._entries: dict[int, list[Any]] = {}
+        self._own: set[Any] = set()
+        """Where a sum stands that nobody else holds: keys of leaves, and of entries with the position in them."""
 
     def seed(self, tensor: Tensor, gradient: Tensor | None) -> None:
         """Start from *tensor*, with ones when *gradient* is None.
@@ -86,22 +82,23 @@ class Pass:
             start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
         else:
             start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
-        self.parts.setdefault(place, []).append(_as_tensor(start) if self.create_graph else _array(start))
-        self._push(place)
+        self._deliver((place,), (_as_tensor(start) if self.create_graph else _array(start),))
 
     def run(self) -> None:
-        """Sweep from the seeds to the leaves; afterwards :attr:`parts` holds the gradients by place."""
+        """Sweep from the seeds to the leaves."""
         with _GradMode(self.create_graph), np.errstate(all="ignore"):
-            sweep(self._nodes(), self.parts, self._wanted, self._sum, self._emit)
+            self._sweep()
 
     def total(self, place: Place) -> Grad | None:
         """The whole gradient at *place* after the sweep, or None where none arrived."""
-        found = self.parts.get(place)
-        if not found:
-            return None
-        if len(found) > 1:
-            found[:] = [self._sum(place, found)]
-        return found[0]
+        if isinstance(place, Leaf):
+            found = self.leaves.get(place)
+        elif place in self._found:
+            found = self._found[place]
+        else:
+            entry = self._entries.get(place[0].key)
+            found = entry[place[1] + 1] if entry is not None else None
+        return self._sum(found)
 
     def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, made: str | None) -> Grad:
         """*gradient* after all *hooks*, in the order of registration.
@@ -147,79 +144,103 @@ class Pass:
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
-    def _push(self, place: Place) -> None:
-        if isinstance(place, Leaf):
-            return
-        node = place[0]
-        key = -node.sequence
-        if key not in self._waiting and (self.needed is None or node in self.needed):
-            self._waiting[key] = node
-            heapq.heappush(self._order, key)
+    def _sweep(self) -> None:
+        order, entries, deliver = self._order, self._entries, self._deliver
+        everything = self.needed is None and not self.constants
+        recorded, targets = self.create_graph, self.targets
+        freed = None if self.retain_graph else Freed(self.loc)
+        while order:
+            entry = entries.pop(heappop(order))
+            node = entry[0]
+            wrt = node.wrt
+            if not everything:
+                wrt = [p if p is not None and self._wanted(p) else None for p in wrt]
+            if wrt.count(None) == len(wrt):
+                continue
+            if recorded:
+                entry[1:] = [self._sum(g) for g in entry[1:]]
+            if node.hooks is not None:
+                entry[1:] = [self.hooked_output(node, i, g) for i, g in enumerate(entry[1:])]
+            if targets:
+                for i, g in enumerate(entry[1:]):
+                    if g is not None and (node, i) in targets:
+                        self._found[node, i] = g
+            pull = node.call.recipe.pull
+            try:
+                by_loops = pull is None or recorded
+                gradients = self._by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
+            except GradtoolError as error:
+                raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None
+            except Exception as error:
+                error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
+                raise
+            if freed is not None:
+                node.free(freed)
+            deliver(wrt, gradients)
+            del entry, gradients  # what has been used is let go before the next node is computed
 
-    def _nodes(self) -> Iterator[_Visit]:
-        # Newest first: a node is always newer than those it was computed from, so all gradients have arrived.
-        while self._order:
-            yield _Visit(self._waiting.pop(heapq.heappop(self._order)))
+    def _deliver(self, places: Sequence[Place | None], gradients: Sequence[Grad | None]) -> None:
+        """Add each gradient to what has arrived at its place: borrow the first, allocate at the second, then in place.
+
+        A pass that is recorded only collects them.
+        """
+        entries = self._entries
+        for place, gradient in zip(places, gradients, strict=True):
+            if gradient is None or place is None:
+                continue
+            if isinstance(place, tuple):
+                node, index = place
+                key = node.key
+                entry = entries.get(key)
+                if entry is None:
+                    entry = entries[key] = [node, *[None] * len(node.shapes)]
+                    if self.needed is None or node in self.needed:
+                        heappush(self._order, key)
+                before = entry[index + 1]
+                if before is None:
+                    entry[index + 1] = gradient
+                else:
+                    entry[index + 1] = self._joined((key, index), before, gradient)
+            else:
+                before = self.leaves.get(place)
+                self.leaves[place] = gradient if before is None else self._joined(place, before, gradient)
+
+    def _joined(self, at: Any, before: Grad, gradient: Grad) -> Grad:
+        if self.create_graph:
+            return [*before, gradient] if isinstance(before, list) else [before, gradient]
+        if at in self._own:
+            return np.add(before, gradient, out=before)
+        total = before + gradient
+        if type(total) is np.ndarray:
+            self._own.add(at)
+        return total
+
+    def _sum(self, found: Grad | None) -> Grad | None:
+        """The gradient for what a recorded pass collected."""
+        return apply(by_type("sum"), [found], {}) if isinstance(found, list) else found
 
     def _wanted(self, place: Place) -> bool:
-        if self._open:
-            return True
         if place in self.constants:
             return False
         if self.needed is None:
             return True
         return place in self.targets or (not isinstance(place, Leaf) and place[0] in self.needed)
 
-    def _sum(self, place: Place, found: list[Grad]) -> Grad:
-        """Borrow the first, allocate at the second, add in place from the third."""
-        if self.create_graph:
-            return apply(by_type("sum"), [found], {})
-        total = found[0] + found[1]
-        for extra in found[2:]:
-            if isinstance(total, np.ndarray):
-                np.add(total, extra, out=total)
-            else:
-                total = total + extra
-        return total
-
-    def _emit(self, visit: _Visit, arriving: list[Grad | None], mask: list[bool]) -> list[Grad | None]:
-        node = visit.node
-        if node.hooks is not None:
-            arriving = [self.hooked_output(node, i, g) for i, g in enumerate(arriving)]
-        for i, place in enumerate(visit.outs):
-            if place is None:
-                continue
-            if place in self.targets:
-                if arriving[i] is not None:
-                    self.parts[place] = [arriving[i]]
-            else:
-                self.parts.pop(place, None)  # a gradient that has been used is let go
+    def _by_loops(
+        self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
+    ) -> Sequence[Grad | None]:
+        """The gradients by *wrt*, whatever the slots hold, and recorded if the pass is."""
         rule = node.op.rule
         assert rule is not None
         args = self._arguments(node, arriving)
         if self.create_graph:
             args = [recorded(a) for a in args]
-        try:
-            if node.wrt_sizes is None and isinstance(rule, WrittenRule):
-                grads = rule.flat(self._k, args, mask, node.attrs)
-            else:
-                wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
-                grads = [g for group in rule(self._k, args, wanted, node.attrs) for g in group]
-        except GradtoolError as error:
-            raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None
-        except Exception as error:
-            error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
-            raise
-        if not self.retain_graph:
-            node.free(self.loc)
-        if self.create_graph:
-            grads = [lifted(g) for g in grads]
-        for place, g in zip(node.wrt, grads, strict=True):
-            if g is not None and place is not None:
-                self._push(place)
-        return grads
+        mask = [p is not None for p in wrt]
+        wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
+        grads = [g for group in rule(self._k, args, wanted, node.attrs) for g in group]
+        return [lifted(g) for g in grads] if self.create_graph else grads
 
-    def _arguments(self, node: GradNode, arriving: list[Grad | None]) -> list[Operand]:
+    def _arguments(self, node: GradNode, arriving: Sequence[Grad | None]) -> list[Operand]:
         rule = node.op.rule
         assert rule is not None
         retained = node.retained()
@@ -235,10 +256,8 @@ class Pass:
                 args.append(None)
             elif self.create_graph:
                 args.append(self._recorded(node, place, value, kind, like))
-            elif type(value) is Tensor:
-                args.append(value.array)
             else:
-                args.append([_array(v) for v in value] if isinstance(value, (list, tuple)) else _array(value))
+                args.append(each(value, _array))
         return args
 
     def _recorded(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
@@ -329,7 +348,7 @@ def backward(
         if not tensor.stop_gradient:
             work.seed(tensor, gradient)
     work.run()
-    leaves = [place for place in work.parts if isinstance(place, Leaf)]
+    leaves = list(work.leaves)
     with _GradMode(create_graph):
         found = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
         for leaf, gradient in (*work.kept, *found):
@@ -403,7 +422,7 @@ def _leading_to(wanted: dict[Place, None], roots: Sequence[Tensor], constants: f
         seen.add(node)
         todo += [p[0] for p in node.wrt if p is not None and p not in constants and not isinstance(p, Leaf)]
     leading: set[GradNode] = set()
-    for node in sorted(seen, key=lambda n: n.sequence):
+    for node in sorted(seen, key=lambda n: -n.key):
         ways = [p for p in node.wrt if p is not None and p not in constants]
         if any(p in wanted or (not isinstance(p, Leaf) and p[0] in leading) for p in ways):
             leading.add(node)

@@ -14,6 +14,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _enabled: ContextVar[bool] = ContextVar("gradtool_grad_enabled", default=True)
 
+grad_enabled = _enabled.get
+"""The same as :func:`is_grad_enabled`, for where every call counts."""
+
 
 def is_grad_enabled() -> bool:
     """Whether operators on tensors that need gradients are recorded."""

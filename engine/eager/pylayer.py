@@ -9,11 +9,11 @@ from typing import Any
 
 from ..errors import GradientError, UnsupportedError, UsageError
 from ..ops.opdef import Array, Operand, Read
-from ..source import Location
 from .backward import checked
 from .mode import is_grad_enabled, no_grad
+from .record import lifted, rule_ops, values
 from .saved import Packed, packing, unpacked
-from .tape import FreedGraphError, GradNode, lifted, rule_ops, values
+from .tape import Freed, FreedGraphError, GradNode
 from .tensor import Tensor, Version
 
 
@@ -146,17 +146,33 @@ class _LayerOp:
         self.rule = rule
 
 
+class _LayerCall:
+    """The call of a PyLayer, with what the tape asks of a :class:`~gradtool.engine.eager.recipe.Call`."""
+
+    __slots__ = ("op",)
+    attrs: Mapping[str, Any] = MappingProxyType({})
+    kept_outputs: frozenset[int] = frozenset()
+    pull = None
+
+    def __init__(self, op: _LayerOp) -> None:
+        self.op = op
+
+    @property
+    def recipe(self) -> _LayerCall:
+        return self
+
+
 class LayerNode(GradNode):
     """One recorded call of a PyLayer."""
 
     __slots__ = ("ctx",)
 
-    def __init__(self, ctx: PyLayerContext, op: Any, *rest: Any) -> None:
-        super().__init__(op, {}, *rest)
+    def __init__(self, ctx: PyLayerContext, op: _LayerOp, *rest: Any) -> None:
+        super().__init__(_LayerCall(op), *rest)  # type: ignore[arg-type]
         self.ctx = ctx
 
-    def free(self, where: Location) -> None:
-        super().free(where)
+    def free(self, freed: Freed) -> None:
+        super().free(freed)
         self.ctx._saved = None
 
     def retention(self) -> tuple[Any, ...]:
@@ -255,16 +271,9 @@ def _record(
             saved.append(v if hooks is None else hooks.pack(v))
     ctx._saved = tuple(saved)
     op = _LayerOp(f"PyLayer_{cls.__name__}", _LayerRule(cls, ctx, inputs, len(outputs)))
-    node = LayerNode(
-        ctx,
-        op,
-        [None] * len(outputs),
-        wrt,
-        None,
-        tuple((t.array.shape, t.array.dtype) for t in outputs),
-        None,
-        versions,
-    )
+    shapes = tuple((t.array.shape, t.array.dtype) for t in outputs)
+    node = LayerNode(ctx, op, (None,) * len(outputs), tuple(wrt), shapes)
+    node.versions = tuple(versions)
     ctx._node = weakref.ref(node)
     for j, t in enumerate(outputs):
         if id(t) not in ctx._without:

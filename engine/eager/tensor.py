@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 Array = Any
 Hook = Callable[["Tensor"], "Tensor | None"]
 
-_making_leaf = threading.Lock()
+_making = threading.Lock()
+"""Held while a tensor gets what it shares with others: threads that meet at it must not make two."""
 
 names = UniqueNames()
 """Names of tensors made in this process: ``generated_tensor_0``, ``eager_tmp_0``, …"""
@@ -42,7 +43,7 @@ class NoHookError(GradientError, RuntimeError):
 class Version:
     """How often the storage that tensors share was written in place, and by whom last.
 
-    There is one for nearly every tensor and most are never written, so what they all start with is the class's.
+    Made when storage is first shared or written; what all start with is the class's.
     """
 
     count = 0
@@ -113,12 +114,23 @@ class Tensor(AnyTensor, Arithmetic):
         array: the values (of the backend's array type).
         stop_gradient: no gradient flows into it; True for tensors that the user makes.
         node, index: the recorded operator call that made it, and which of its outputs it is; None for a leaf.
-        version: the write counter of its storage, shared with views and detached copies.
+        version: the write counter of its storage, shared with views and detached copies; made when first asked for.
         name: unique in this process.
         persistable: kept by layers; only bookkeeping here.
     """
 
-    __slots__ = ("__weakref__", "_leaf", "_name", "_stop", "array", "index", "loc", "node", "persistable", "version")
+    __slots__ = (
+        "__weakref__",
+        "_leaf",
+        "_name",
+        "_stop",
+        "_version",
+        "array",
+        "index",
+        "loc",
+        "node",
+        "persistable",
+    )
 
     def __init__(
         self,
@@ -135,7 +147,7 @@ class Tensor(AnyTensor, Arithmetic):
         self._stop = stop_gradient
         self.node = node
         self.index = index
-        self.version = version if version is not None else Version()
+        self._version = version
         self.persistable = persistable
         self.loc: Location = NOWHERE
         self._name = name
@@ -143,7 +155,7 @@ class Tensor(AnyTensor, Arithmetic):
 
     @property
     def k(self) -> Any:
-        from .tape import tensor_ops
+        from .record import tensor_ops
 
         return tensor_ops
 
@@ -186,9 +198,24 @@ class Tensor(AnyTensor, Arithmetic):
         self._stop = bool(value)
 
     @property
+    def version(self) -> Version:
+        found = self._version
+        if found is None:
+            with _making:
+                found = self._version
+                if found is None:
+                    found = Version()
+                    node = self.node
+                    if node is not None and self.index in node.call.recipe.kept_outputs:
+                        # The node kept the values alone; from here on it can see that they are written.
+                        node.versions = (*node.versions, found, 0)
+                    self._version = found
+        return found
+
+    @property
     def inplace_version(self) -> int:
         """How often its storage was written in place."""
-        return self.version.count
+        return self._version.count if self._version is not None else 0
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy of the values."""
@@ -204,7 +231,7 @@ class Tensor(AnyTensor, Arithmetic):
     def leaf(self) -> Leaf:
         """Where its gradients accumulate, made when first needed."""
         if self._leaf is None:
-            with _making_leaf:  # threads that meet at a shared leaf must not make two
+            with _making:
                 if self._leaf is None:
                     self._leaf = Leaf(self.name, self.spec)
         return self._leaf

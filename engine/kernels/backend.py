@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import state
 from ..errors import BackendError
+from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
 
@@ -75,20 +76,38 @@ class Backend:
             wanted: for a gradient operator, which of its outputs to compute.
             specs: what is known about the operands.
         """
-        for name in self.chain:
-            offer = _overrides.get((op.type, name))
-            if offer is not None:
-                kernel = offer({**attrs, "wanted": wanted}, specs)
-                if kernel is not None:
-                    return kernel
-        taken = {n: attrs[n] for n in op.kernel_attrs}
         if op.forward is not None:
-            rule = op.forward.rule
-            bound = rule.bind(self.ops, wanted, attrs) if isinstance(rule, WrittenRule) else None
+            bound = self.bind_gradient(op.forward, attrs, wanted, specs)
             if bound is not None:
                 return bound
-            taken["wanted"] = wanted
-        return partial(op.kernel, self, **taken)
+            return partial(op.kernel, self, wanted=wanted, **{n: attrs[n] for n in op.kernel_attrs})
+        found = self._offered(op.type, attrs, specs)
+        return found if found is not None else partial(op.kernel, self, **{n: attrs[n] for n in op.kernel_attrs})
+
+    def bind_gradient(
+        self,
+        op: OpDef,
+        attrs: Mapping[str, Any],
+        wanted: Sequence[Sequence[bool]] | None,
+        specs: Sequence[Any] = (),
+    ) -> Kernel | None:
+        """The gradient kernel of *op* as a function of what its rule reads; None where a slot holds a list.
+
+        It returns the gradient, or a sequence of them where the rule gives several, with None for those not wanted.
+        """
+        found = self._offered(grad_type(op.type), {**attrs, "wanted": wanted}, specs)
+        if found is None and isinstance(op.rule, WrittenRule):
+            found = op.rule.bind(self.ops, wanted, attrs)
+        return found
+
+    def _offered(self, op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+        for name in self.chain:
+            offer = _overrides.get((op_type, name))
+            if offer is not None:
+                kernel = offer(attrs, specs)
+                if kernel is not None:
+                    return kernel
+        return None
 
 
 _backends: dict[str, Backend] = {}

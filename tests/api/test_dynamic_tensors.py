@@ -436,6 +436,34 @@ def test_in_place_methods_may_change_shape_and_dtype() -> None:
     assert (y.dtype.name, y.zero_().tolist()) == ("int32", [[0] * 6])
 
 
+def test_a_filled_result_passes_zeros_on() -> None:
+    x = T([1.0, 2.0], stop_gradient=False)
+    y = x * 2.0
+    y.fill_(3.0)
+    assert (y.is_leaf, y.stop_gradient, y.tolist()) == (False, False, [3.0, 3.0])
+    (x * y).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    z = x * 5.0
+    z.zero_().sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_grad_fn_looks_at_the_recorded_graph() -> None:
+    x = T([1.0, 2.0], stop_gradient=False)
+    y = (x * x).exp()  # made here
+    assert y.grad_fn.name() == "exp_grad"
+    (product,) = y.grad_fn.next_functions
+    assert product.name() == "elementwise_mul_grad"
+    assert product.next_functions == [x.grad_fn, x.grad_fn]
+    assert len({product, x.grad_fn, *product.next_functions}) == 2
+    assert x.grad_fn.name() == "accumulate"
+    assert (x.grad_fn.next_functions, x.grad_fn.made_at) == ([], None)
+    assert "# made here" in y.grad_fn.made_at
+    assert repr(y.grad_fn).startswith("<exp_grad, test_dynamic_tensors.py:")
+    assert repr(x.grad_fn) == f"<accumulate of {x.name}>"
+    assert T([1.0]).grad_fn is None
+
+
 def test_in_place_methods_refuse_leaves_that_need_gradients() -> None:
     x = T([1.0, 2.0], stop_gradient=False)
 

@@ -31,13 +31,13 @@ def test_settings_come_back_after_an_operator_failed() -> None:
     assert np.geterr() == before
 
 
-def test_without_numpys_own_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet, "_ignored", None)
+def test_without_numpys_own_variable() -> None:
+    hush, unhush, ignored = quiet.error_state("numpy.no_such_module")
 
     def silent() -> None:
-        before = quiet.hush()
+        before = hush(ignored)
         assert set(np.geterr().values()) == {"ignore"}
-        quiet.unhush(before)
+        unhush(before)
         assert np.geterr()["divide"] == "raise"
 
     with np.errstate(all="raise"):

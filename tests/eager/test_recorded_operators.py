@@ -9,7 +9,7 @@ import numpy as np
 
 from gradtool.engine import state
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.eager.tape import apply
+from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
 from tests.ops.calls import call, difference, direction, dot, moved, pull, seeds, separated
 from tests.ops.cases import Case, arrays, each_case, is_float, nested

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
-from gradtool.engine.eager import tape
+from gradtool.engine.eager import record
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ModeError, NotFound
@@ -145,7 +145,7 @@ class Steps:
         factor = self._factor(param)
         operands = self._operands(op, param, grad, Tensor(np.array(rate * factor, state.default_dtype().numpy)))
         attrs = op.attributes(self._settings(param))
-        result = tape.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
+        result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
         for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
             target = operands.get(slot.name.removesuffix("Out"))
             if target is not None:

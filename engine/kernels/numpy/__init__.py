@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy
 
 from ..backend import Backend
-from . import ufuncs
+from . import gradients, ufuncs
 
 
 def make() -> Backend:
     """The backend, with its overrides registered."""
     ufuncs.register()
+    gradients.register()
     return Backend("numpy", numpy, ("numpy",))

@@ -37,6 +37,6 @@ def _where_trailing(ufunc: Kernel) -> Any:
     def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         """Only where NumPy's broadcasting is what ``axis`` asks for."""
         axis = attrs["axis"]
-        return ufunc if axis == -1 or axis == specs[0].ndim - specs[1].ndim else None
+        return ufunc if axis == -1 or (specs and axis == specs[0].ndim - specs[1].ndim) else None
 
     return offer

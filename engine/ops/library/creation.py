@@ -7,7 +7,7 @@ import math
 from ...errors import ShapeError
 from ...spec import UNKNOWN, TensorSpec
 from ...spec import dtype as dtype_of
-from ..opdef import Like, op
+from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
 from .shape import length, whole, wholes
 
@@ -96,6 +96,17 @@ def full_like(k, x, *, value, dtype):
 @full_like.infer
 def _(x, *, dtype):
     return x if dtype == -1 else x.with_dtype(dtype)
+
+
+@op("fill_any", attrs={"value": 0.0}, trait=Trait.UNARY)
+def fill_any(k, x, *, value):
+    """One value everywhere: what ``fill_`` leaves of a tensor."""
+    return k.xp.full(x.shape, value, x.dtype)
+
+
+@fill_any.gradient
+def _(k, dout, *, value):
+    return k.zeros_like(dout)
 
 
 @op("assign_value", "-> Out", attrs={"shape": (), "dtype": 5, "values": ()}, differentiable=False)
@@ -304,3 +315,11 @@ def _(make):
 def _(make):
     yield make(x=(2, 3), in_dtype=6, out_dtype=6)
     yield make(x=ints((2, 3), 5), in_dtype=3, out_dtype=6)
+
+
+@fill_any.samples
+def _(make):
+    yield make(x=(2, 3), value=1.5)
+    yield make(x=(), value=-1.0)
+    yield make(x=(0, 3))
+    yield make(x=ints((2, 3), 5), value=2.0, smooth=False)

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from gradtool._arguments import tensor
-from gradtool._dispatch import apply, layer_name
+from gradtool._dispatch import apply, layer_name, unary
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
 from gradtool.engine.errors import UsageError
-from gradtool.engine.ops import registry
 from gradtool.engine.spec import dtype as dtype_of
 from gradtool.engine.value import AnyTensor
 
-
-def _plain(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
-    """An activation without settings."""
-
-    def function(x: Any, name: str | None = None) -> AnyTensor:
-        return apply(op_type or key, x, key=key, name=name)  # type: ignore[no-any-return]
-
-    key = name
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = registry.by_type(op_type or name).doc
-    return function
-
-
-hardswish = _plain("hardswish", "hard_swish")
-log_sigmoid = _plain("log_sigmoid", "logsigmoid")
-mish = _plain("mish")
-relu6 = _plain("relu6")
-silu = _plain("silu")
-softsign = _plain("softsign")
-swish = _plain("swish")
-tanhshrink = _plain("tanh_shrink")
+hardswish = unary("hardswish", "hard_swish")
+log_sigmoid = unary("log_sigmoid", "logsigmoid")
+mish = unary("mish")
+relu = unary("relu")
+relu6 = unary("relu6")
+silu = unary("silu")
+softsign = unary("softsign")
+swish = unary("swish")
+tanhshrink = unary("tanh_shrink")
 
 
 def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> AnyTensor:

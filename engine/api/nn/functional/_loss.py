@@ -6,7 +6,7 @@ from typing import Any
 
 from gradtool._arguments import tensor
 from gradtool._creation import cast, full, shape
-from gradtool._dispatch import apply
+from gradtool._dispatch import apply, counted
 from gradtool._logic import equal
 from gradtool._manipulation import reshape, squeeze, transpose, unsqueeze
 from gradtool._math import abs, add, multiply, square, subtract
@@ -354,3 +354,9 @@ def _hard_shares(
     kept = squeeze(cast(label != ignore_index, input.dtype), axis)
     shares = multiply(gather_nd(weight, _classes_last(valid, axis)), kept)
     return loss, reshape(shares, list(loss.shape))
+
+
+def square_error_cost(input: Any, label: Any) -> Any:
+    """``(input - label)²`` element by element."""
+    layer = counted("square_error_cost")
+    return apply("square", apply("elementwise_sub", input, label, name=layer), name=layer)

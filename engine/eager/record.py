@@ -1,0 +1,123 @@
+"""``apply``: compute an operator on tensors and record it; and every operator as a function of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..ops.opdef import OpDef, Operand
+from ..ops.readings import Arithmetic
+from ..ops.registry import by_name
+from .recipe import recipes
+from .tensor import Tensor
+
+
+def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> Any:
+    """Compute *op* and record it if any operand needs a gradient.
+
+    Args:
+        operands: tensors per input slot, lists of them for list slots, None for empty ones.
+        attrs: every attribute, in the order of the operator's defaults.
+
+    Returns:
+        The output tensor, or a tuple of them (lists for list slots).
+
+    Raises:
+        ShapeError, DtypeError: the operands do not fit.
+        KernelError: the operator failed otherwise.
+    """
+    recipe = recipes[op]
+    if len(operands) < recipe.count:
+        operands = (*operands, *recipe.padding[len(operands) :])
+    return recipe.record(recipe.call(attrs), *operands)
+
+
+class TensorOps:
+    """Every operator as a function of tensors (arrays are taken as constants), computed at once and recorded."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        op = by_name(name)
+
+        def call(*operands: Operand, **given: Any) -> Any:
+            return self._result(apply(op, [lifted(v) for v in operands], op.attributes(given)))
+
+        setattr(self, name, call)
+        return call
+
+    @staticmethod
+    def _result(found: Any) -> Any:
+        return found
+
+
+class RuleOps(TensorOps):
+    """The namespace of a rule that is itself recorded; its values are :class:`Recorded`."""
+
+    @staticmethod
+    def _result(found: Any) -> Any:
+        return tuple(map(recorded, found)) if isinstance(found, tuple) else recorded(found)
+
+
+class Recorded(Arithmetic):
+    """A tensor as a rule sees it: with the operators of rules, whatever operators the public API gives tensors."""
+
+    __slots__ = ("tensor",)
+    __array_ufunc__ = None  # `array * recorded` is ours to answer
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    @property
+    def k(self) -> RuleOps:
+        return rule_ops
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.tensor.array.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.tensor.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.ndim
+
+    # Comparisons are constants as far as derivatives go, so their results are plain arrays.
+
+    def __gt__(self, other: Any) -> Any:
+        return self.tensor.array > values(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.tensor.array >= values(other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.tensor.array < values(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.tensor.array <= values(other)
+
+
+def values(v: Any) -> Any:
+    """The array of a tensor; anything else as it is."""
+    return v.array if isinstance(v, Tensor) else v.tensor.array if isinstance(v, Recorded) else v
+
+
+def lifted(v: Any) -> Any:
+    """*v* as a tensor, or a list of them."""
+    if v is None or isinstance(v, Tensor):
+        return v
+    if isinstance(v, Recorded):
+        return v.tensor
+    return [lifted(e) for e in v] if isinstance(v, (list, tuple)) else Tensor(v)
+
+
+def recorded(v: Any) -> Any:
+    """*v*, a tensor, an array or a list of them, as rules see it."""
+    if v is None or isinstance(v, Recorded):
+        return v
+    return [recorded(e) for e in v] if isinstance(v, (list, tuple)) else Recorded(lifted(v))
+
+
+tensor_ops = TensorOps()
+rule_ops = RuleOps()
