@@ -37,6 +37,11 @@ def plain(grad_name: str) -> str:
     return _PART.sub("", _PREFIX.sub("", grad_name))
 
 
+def dense(grad_name: str) -> str:
+    """The dense gradient that weight decay makes of one of selected rows."""
+    return f"{grad_name}@NEWGRAD@"
+
+
 def again(grad_name: str, call: int) -> str:
     """The gradient name that the *call*-th backward call uses when the plain one is taken."""
     return "grad/" * call + grad_name

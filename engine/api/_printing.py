@@ -19,7 +19,7 @@ INDENT = 7
 
 
 def tensor_text(tensor: Any) -> str:
-    """Shape, dtype, place and values, as ``print`` shows them.
+    """Shape, dtype, place and values, as ``print`` shows them; of selected rows, these rows and which they are.
 
     >>> import gradtool as paddle
     >>> paddle.to_tensor([[0.5, 2.0]])
@@ -27,9 +27,12 @@ def tensor_text(tensor: Any) -> str:
            [[0.50000000, 2.        ]])
     """
     head = "Parameter containing:\n" if tensor.is_parameter else ""
+    sparse = tensor.is_selected_rows()
+    rows = f" rows={tensor.rows}," if sparse else ""
+    values = values_text(tensor.array.values if sparse else tensor.array, INDENT)
     return (
         f"{head}Tensor(shape={list(tensor.array.shape)}, dtype={tensor.dtype.name}, place=Place(cpu), "
-        f"stop_gradient={tensor.stop_gradient},\n{' ' * INDENT}{values_text(tensor.array, INDENT)})"
+        f"stop_gradient={tensor.stop_gradient},{rows}\n{' ' * INDENT}{values})"
     )
 
 

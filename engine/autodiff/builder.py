@@ -15,7 +15,7 @@ from ..ir import roles
 from ..ir.desc import NewOpDesc, OpDesc
 from ..ir.operator import Operands, Operator, each, intern_attrs
 from ..ir.program import Block
-from ..ir.variable import Variable
+from ..ir.variable import SELECTED_ROWS, Variable
 from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten, out_places, regroup
@@ -256,6 +256,8 @@ class Builder:
             if not v.name:
                 self._settle(v, names.part(taken, self.block.idx, i))
         total = self._gradient_variable(value)
+        if all(v.kind == SELECTED_ROWS for v in found):
+            total.kind = SELECTED_ROWS
         self._settle(total, base)
         self._emit(op, inputs, (total,), attrs, like=value)
         return total
@@ -334,6 +336,10 @@ class Builder:
                 self._gradient_variable(value) if w and value is not None else None
                 for w, value in zip(new, node.wrt, strict=True)
             ]
+            if attrs.get("is_sparse"):
+                for m in made:
+                    if m is not None:
+                        m.kind = SELECTED_ROWS
             assert op.op.rule is not None
             groups = regroup(made, op.inputs, op.op.rule.wrt)
             outputs = tuple(tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True))

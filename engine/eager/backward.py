@@ -13,6 +13,7 @@ from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, descr
 from ..kernels.backend import backend
 from ..ops.opdef import Operand
 from ..ops.registry import by_type
+from ..rows import RowArray
 from ..spec import TensorSpec
 from .mode import _GradMode
 from .record import apply, lifted, recorded, rule_ops
@@ -109,7 +110,7 @@ class Pass:
         """
         # The hooks get a copy: the same array may be on its way to other tensors as well.
         given = _as_tensor(gradient)
-        given = Tensor(np.array(given.array), stop_gradient=given.node is None, node=given.node, index=given.index)
+        given = Tensor(given.array.copy(), stop_gradient=given.node is None, node=given.node, index=given.index)
         for hook in list(hooks.values()):
             if isinstance(hook, Keep):
                 tensor = hook.tensor()
@@ -327,7 +328,9 @@ def store(leaf: Leaf, gradient: Grad) -> None:
                 gradient if before is None else apply(by_type("elementwise_add"), [before, gradient], {"axis": -1})
             )
         elif before is None:
-            leaf.grad = Tensor(np.array(array), stop_gradient=False)
+            leaf.grad = Tensor(array.copy() if isinstance(array, RowArray) else np.array(array), stop_gradient=False)
+        elif isinstance(before.array, RowArray):
+            leaf.grad = Tensor(before.array + array, stop_gradient=False)
         elif before.node is None and before.array.dtype == array.dtype and before.array.flags.writeable:
             np.add(before.array, array, out=before.array)
             before.version.wrote("backward")
@@ -404,7 +407,7 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
     if not isinstance(place, Leaf) and work.needed is not None and place[0] not in work.needed:
         total = work.hooked_output(*place, total)  # the sweep did not get there, so its hooks have not run
     if not work.create_graph:
-        return Tensor(np.array(_array(total)))
+        return Tensor(_array(total).copy())
     result = apply(by_type("assign"), [total], {}) if id(total) in held else _as_tensor(total)
     held.add(id(result))
     result.stop_gradient = False

@@ -23,6 +23,7 @@ from ..kernels import quiet
 from ..kernels.backend import backend
 from ..ops.opdef import OpDef, Operand, Read, WrittenRule, specs_of
 from ..ops.readings import flatten
+from ..rows import RowArray
 from .mode import grad_enabled
 from .saved import packing
 from .tape import GradNode, PackedValues, Place, each, next_key
@@ -380,11 +381,13 @@ def _settled(array: Any, shares: bool, sources: Sequence[Tensor | None]) -> Tens
     """The tensor for one result, sharing the write counter of an operand whose storage it shares."""
     if array is None:
         return None
+    if isinstance(array, RowArray):
+        return Tensor(array)
     if type(array) is not np.ndarray:
         array = np.asarray(array)
     base = array.base
     for v in sources:
-        if v is None:
+        if v is None or isinstance(v.array, RowArray):
             continue
         if array is v.array:
             # An operator's result is a tensor of its own, as assign's is, unless sharing is what it is for.

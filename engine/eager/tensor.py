@@ -14,6 +14,7 @@ from .. import source
 from ..errors import GradientError, ShapeError, UsageError
 from ..names import UniqueNames
 from ..ops.readings import Arithmetic
+from ..rows import RowArray, RowUpdate, SelectedRows
 from ..source import NOWHERE, Location
 from ..spec import DType, TensorSpec
 from ..spec import dtype as dtype_of
@@ -143,7 +144,8 @@ class Tensor(AnyTensor, Arithmetic):
         name: str | None = None,
         persistable: bool = False,
     ) -> None:
-        self.array = array if type(array) is np.ndarray else np.asarray(array)
+        plain = type(array) is np.ndarray or isinstance(array, RowArray)
+        self.array: Array = array if plain else np.asarray(array)
         self._stop = stop_gradient
         self.node = node
         self.index = index
@@ -218,8 +220,27 @@ class Tensor(AnyTensor, Arithmetic):
         return self._version.count if self._version is not None else 0
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """A copy of the values."""
+        """A copy of the values; of selected rows, the whole table."""
         return np.array(self.array)
+
+    def is_selected_rows(self) -> bool:
+        """Whether it holds some rows of a table that is zero elsewhere: the gradient of a sparse look-up."""
+        return isinstance(self.array, SelectedRows)
+
+    def is_dense(self) -> bool:
+        """Whether it holds every element."""
+        return not self.is_selected_rows()
+
+    @property
+    def rows(self) -> list[int]:
+        """Of selected rows: which rows they are, in the order in which they came.
+
+        Raises:
+            UsageError: it is a dense tensor (a ValueError).
+        """
+        if not isinstance(self.array, SelectedRows):
+            raise UsageError(f"'{self.name}' is a dense tensor and has no rows; see is_selected_rows().")
+        return self.array.rows.tolist()  # type: ignore[no-any-return]
 
     def detach(self) -> Tensor:
         """The same storage as a leaf that stops gradients; an in-place edit of either changes both."""
@@ -335,7 +356,7 @@ class Tensor(AnyTensor, Arithmetic):
             )
         if value is not None and value.node is None:
             # A copy: later gradients are added in place, and must not change what was assigned.
-            value = Tensor(np.array(value.array), stop_gradient=value.stop_gradient)
+            value = Tensor(value.array.copy(), stop_gradient=value.stop_gradient)
         self.leaf.grad = value
         self.leaf.cleared = False
 
@@ -353,6 +374,8 @@ class Tensor(AnyTensor, Arithmetic):
         with leaf.lock:
             if not set_to_zero:
                 leaf.grad = None
+            elif isinstance(grad.array, SelectedRows):
+                leaf.grad = Tensor(grad.array.cleared(), stop_gradient=False)
             elif grad.node is None:
                 grad.write(np.zeros((), grad.array.dtype), "clear_gradient")
             else:
@@ -382,9 +405,12 @@ class Tensor(AnyTensor, Arithmetic):
 
     def write(self, array: Array, writer: str) -> None:
         """Overwrite the storage in place; everything that shares it sees the new values."""
-        if not self.array.flags.writeable:
+        if isinstance(self.array, RowArray) or not self.array.flags.writeable:
             self.array = np.array(self.array)
-        np.copyto(self.array, array, casting="same_kind")
+        if isinstance(array, RowUpdate):
+            array.apply_to(self.array)
+        else:
+            np.copyto(self.array, array, casting="same_kind")
         self.version.wrote(writer)
 
     def check_inplace(self, writer: str) -> None:

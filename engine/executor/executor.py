@@ -21,6 +21,7 @@ from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..kernels.backend import backend
+from ..rows import RowUpdate
 from ..spec import UNKNOWN
 from .lower import lower
 from .plan import Plan, Step
@@ -179,11 +180,6 @@ class Executor:
     def _finish(
         self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]
     ) -> list[np.ndarray[Any, Any]]:
-        fed = {id(regs[r]) for r in plan.feeds.values()}
-        for name, r in plan.stores.items():
-            array = np.asarray(regs[r])
-            # A value that stays must not change when the caller reuses the array that was fed.
-            values[name] = array.copy() if id(regs[r]) in fed or array.base is not None else array
         shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
         shared.update(map(id, plan.constants.values()))
         fetched = []
@@ -191,6 +187,21 @@ class Executor:
             array = np.asarray(regs[r])
             fetched.append(array.copy() if id(regs[r]) in shared or array.base is not None else array)
             shared.add(id(regs[r]))
+        # A value that stays must not change when the caller reuses the array that was fed, nor with another variable.
+        taken = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values())}
+        updates = []
+        for name, r in plan.stores.items():
+            if isinstance(regs[r], RowUpdate):
+                updates.append((name, regs[r]))
+                continue
+            array = np.asarray(regs[r])
+            values[name] = array.copy() if id(regs[r]) in taken or array.base is not None else array
+            taken.add(id(regs[r]))
+        for name, update in updates:
+            if update.base is values.get(name):
+                update.apply_to(values[name])  # in place: nothing that reads the table before is left
+            else:
+                values[name] = update.dense()
         return fetched
 
     def _feeds(self, program: Program, feed: Any) -> dict[str, np.ndarray[Any, Any]]:

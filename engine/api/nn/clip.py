@@ -10,7 +10,7 @@ from gradtool._dispatch import apply
 from gradtool.engine.errors import UsageError
 from gradtool.engine.ir import build, roles
 from gradtool.engine.ir.marking import marked
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ir.variable import SELECTED_ROWS, Variable
 from gradtool.engine.ops import registry
 
 Pairs = list[tuple[Any, Any]]
@@ -134,6 +134,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
 
 def _squared_norm(grad: Any) -> Any:
+    if isinstance(grad, Variable) and grad.kind == SELECTED_ROWS:
+        grad = apply("get_tensor_from_selected_rows", apply("merge_selected_rows", grad))
     return apply("squared_l2_norm", grad)
 
 

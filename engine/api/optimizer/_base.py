@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gradtool import _parameters
-from gradtool.engine import state
+from gradtool.engine import names, state
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import (
@@ -20,7 +20,7 @@ from gradtool.engine.ir import build, default, roles
 from gradtool.engine.ir.marking import marked
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.transaction import unchanged_on_failure
-from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.ir.variable import SELECTED_ROWS, Parameter, Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.value import AnyTensor
@@ -318,8 +318,7 @@ class Optimizer(_steps.Steps):
                 if self._grad_clip is not None:
                     pairs = self._grad_clip(pairs)
             with default.name_scope("regularization"):
-                for p, g in pairs:
-                    self._add_decay(p, g)
+                pairs = [(p, self._with_decay(p, g)) for p, g in pairs]
             first = len(block.ops)
             rate = self._rate(program)
             for p, _ in pairs:
@@ -331,14 +330,16 @@ class Optimizer(_steps.Steps):
             self._finish(pairs)
         return block.ops[first:]
 
-    def _add_decay(self, param: Any, grad: Any) -> None:
-        """Add the regularizer's term to *grad*, in place."""
+    def _with_decay(self, param: Any, grad: Any) -> Any:
+        """*grad* with the regularizer's term added to it in place; selected rows become a dense variable instead."""
         decay = self._decay_of(param)
         if decay is None:
-            return
+            return grad
         with marked(grad.block, roles.OPTIMIZE, (param.name, grad.name)):
             term = decay(param, grad)
-            build.emit(grad.block, registry.by_type("sum"), ((grad, term),), {}, [grad])
+            total = grad if grad.kind != SELECTED_ROWS else names.dense(grad.name)
+            build.emit(grad.block, registry.by_type("sum"), ((grad, term),), {}, [total])
+        return grad if grad.kind != SELECTED_ROWS else grad.block.vars[total]
 
     def _state(self, param: Any, kept: State) -> Any:
         """The variable that holds *kept* for *param*."""

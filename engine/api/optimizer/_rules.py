@@ -128,7 +128,8 @@ class Adam(_Betas):
         beta1, beta2: decay rates of the mean of the gradients and of their squares.
         epsilon: keeps the division away from 0.
         weight_decay: is added to the gradient (AdamW keeps it apart).
-        lazy_mode: about sparse gradients; has no effect.
+        lazy_mode: a gradient of selected rows (a sparse look-up's) updates the moments and values of these rows alone;
+            otherwise the moments of all rows decay, as with a dense gradient.
         amsgrad: divide by the largest mean square so far (Reddi et al. 2018).
     """
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy
 
 from ..backend import Backend
-from . import gradients, ufuncs
+from . import gradients, rows, ufuncs
 
 
 def make() -> Backend:
     """The backend, with its overrides registered."""
     ufuncs.register()
     gradients.register()
+    rows.register()
     return Backend("numpy", numpy, ("numpy",))

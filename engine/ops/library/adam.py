@@ -20,7 +20,7 @@ ADAM = {
     "use_global_beta_pow": False,
     "amsgrad": False,
 }
-"""lazy_mode and min_row_size_to_use_multithread are about sparse gradients, of which gradtool has none."""
+"""With lazy_mode a gradient of selected rows updates these rows alone; the numbers about threads have no effect."""
 
 ADAM_SLOTS = (
     "Param Grad LearningRate Moment1 Moment2 Moment2Max? Beta1Pow Beta2Pow MasterParam? SkipUpdate? Beta1Tensor? "

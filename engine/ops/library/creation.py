@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...errors import ShapeError
+from ...rows import SelectedRows
 from ...spec import UNKNOWN, TensorSpec
 from ...spec import dtype as dtype_of
 from ..opdef import Like, Trait, op
@@ -201,10 +202,11 @@ def add_n(k, xs):
     """Sum of any number of tensors of one shape, from the first to the last."""
     if len(xs) == 1:
         return xs[0]
-    total = k.xp.asarray(xs[0] + xs[1])
+    total = xs[0] + xs[1]
     for x in xs[2:]:
-        total = k.xp.add(total, x, out=total)
-    return total
+        # Numbers and selected rows have nothing to add into.
+        total = k.xp.add(total, x, out=total) if isinstance(total, k.xp.ndarray) else total + x
+    return total if isinstance(total, SelectedRows) else k.xp.asarray(total)
 
 
 @add_n.infer
@@ -215,6 +217,38 @@ def _(xs):
 @add_n.gradient(expands=True)
 def _(k, xs: Like, dout):
     return [k.scale(dout) for _ in xs]
+
+
+@op("merge_selected_rows")
+def merge_selected_rows(k, x):
+    """Selected rows with every row once; any other tensor as it is."""
+    return x.merged() if isinstance(x, SelectedRows) else x
+
+
+@merge_selected_rows.infer
+def _(x):
+    return x
+
+
+@merge_selected_rows.gradient
+def _(k, dout):
+    return dout
+
+
+@op("get_tensor_from_selected_rows")
+def get_tensor_from_selected_rows(k, x):
+    """The rows of selected rows as a tensor, without saying which they are; any other tensor as it is."""
+    return x.values if isinstance(x, SelectedRows) else x
+
+
+@get_tensor_from_selected_rows.infer
+def _(x):
+    return x
+
+
+@get_tensor_from_selected_rows.gradient
+def _(k, dout):
+    return dout
 
 
 @op("cast", attrs={"in_dtype": 5, "out_dtype": 5})
@@ -323,3 +357,10 @@ def _(make):
     yield make(x=(), value=-1.0)
     yield make(x=(0, 3))
     yield make(x=ints((2, 3), 5), value=2.0, smooth=False)
+
+
+for _op in (merge_selected_rows, get_tensor_from_selected_rows):
+
+    @_op.samples
+    def _(make):
+        yield make(x=(3, 2))

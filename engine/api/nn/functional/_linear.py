@@ -38,7 +38,8 @@ def embedding(
     Args:
         weight: ``[rows, columns]``.
         padding_idx: ids whose result is zeros and which get no gradient; negative ones count from the end.
-        sparse: recorded in the program; the gradient is dense all the same.
+        sparse: the gradient of the table holds the rows that were looked up and no others: selected rows (see
+            ``Tensor.is_selected_rows``), which sums, clipping and optimizers take as they are.
 
     Raises:
         UsageError: *padding_idx* outside the table (a ValueError).
