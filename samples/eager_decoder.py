@@ -4,11 +4,12 @@ Train it (a few seconds)::
 
     python samples/eager_decoder.py
 
-See which gradients one pass gives, the tape, or write the graph of all twelve blocks::
+Let one backward pass write the graph of all twelve blocks, or see which gradients it gives, and the tape::
 
+    python samples/eager_decoder.py graphs
+    gradtool dump samples/eager_decoder.py graphs
     gradtool backward samples/eager_decoder.py --no-grad 'blocks.0.*'
     gradtool program samples/eager_decoder.py --pairs
-    gradtool dump samples/eager_decoder.py graphs
 
 The model reads numbers and says which comes next; the text is a count from 0 to 9, over and over. Every block adds to
 what came before it (pre-norm, as in GPT-2), so gradients reach the first block as easily as the last.
@@ -53,7 +54,7 @@ class Block(paddle.nn.Layer):
             for part in paddle.split(self.query_key_value(x), 3, axis=-1)
         )
         scores = paddle.matmul(query, key, transpose_y=True) * (width // HEADS) ** -0.5
-        later = paddle.to_tensor(np.triu(np.full((length, length), -1e9, "float32"), 1))
+        later = paddle.triu(paddle.full([length, length], -1e9), 1)
         mixed = paddle.matmul(F.softmax(scores + later), value)
         return self.joined(paddle.reshape(paddle.transpose(mixed, [0, 2, 1, 3]), [count, length, width]))
 
@@ -74,46 +75,47 @@ class Decoder(paddle.nn.Layer):
         return self.scores(self.norm(x))
 
 
-def texts(count, seed=0):
-    """Counts from 0 to 9 and on, each with another beginning: [count, LENGTH + 1]."""
-    starts = np.random.default_rng(seed).integers(0, WORDS, (count, 1))
-    return (starts + np.arange(LENGTH + 1)) % WORDS
-
-
-def loss_of(model, text):
+def loss_of(model, text, following):
     """How surprised the model is by each next word, on average."""
-    scores = model(paddle.to_tensor(text[:, :-1]))
-    expected = paddle.to_tensor(text[:, 1:].reshape(-1, 1))
-    return F.cross_entropy(paddle.reshape(scores, [-1, WORDS]), expected)
+    return F.cross_entropy(paddle.reshape(model(text), [-1, WORDS]), paddle.reshape(following, [-1, 1]))
 
 
-def train(steps=60, rate=0.3):
-    """Descend along the gradient; returns the losses."""
-    model, history = Decoder(), []
+def texts(count, seed=0):
+    """Counts from 0 to 9 and on, each with another beginning, and the same one word later: [count, LENGTH] each."""
+    starts = np.random.default_rng(seed).integers(0, WORDS, (count, 1))
+    words = (starts + np.arange(LENGTH + 1)) % WORDS
+    return words[:, :-1], words[:, 1:]
+
+
+def build():
+    """What the command line asks for: a loss, and the layer that it belongs to."""
+    model = Decoder()
+    return loss_of(model, *map(paddle.to_tensor, texts(2))), model
+
+
+def train(model=None, steps=60, rate=0.3):
+    """Train *model* (a fresh one by default); returns the loss of every step."""
+    model, history = model or Decoder(), []
+    descent = paddle.optimizer.SGD(learning_rate=rate, parameters=model.parameters())
     for step in range(steps):
-        loss = loss_of(model, texts(8, seed=step))
+        loss = loss_of(model, *map(paddle.to_tensor, texts(8, seed=step)))
         loss.backward()
-        with paddle.no_grad():
-            for p in model.parameters():
-                p.set_value(p - rate * p.grad)
-                p.clear_gradient(False)
-        history.append(loss.item())
+        descent.step()
+        descent.clear_grad()
+        history.append(float(loss))
+        if step % 10 == 0 or step == steps - 1:
+            print(f"step {step:3}   loss {history[-1]:.4f}")
     return history
 
 
 def dump(folder):
     """One backward pass that leaves its graph in *folder*."""
-    loss_of(Decoder(), texts(2)).backward(dump_backward_graph_path=folder)
-
-
-def build():
-    model = Decoder()
-    return loss_of(model, texts(2)), model
+    loss, _ = build()
+    loss.backward(dump_backward_graph_path=folder)
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         dump(sys.argv[1])
-    for step, loss in enumerate(train()):
-        if step % 10 == 0:
-            print(f"step {step:3}  loss {loss:.3f}")
+    else:
+        train()

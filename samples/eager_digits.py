@@ -56,16 +56,26 @@ def digits():
     return images, labels
 
 
+def batches(shuffle, size=50):
+    """The training images in another order each time: images [size, 1, 8, 8] and labels [size, 1]."""
+    images, labels = digits()
+    for rows in np.split(shuffle.permutation(TRAINING_IMAGES), TRAINING_IMAGES // size):
+        yield images[rows], labels[rows]
+
+
+def loss_of(net, image, label):
+    return F.cross_entropy(net(image), label)
+
+
 def build():
     """What the command line asks for: a loss, and the layer that it belongs to."""
     images, labels = digits()
     net = LeNet()
-    return F.cross_entropy(net(paddle.to_tensor(images[:32])), paddle.to_tensor(labels[:32])), net
+    return loss_of(net, paddle.to_tensor(images[:32]), paddle.to_tensor(labels[:32])), net
 
 
-def train(net=None, epochs=8, batch=50, rate=0.05, momentum=0.9):
+def train(net=None, epochs=8, rate=0.05, momentum=0.9):
     """Train *net* (a fresh one by default); returns the mean loss of each epoch and the accuracy at the end."""
-    images, labels = digits()
     paddle.seed(1)
     shuffle = np.random.default_rng(1)
     net = net or LeNet()
@@ -74,9 +84,8 @@ def train(net=None, epochs=8, batch=50, rate=0.05, momentum=0.9):
     history = []
     for epoch in range(epochs):
         losses = []
-        order = shuffle.permutation(TRAINING_IMAGES)
-        for rows in np.split(order, TRAINING_IMAGES // batch):
-            loss = F.cross_entropy(net(paddle.to_tensor(images[rows])), paddle.to_tensor(labels[rows]))
+        for image, label in batches(shuffle):
+            loss = loss_of(net, paddle.to_tensor(image), paddle.to_tensor(label))
             loss.backward()
             descent.step()
             descent.clear_grad()
@@ -84,6 +93,7 @@ def train(net=None, epochs=8, batch=50, rate=0.05, momentum=0.9):
         history.append(sum(losses) / len(losses))
         print(f"epoch {epoch + 1}   loss {history[-1]:.4f}")
 
+    images, labels = digits()
     with paddle.no_grad():
         predicted = net(paddle.to_tensor(images[TRAINING_IMAGES:])).numpy().argmax(1)
     accuracy = float((predicted == labels[TRAINING_IMAGES:, 0]).mean())

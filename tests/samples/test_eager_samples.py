@@ -88,14 +88,34 @@ def test_the_critic_stays_gentle_as_in_static_mode(sample: Load) -> None:
     assert np.mean(penalties[-20:]) < 0.5 * penalties[0]
 
 
-@pytest.mark.parametrize(("name", "last"), [("eager_digits", "accuracy"), ("eager_gradient_penalty", "step 199")])
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("eager_digits", "accuracy"),
+        ("eager_gradient_penalty", "step 199"),
+        ("eager_spirals", "accuracy"),
+    ],
+)
 def test_the_samples_run_as_scripts(name: str, last: str) -> None:
     done = subprocess.run([sys.executable, str(SAMPLES / f"{name}.py")], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith(last)
 
 
-@pytest.mark.parametrize(("name", "parameters"), [("eager_digits", 8), ("eager_gradient_penalty", 3)])
+def test_the_verses_become_less_surprising_and_go_on() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SAMPLES / "eager_verses.py")], capture_output=True, encoding="utf-8", check=True
+    )
+    lines = done.stdout.splitlines()
+    losses = [float(line.split()[-1]) for line in lines if line.startswith("step")]
+    assert losses[-1] < 0.55 * losses[0]
+    assert lines[len(losses)].startswith("The Walrus ")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("eager_digits", 8), ("eager_gradient_penalty", 3), ("eager_spirals", 6), ("eager_verses", 7)],
+)
 def test_the_command_line_shows_a_gradient_for_every_parameter(name: str, parameters: int) -> None:
     start = "import sys; from gradtool.cli.main import main; sys.exit(main())"
     command = ["backward", str(SAMPLES / f"{name}.py"), "--format", "json"]
