@@ -40,7 +40,7 @@ class NodeView:
         pair: the forward operator that a gradient operator differentiates, the tensor that a gradient belongs to. On a
             tape, where a forward operator has one gradient operator, the other way round as well.
         source: ``model.py:9``, or empty.
-        scope: the ``name_scope`` that an operator was made in, or empty.
+        scope: the ``name_scope`` that an operator was made in, on a tape the layer whose parameter it reads; or empty.
     """
 
     id: str

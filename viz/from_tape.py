@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradtool.engine import names, source
 from gradtool.engine.collector import paused_gc
+from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.spec import TensorSpec
@@ -86,6 +87,7 @@ class _Builder:
             if t.node is None:
                 self.known[t.leaf] = t
         self.leaves = leaves_behind(self.roots.values(), self.nodes)
+        self.known.update(parameters_at(set(self.leaves)))
         self.slots: dict[GradNode, list[int]] = {}
         count = len(self.nodes)
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
@@ -165,6 +167,7 @@ class _Builder:
             FORWARD,
             pair=self.grad_ids[node],
             source=where,
+            scope=self._layer(node),
         )
 
     def _backward(self, node: GradNode) -> NodeView:
@@ -178,7 +181,20 @@ class _Builder:
             BACKWARD,
             pair=self.op_ids[node],
             source=where,
+            scope=self._layer(node),
         )
+
+    def _layer(self, node: GradNode) -> str:
+        """The layer whose parameter a call reads; empty where it reads none."""
+        for place in node.wrt:
+            path = self._path(place) if isinstance(place, Leaf) else ""
+            if "." in path:
+                return path.rpartition(".")[0]
+        return ""
+
+    def _path(self, leaf: Leaf) -> str:
+        """Where a parameter stands in its model; empty when no Layer holds it."""
+        return getattr(self.known.get(leaf), "layer_path", None) or ""
 
     def _tensor(self, place: Place) -> NodeView:
         spec, where = self._spec(place), ""
@@ -217,7 +233,7 @@ class _Builder:
         return NodeView(
             self.gradients[place],
             TENSOR,
-            names.grad(self._name(place)),
+            self._name(place, names.grad),
             "tensor",
             role,
             BACKWARD,
@@ -229,17 +245,18 @@ class _Builder:
     def _spec(self, place: Place) -> TensorSpec:
         return place.spec if isinstance(place, Leaf) else place[0].outs[place[1]]
 
-    def _name(self, place: Place) -> str:
+    def _name(self, place: Place, form: Callable[[str], str] = str) -> str:
+        """The name of the tensor at *place*, or of its gradient, if *form* makes that of it."""
         if place in self.named:
-            return self.named[place]
+            return form(self.named[place])
         if isinstance(place, Leaf):
-            path = getattr(self.known.get(place), "layer_path", None)
-            return f"{path} ({place.name})" if path and path != place.name else place.name
+            path = self._path(place)
+            return f"{form(path)} ({place.name})" if path and path != place.name else form(place.name)
         root = self.roots.get(place)
         if root is not None and root._name is not None:
-            return root._name
+            return form(root._name)
         node, index = place
-        return self.op_names[node] if len(node.outs) == 1 else f"{self.op_names[node]}[{index}]"
+        return form(self.op_names[node] if len(node.outs) == 1 else f"{self.op_names[node]}[{index}]")
 
     # -- edges ----------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Container
 from typing import Any
 
 from .. import source
-from .tensor import Array, Tensor
+from .tensor import Array, Leaf, Tensor
+
+_living: weakref.WeakValueDictionary[int, TensorParameter] = weakref.WeakValueDictionary()
+
+
+def parameters_at(leaves: Container[Leaf]) -> dict[Leaf, TensorParameter]:
+    """The living parameters whose gradients accumulate in *leaves*: a tape itself does not know them all."""
+    living = [reference() for reference in _living.valuerefs()]
+    return {p._leaf: p for p in living if p is not None and p._leaf is not None and p._leaf in leaves}
 
 
 class TensorParameter(Tensor):
@@ -41,6 +51,7 @@ class TensorParameter(Tensor):
         self.do_model_average = do_model_average
         self.is_distributed = False
         self.layer_path: str | None = None
+        _living[id(self)] = self
 
     @property
     def trainable(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,7 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 import gradtool as paddle
@@ -27,24 +27,62 @@ def decoder(sample: Callable[[str], ModuleType]) -> Iterator[ModuleType]:
     paddle.enable_static()
 
 
-def test_it_learns_to_count(decoder: ModuleType) -> None:
-    history = decoder.train()
-    assert history[0] > 0.8 * np.log(10)
-    assert history[-1] < 0.3 * history[0]
+def trio(folder: Path) -> dict[str, str]:
+    """The files of the dump in *folder*, by their names without the stamp, which is also left out of the texts."""
+    [stamp] = {p.name.partition("_")[0] for p in folder.iterdir()}
+    return {
+        p.name.removeprefix(f"{stamp}_"): p.read_text(encoding="utf-8").replace(f"{stamp}_", "")
+        for p in folder.iterdir()
+    }
+
+
+def nodes(text: str) -> dict[str, str]:
+    """Id -> label of the operators in a graph."""
+    return dict(re.findall(r'^\t(op\d+) \[label="(.*?)" ', text, re.MULTILINE))
 
 
 def test_the_dump_holds_every_block(decoder: ModuleType, tmp_path: Path) -> None:
     decoder.dump(str(tmp_path))
-    texts = {p.name.partition("_")[2]: p.read_text(encoding="utf-8") for p in tmp_path.iterdir()}
+    texts = trio(tmp_path)
     manifest = json.loads(texts["manifest.json"])
+    assert manifest["files"] == ["backward_graph.dot", "call_stack.log", "ref_forward_graph.dot"]
     assert len(manifest["pairs"]) == PARAMETERS
-    operators = manifest["operators"]
-    assert operators["forward"] == operators["backward"] > 12 * 20
-    for name, count in (("backward_graph.dot", operators["backward"]), ("ref_forward_graph.dot", operators["forward"])):
-        assert len(re.findall(r"^\top\d+ \[", texts[name], re.MULTILINE)) == count
-    assert texts["call_stack.log"].count("\n\nop") == 2 * operators["forward"]
-    assert "(not made by a line" not in texts["call_stack.log"]
-    assert "blocks.11.narrow.weight" in texts["ref_forward_graph.dot"]
+    forward, backward = nodes(texts["ref_forward_graph.dot"]), nodes(texts["backward_graph.dot"])
+    assert manifest["operators"] == {"forward": len(forward), "backward": len(backward)}
+    assert len(forward) == len(backward) > 12 * 20
+    for path in decoder.Decoder().state_dict():
+        assert f"[P] {path} (" in texts["ref_forward_graph.dot"]
+        assert f"[G] {path}@GRAD (" in texts["backward_graph.dot"]
+
+
+def test_the_two_graphs_and_the_stacks_refer_to_each_other(decoder: ModuleType, tmp_path: Path) -> None:
+    decoder.dump(str(tmp_path))
+    texts = trio(tmp_path)
+    forward, backward = nodes(texts["ref_forward_graph.dot"]), nodes(texts["backward_graph.dot"])
+    assert not forward.keys() & backward.keys()
+    for here, there in ((forward, backward), (backward, forward)):
+        for id_, label in here.items():
+            partner = re.search(r"↔ (op\d+) ·.* eager_decoder\.py:\d+$", label)
+            assert partner is not None
+            assert f"↔ {id_} ·" in there[partner[1]]
+    stacks = re.findall(
+        r"^(op\d+) (\S+)(?:  \(gradient of (op\d+) .*\))?\n  File \"(.*)\"", texts["call_stack.log"], re.M
+    )
+    assert len(stacks) == len(forward) + len(backward)
+    for id_, name, of, file in stacks:
+        assert (forward | backward)[id_].startswith(f"[{'B' if of else 'F'}] {name}\\n{id_} · ↔ {of}")
+        assert file.endswith("eager_decoder.py")
+
+
+def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
+    found = []
+    for seed in ("0", "1"):
+        folder = tmp_path / seed
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, str(SAMPLE), str(folder)], check=True, env=environment)
+        found.append(trio(folder))
+    assert found[0] == found[1]
+    assert len(found[0]) == 4
 
 
 def cli(*arguments: str) -> Any:
