@@ -46,6 +46,11 @@ class Entry:
         return [n for n in (self.name, self.python, self.path) if n is not None]
 
     @property
+    def shown(self) -> str:
+        """The name that says most to people: names of tensors are mostly made up."""
+        return self.python or self.path or self.name
+
+    @property
     def is_parameter(self) -> bool:
         return bool(getattr(self.tensor, "is_parameter", False))
 

@@ -244,7 +244,7 @@ class _Reasons:
             if e.is_parameter:
                 return "frozen (trainable=False)"
             others = [o for o in self.shared[t.version] if o.tensor is not t and not o.tensor.stop_gradient]
-            return f"cut: detached from {_shown(others[0])}" if others else "cut: stop_gradient"
+            return f"cut: detached from {others[0].shown}" if others else "cut: stop_gradient"
         if in_graph:
             if self.stopped:
                 return "cut: no_grad_set (--no-grad)"
@@ -253,14 +253,10 @@ class _Reasons:
             return "cut: detached"
         place = t.on_tape()
         if isinstance(place, Leaf) and place in self.detached:
-            return f"cut: {_shown(self.detached[place])} is detached"
+            return f"cut: {self.detached[place].shown} is detached"
         if isinstance(place, Leaf) and place in self.used:
             return "used, but no path to the loss"
         return "not connected to the loss"
-
-
-def _shown(e: Entry) -> str:
-    return e.python or e.name
 
 
 # -- what is shown ----------------------------------------------------------------------------------------------------
@@ -303,7 +299,7 @@ def _table(part: EagerPart) -> Table:
     table = Table(["leaf", "tensor", "shape", "from op", *VALUE_HEADINGS, "status", "source"], styles=_STYLES)
     for row in part.rows:
         e, found = row.entry, row.values
-        cells = [e.python or e.path or e.name, e.name, shape(e.tensor.spec.shape), row.operator or NOTHING]
+        cells = [e.shown, e.name, shape(e.tensor.spec.shape), row.operator or NOTHING]
         if found is None:
             cells += [NOTHING] * len(VALUE_HEADINGS)
         else:
@@ -321,7 +317,8 @@ def _summary(part: EagerPart) -> str:
     one = len(part.rows) == 1
     text = f"{got} of {len(part.rows)} {'leaf' if one else 'leaves'} get{'s' if one else ''} a gradient"
     if part.no_grad:
-        shown = ", ".join(t.name for t in part.no_grad[:3]) + (", …" if len(part.no_grad) > 3 else "")
+        known = {e.tensor: e.shown for e in part.model.entries}
+        shown = ", ".join(known.get(t, t.name) for t in part.no_grad[:3]) + (", …" if len(part.no_grad) > 3 else "")
         text += f" · --no-grad {shown} removed {count(part.removed, 'gradient')}"
     left_out = sum(r.status.startswith(_NOT_ASKED) for r in part.rows)
     if left_out:

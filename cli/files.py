@@ -59,7 +59,11 @@ def _mode(path: str) -> int:
 
 def make_folder(path: str) -> None:
     """Create a folder with its parents; raises :class:`CommandError` when that cannot be done."""
+    if not path:
+        raise CommandError("the name of the folder is empty", "'.' is the current folder")
     try:
         os.makedirs(path, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise CommandError(f"cannot write to folder {path}: there is a file of that name") from None
     except OSError as error:
         raise CommandError(f"cannot write to folder {path}: {error.strerror or error}") from None

@@ -61,9 +61,13 @@ class Selection(ABC, Generic[T]):
         for text in texts:
             for one in self._split(text):
                 matched = list(dict.fromkeys(self._one(option, one, parameters_only)))
-                out.note(f"{option} {one} matched {listed([v.name for v in matched], out.verbose > 0)}")
+                out.note(f"{option} {one} matched {listed([self.shown(v) for v in matched], out.verbose > 0)}")
                 found.update(dict.fromkeys(matched))
         return list(found)
+
+    def shown(self, v: T) -> str:
+        """The name that people know it by."""
+        return v.name
 
     def _split(self, text: str) -> Iterator[str]:
         if self._exact(text) is not None:

@@ -23,9 +23,13 @@ class TapeSelectors(Selection[Tensor]):
 
     def __init__(self, model: EagerModel, graph: TapeGraph) -> None:
         self.entries = model.entries
+        self.names = {e.tensor: e.shown for e in model.entries}
         self.graph = graph
         self.ops = [n for n in graph.view.nodes if n.kind == OP and n.part == FORWARD]
         self.by_place = {e.tensor.on_tape(): e.tensor for e in model.entries if not e.tensor.stop_gradient}
+
+    def shown(self, v: Tensor) -> str:
+        return self.names.get(v, v.name)
 
     def _entry(self, text: str) -> Entry | None:
         return next((e for e in self.entries if text in e.names), None)

@@ -355,3 +355,16 @@ def test_two_commands_give_the_same_bytes(folder: Path, model: Write) -> None:
     assert len(first) == 6
     assert first[0].count(b"model.head.bias") > 2
     assert everything("1234") == first
+
+
+def test_what_was_cut_is_called_by_its_python_name(gradtool: Run, model: Write) -> None:
+    done = gradtool("backward", model(NETWORK), "--no-grad", "linear_0.b_0,op:relu")
+    assert done.err.splitlines()[0] == "--no-grad linear_0.b_0 matched model.body.bias"
+    assert "· --no-grad model.body.bias, eager_tmp_" in done.out
+
+
+@pytest.mark.parametrize(("folder_name", "said"), [("", "is empty"), ("model.py", "there is a file of that name")])
+def test_a_folder_that_cannot_be_one(gradtool: Run, model: Write, folder_name: str, said: str) -> None:
+    done = gradtool("dump", model(SQUARE), folder_name)
+    assert done.code == 2
+    assert said in done.err
