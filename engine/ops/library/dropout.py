@@ -21,7 +21,7 @@ ATTRS = {
 def dropout(k, x, seed_tensor, *, dropout_prob, is_test, dropout_implementation, seed, fix_seed):
     """Zero each element with probability ``dropout_prob``; ``Mask`` is 1 where an element was kept.
 
-    ``upscale_in_train`` divides the kept ones by ``1 - dropout_prob`` and changes nothing in test form;
+    ``upscale_in_train`` multiplies the kept ones by ``1 / (1 - dropout_prob)`` and changes nothing in test form;
     ``downgrade_in_infer`` keeps them as they are and multiplies by ``1 - dropout_prob`` in test form.
     """
     xp = k.xp
@@ -39,7 +39,7 @@ def dropout(k, x, seed_tensor, *, dropout_prob, is_test, dropout_implementation,
 def _scaled(x, p, implementation, is_test):
     """*x* in the proportion that keeps its expectation, as the implementation has it."""
     if implementation == UPSCALE:
-        return x if is_test or p >= 1 else x / (1 - p)
+        return x if is_test or p >= 1 else x * (1 / (1 - p))
     return x * (1 - p) if is_test else x
 
 

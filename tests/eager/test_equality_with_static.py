@@ -1,0 +1,92 @@
+"""Dynamic mode computes what a static program computes, to the last bit: every sample of every operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import state
+from gradtool.engine.autodiff.gradients import gradients
+from gradtool.engine.eager import backward as sweep
+from gradtool.engine.eager.tape import apply
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.ir.variable import Variable
+from tests.ops.calls import separated
+from tests.ops.cases import Case, each_case
+from tests.ops.test_op_programs import OneOp, flat
+
+
+class Recorded:
+    """The operator of a program called in dynamic mode, on the values that the program is fed.
+
+    Attributes:
+        tensors: name of a variable -> the tensor in its place.
+    """
+
+    def __init__(self, one: OneOp) -> None:
+        self.one = one
+        self.tensors: dict[str, Tensor] = {}
+        operands = [self._operand(v) for v in one.inputs]
+        state.random.reset(0)
+        made = flat(separated(one.case.op, apply(one.case.op, operands, one.case.attrs)))
+        results = (t for t in made if t is not None)
+        self.tensors.update(zip((v.name for v in present(one.outputs)), results, strict=True))
+
+    def __getitem__(self, v: Variable) -> Tensor:
+        """The tensor in place of *v*; a leaf that takes gradients if *v* is fed and does."""
+        if v.name not in self.tensors:
+            self.tensors[v.name] = Tensor(np.array(self.one.feed[v.name]), stop_gradient=v.stop_gradient)
+        return self.tensors[v.name]
+
+    def _operand(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._operand(v) for v in value]
+        return None if value is None else self[value]
+
+    def gradients(self, of: Sequence[Tensor], by: Sequence[Variable], starts: Sequence[Variable]) -> list[Any]:
+        wanted, seeds = [self[v] for v in by], [self[v] for v in starts]
+        return sweep.grad(list(of), wanted, list(seeds), retain_graph=True, create_graph=True)
+
+
+def present(values: list[Any]) -> list[Any]:
+    return [v for v in flat(values) if v is not None]
+
+
+def same(found: Tensor | None, expected: np.ndarray) -> None:
+    """Equal to the last bit; no gradient is zero."""
+    array = np.zeros_like(expected) if found is None else found.array
+    assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_array_equal(array, expected)
+
+
+@each_case("float32")
+def test_forward(case: Case) -> None:
+    one = OneOp(case)
+    recorded, made = Recorded(one), present(one.outputs)
+    for v, value in zip(made, one.run(made), strict=True):
+        same(recorded[v], value)
+
+
+@each_case("float32", gradient=True)
+def test_gradients_of_two_orders(case: Case) -> None:
+    one = OneOp(case)
+    rng = np.random.default_rng(7)
+    _, targets, starts = one.seeded(rng)
+    inputs = one.wrt()
+    first = gradients(targets, inputs, starts)
+    reached = [i for i, g in enumerate(first) if g is not None]
+    some = [first[i] for i in reached]
+    weights = [one.fed(f"weight{g.name}", rng.uniform(0.5, 1.5, g.shape).astype("float32")) for g in some]
+    second = gradients(some, [*inputs, *starts], weights)
+
+    recorded = Recorded(one)
+    found = recorded.gradients([recorded[v] for v in targets], inputs, starts)
+    assert [g is None for g in found] == [g is None for g in first]
+    again = recorded.gradients([found[i] for i in reached], [*inputs, *starts], weights)
+    pairs = list(zip([*found, *again], [*first, *second], strict=True))
+    assert not any(t.array.any() for t, v in pairs if v is None and t is not None)
+    pairs = [(t, v) for t, v in pairs if v is not None]
+    for (t, _), value in zip(pairs, one.run([v for _, v in pairs]), strict=True):
+        same(t, value)
