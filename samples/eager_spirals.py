@@ -25,7 +25,7 @@ paddle.disable_static()
 
 
 def points(count=100, seed=1):
-    """Points [2 * count, 2], *count* on either spiral with a little noise, and which spiral they are on [2 * count, 1]."""
+    """Points [2 * count, 2], *count* on either spiral, and the spiral that each is on [2 * count, 1]."""
     rng = np.random.default_rng(seed)
     turn = np.sqrt(rng.uniform(size=(2, count))) * 3 * np.pi
     angle = turn + np.array([[0.0], [np.pi]])

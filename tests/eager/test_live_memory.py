@@ -1,0 +1,83 @@
+"""What a backward pass holds: with retain_graph=False it shrinks as the pass walks back through the graph."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+
+DEPTH, WIDTH, BATCH = 16, 8, 2048
+LAYER = BATCH * WIDTH * 4
+"""Bytes that a layer and its tanh keep for backward: the result of the one is the input of the next."""
+
+
+@pytest.fixture(autouse=True)
+def dynamic() -> Iterator[None]:
+    paddle.disable_static()
+    yield
+    tracemalloc.stop()
+    paddle.enable_static()
+
+
+def live_bytes(retain_graph: bool) -> list[int]:
+    """Bytes allocated since before the forward part: when backward begins, as it enters each layer, and at its end."""
+    paddle.seed(0)
+    layers = [paddle.nn.Linear(WIDTH, WIDTH) for _ in range(DEPTH)]
+    x = paddle.randn([BATCH, WIDTH])
+    paddle.mean(paddle.tanh(layers[0](x))).backward()  # what is made once
+    gc.collect()
+    tracemalloc.start()
+    found: list[int] = []
+    h = x
+    for layer in layers:
+        h = paddle.tanh(layer(h))
+        h.register_hook(lambda gradient: found.append(tracemalloc.get_traced_memory()[0]))
+    loss = paddle.mean(h)
+    del h
+    before = tracemalloc.get_traced_memory()[0]
+    loss.backward(retain_graph=retain_graph)
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return [before, *found, after]
+
+
+def test_live_bytes_fall_as_nodes_are_consumed() -> None:
+    before, *entering, after = live_bytes(retain_graph=False)
+    assert before > DEPTH * LAYER
+    assert len(entering) == DEPTH
+    assert max(entering) < before + 2 * LAYER  # the gradients that flow
+    freed = -np.diff(entering[2:])
+    assert (freed > 0.9 * LAYER).all()
+    assert after < 0.1 * before
+
+
+def test_retain_graph_keeps_them() -> None:
+    before, *entering, after = live_bytes(retain_graph=True)
+    assert min(entering) >= before
+    assert after >= before
+
+
+def test_the_peak_grows_with_the_retained_set_alone() -> None:
+    """Twice as deep takes as many more bytes at the peak as in what is retained: what backward adds does not grow."""
+    added = []
+    for depth in (8, 16):
+        layers = [paddle.nn.Linear(WIDTH, WIDTH) for _ in range(depth)]
+        x = paddle.randn([BATCH, WIDTH])
+        gc.collect()
+        tracemalloc.start()
+        h = x
+        for layer in layers:
+            h = paddle.tanh(layer(h))
+        loss = paddle.mean(h)
+        del h
+        retained = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        loss.backward()
+        added.append(tracemalloc.get_traced_memory()[1] - retained)
+        tracemalloc.stop()
+    assert abs(added[1] - added[0]) < LAYER
