@@ -16,7 +16,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SUBJECTS = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in ("__main__", "eager_process", "measuring"))
+PARTS = ("__main__", "eager_process", "measuring")
+"""Files that are no subject of their own, beside the tests."""
+SUBJECTS = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in PARTS and not p.stem.startswith("test_"))
 
 
 def main() -> None:

@@ -5,8 +5,8 @@
 
 A peer is named with the interpreter that has it; GRADTOOL_BENCH_PEERS may hold the same, with commas between them.
 Every engine runs in a process of its own, on one thread, one after the other and then all over again; shown is the
-better of the rounds. The columns are ``record`` (the forward calls, with their nodes) and ``both`` (with backward and the
-freeing of the graph), per forward operator.
+better of the rounds. The columns are ``record`` (the forward calls, with their nodes) and ``both`` (with backward and
+the freeing of the graph), per forward operator.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench eager", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peer", action="append", metavar="NAME=PYTHON", help="torch=… or paddle=…; repeatable")
     parser.add_argument("--rounds", type=int, default=3, help="how often every engine runs")
+    parser.add_argument("--runs", type=int, default=40, help="passes that are timed in each; the median counts")
     options = parser.parse_args()
     given = options.peer or [p for p in os.environ.get("GRADTOOL_BENCH_PEERS", "").split(",") if p]
     interpreters = {"gradtool": sys.executable}
@@ -37,14 +38,16 @@ def main() -> None:
         if name not in ENGINES or not python:
             parser.error(f"--peer {text}: expected torch=PYTHON or paddle=PYTHON")
         interpreters[name] = python
-    rounds = [{name: run(name, python) for name, python in interpreters.items()} for _ in range(options.rounds)]
+    rounds = [
+        {name: run(name, python, options.runs) for name, python in interpreters.items()} for _ in range(options.rounds)
+    ]
     table(rounds)
 
 
-def run(engine: str, python: str) -> dict[str, Any]:
+def run(engine: str, python: str, runs: int) -> dict[str, Any]:
     """What one process finds: the version and, for each chain, the two times."""
     environment = {**os.environ, **dict.fromkeys(THREADS, "1"), "GLOG_minloglevel": "3"}
-    command = [python, "-W", "ignore", str(Path(__file__).with_name("eager_process.py")), engine]
+    command = [python, "-W", "ignore", str(Path(__file__).with_name("eager_process.py")), engine, str(runs)]
     done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 

@@ -1,6 +1,6 @@
 """Operators of dynamic mode on 4×4 tensors, timed in this process with the engine that is named: prints JSON.
 
-Runs in any interpreter that has the engine: ``python tests/bench/eager_process.py gradtool|torch|paddle``.
+Runs in any interpreter that has the engine: ``python tests/bench/eager_process.py gradtool|torch|paddle RUNS``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 COUNT = 300
 """Operators in a chain."""
-RUNS = 40
+WARM_UP = 5
 CHAINS = {
     "add": lambda f, h, a: h + a,
     "multiply": lambda f, h, a: h * a,
@@ -45,12 +45,12 @@ def engine(name: str) -> tuple[Any, str, Callable[[Any], Any]]:
 
 
 def measured(
-    f: Any, make: Callable[[Any], Any], step: Callable[[Any, Any, Any], Any], operators: int
+    f: Any, make: Callable[[Any], Any], step: Callable[[Any, Any, Any], Any], operators: int, runs: int
 ) -> tuple[float, float]:
     """Microseconds per operator: recorded, and recorded and run backward; medians."""
     rows = [[0.01 * (4 * i + j) + (i == j) * 0.9 for j in range(4)] for i in range(4)]
     forward, both = [], []
-    for run in range(RUNS + 5):
+    for run in range(runs + WARM_UP):
         leaf = make(rows)
         start = time.perf_counter()
         h = leaf
@@ -59,7 +59,7 @@ def measured(
         recorded = time.perf_counter()
         h.sum().backward()
         done = time.perf_counter()
-        if run >= 5:
+        if run >= WARM_UP:
             forward.append(recorded - start)
             both.append(done - start)
     return statistics.median(forward) / COUNT * 1e6, statistics.median(both) / COUNT * 1e6
@@ -68,7 +68,7 @@ def measured(
 def main() -> None:
     f, version, make = engine(sys.argv[1])
     gc.collect()
-    found = {name: measured(f, make, step, STEPS.get(name, 1)) for name, step in CHAINS.items()}
+    found = {name: measured(f, make, step, STEPS.get(name, 1), int(sys.argv[2])) for name, step in CHAINS.items()}
     print(json.dumps({"version": version, "found": found}))
 
 

@@ -1,0 +1,39 @@
+"""The benchmarks run and print what they measure; how long anything takes is not tested."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def printed(*arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench", *arguments], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_every_subject_is_listed_with_what_it_measures() -> None:
+    lines = dict(line.split(maxsplit=1) for line in printed())
+    assert {"commands", "depth", "dump", "eager", "memory", "programs"} <= lines.keys()
+    assert all(text.endswith(".") for text in lines.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows"),
+    [
+        (["depth", "--sizes", "50"], ["size", "50"]),
+        (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
+        (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
+        (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
+        (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
+    ],
+)
+def test_a_subject_prints_its_rows(arguments: list[str], rows: list[str]) -> None:
+    first = [line.split()[0] for line in printed(*arguments) if line.strip()]
+    assert set(rows) <= set(first)
