@@ -10,7 +10,7 @@ import numpy as np
 from gradtool.engine import state
 from gradtool.engine.autodiff.gradients import gradients
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.eager.tape import apply
+from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 from tests.ops.calls import separated
