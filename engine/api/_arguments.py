@@ -90,6 +90,8 @@ def dims(
     Raises:
         ArgumentTypeError: anything else (a TypeError).
     """
+    if type(value) in (list, tuple) and {*map(type, value)} <= {int}:  # type: ignore[call-overload]
+        return Dims([*value])  # type: ignore[misc]
     if isinstance(value, AnyTensor):
         return Dims([], tensor(value, what, where, INTEGERS))
     if hasattr(value, "tolist"):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradtool.engine import state
-from gradtool.engine.eager import record
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError
@@ -123,7 +122,8 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
     check_tensors(op, operands)
     if state.in_static_mode():
         refuse(op.type, op.inputs[0].name, operands[0])
-    result = record.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
+    recipe = recipes[op]
+    result = recipe.record(recipe.given(_supported(op, attrs)) if attrs else recipe.default, *operands)
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -140,14 +140,14 @@ def check_tensors(op: OpDef, operands: Sequence[Any]) -> None:
             refuse(op.type, slot.name, v)
 
 
-def _attributes(op: OpDef, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All attributes of *op*; a dtype that arrays cannot have is refused."""
+def _supported(op: OpDef, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """*given*, unless it asks for a dtype that arrays cannot have."""
     if bfloat16.code in (given.get("dtype"), given.get("out_dtype")):
         raise UnsupportedError(
             f"{op.type}: tensors of bfloat16 are not part of this version of gradtool.",
             hint="use float16 or float32; programs may declare variables of bfloat16",
         )
-    return op.attributes(given)
+    return given
 
 
 def _computed(
@@ -158,8 +158,11 @@ def _computed(
         if not isinstance(v, Tensor):
             check_tensors(op, operands)
             break
-    result = record.apply(op, operands, _attributes(op, attrs) if attrs else op.defaults)
-    if not isinstance(result, tuple) and not outputs:
+    recipe = recipes[op]
+    if len(operands) < recipe.count:
+        operands = (*operands, *recipe.padding[len(operands) :])
+    result = recipe.record(recipe.given(_supported(op, attrs)) if attrs else recipe.default, *operands)
+    if not outputs and not recipe.optional_outputs:
         return result
     asked = outputs or {}
     found: list[Any] = []

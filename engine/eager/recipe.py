@@ -77,9 +77,12 @@ class Recipe:
     """What recording one operator takes, worked out once.
 
     Attributes:
-        plain: no slot holds a list, so operands and results need no laying flat.
+        plain: no slot holds a list, so operands and results need no laying flat. An operator whose lists may be empty
+            (``ShapeTensor*``) is plain while they are.
+        lists: of such an operator, the recipe for calls whose lists are not empty.
         reads: what the gradient rule reads.
         wrt: positions of the inputs with a gradient.
+        optional_outputs: whether there are outputs that exist only when they are asked for.
         outs: positions of the outputs whose gradient the rule takes.
         kept_outputs: which of these outputs (by index among them) the rule reads the values of.
         shares: whether the result is the operand's storage on purpose (``detach``).
@@ -94,7 +97,9 @@ class Recipe:
         "count",
         "default",
         "kept_outputs",
+        "lists",
         "op",
+        "optional_outputs",
         "outs",
         "padding",
         "plain",
@@ -105,14 +110,20 @@ class Recipe:
         "wrt",
     )
 
-    def __init__(self, op: OpDef) -> None:
+    def __init__(self, op: OpDef, lists: bool = False) -> None:
         rule = op.rule
         self.op = op
         self.count = len(op.inputs)
+        self.optional_outputs = any(s.optional for s in op.outputs)
         self.padding: tuple[Operand, ...] = tuple([] if s.many else None for s in op.inputs)
-        self.plain = not any(s.many for s in (*op.inputs, *op.outputs))
         self.reads: tuple[Read, ...] = tuple(rule.reads) if rule is not None else ()
         self.wrt = tuple(rule.wrt) if rule is not None else ()
+        data = {0, *self.wrt}
+        may_be_empty = [i for i, s in enumerate(op.inputs) if s.many and i not in data]
+        self.plain = not lists and not any(
+            s.many for s in (*[s for i, s in enumerate(op.inputs) if i in data], *op.outputs)
+        )
+        self.lists = Recipe(op, lists=True) if self.plain and may_be_empty else None
         self.outs = tuple(r.place for r in self.reads if r.kind == "dout")
         values = {r.place for r in self.reads if r.kind == "out" and not r.like}
         self.kept_outputs = frozenset(i for i, place in enumerate(self.outs) if place in values and self.plain)
@@ -121,24 +132,52 @@ class Recipe:
         self.pull: Callable[..., Sequence[Any]] | None = (
             _written_pull(self) if self.plain and isinstance(rule, WrittenRule) else None
         )
-        self._calls: dict[bytes, Call] = {}
+        self._calls: dict[bytes | None, Call] = {}
         self.default = Call(self, op.defaults)
 
     def call(self, attrs: Mapping[str, Any]) -> Call:
         """The operator with *attrs*, all of them and in the order of the defaults."""
         if attrs is self.op.defaults:
             return self.default
-        try:
-            # Bytes, because 1, 1.0 and True are the same key of a dict, and so are 0.0 and -0.0.
-            key = marshal.dumps(tuple(attrs.values()))
-        except ValueError:
-            return Call(self, attrs)
+        key = _key(tuple(attrs.values()))
         found = self._calls.get(key)
         if found is None:
+            found = self._remembered(key, Call(self, attrs), attrs)
+        return found
+
+    def given(self, attrs: Mapping[str, Any]) -> Call:
+        """The operator with *attrs* in place of some of the defaults.
+
+        Raises:
+            OperatorError: a value of the wrong type (also a TypeError).
+        """
+        key = _key(attrs)
+        found = self._calls.get(key)
+        if found is None:
+            found = self._remembered(key, self.call(self.op.attributes(attrs)), attrs)
+        return found
+
+    def _remembered(self, key: bytes | None, call: Call, attrs: Mapping[str, Any]) -> Call:
+        if key is not None and all(map(_simple, attrs.values())):
             if len(self._calls) >= REMEMBERED:
                 self._calls.clear()
-            found = self._calls[key] = Call(self, attrs)
-        return found
+            self._calls[key] = call
+        return call
+
+
+def _key(attrs: Any) -> bytes | None:
+    """Attributes as a key in which 1, 1.0 and True differ, and 0.0 and -0.0; None where there is no such."""
+    try:
+        return marshal.dumps(attrs, 2)
+    except ValueError:
+        return None
+
+
+def _simple(value: Any) -> bool:
+    """Whether nothing else has the key of *value*: arrays, whose key is their bytes, are no simple values."""
+    if type(value) in (list, tuple):
+        return all(map(_simple, value))
+    return value is None or type(value) in (bool, float, int, str)
 
 
 class _Recipes(dict[OpDef, Recipe]):
@@ -162,10 +201,23 @@ def _written_record(recipe: Recipe) -> Callable[..., Any]:
     inputs = range(len(op.inputs))
     single = len(op.outputs) == 1
     xs, arrays = [f"x{i}" for i in inputs], [f"a{i}" for i in inputs]
-    required = max((i + 1 for i in inputs if not op.inputs[i].optional), default=0)
+    required = max((i + 1 for i in inputs if not (op.inputs[i].optional or op.inputs[i].many)), default=0)
     lines = [f"def record({', '.join(['call', *xs[:required], *(f'{x}=None' for x in xs[required:])])}):"]
+    lists = [f"x{i}" for i in inputs if op.inputs[i].many]
+    if lists:
+        given = ", ".join(f"{x} or ()" if x in lists else x for x in xs)
+        lines += [
+            f"    if {' or '.join(lists)}:",
+            f"        return lists.record(lists.call(call.attrs), {given})",
+        ]
     for i in inputs:
-        lines.append(f"    a{i} = x{i}.array" + (f" if x{i} is not None else None" if op.inputs[i].optional else ""))
+        if op.inputs[i].many:
+            lines.append(f"    a{i} = ()")
+        else:
+            lines.append(
+                f"    a{i} = x{i}.array" + (f" if x{i} is not None else None" if op.inputs[i].optional else "")
+            )
+    singles = [i for i in inputs if not op.inputs[i].many]
     lines += [
         "    token = hush(IGNORED)",
         "    try:",
@@ -180,10 +232,10 @@ def _written_record(recipe: Recipe) -> Callable[..., Any]:
         lines.append(f"    {names} = found")
     for j in range(len(op.outputs)):
         r = "found" if single else f"r{j}"
-        aliases = "".join(f" or {r} is {a}" for a in arrays)
+        aliases = "".join(f" or {r} is a{i}" for i in singles)
         lines += [
             f"    if type({r}) is not ndarray or {r}.base is not None{aliases}:",
-            f"        t{j} = settled({r}, shares, ({''.join(x + ', ' for x in xs)}))",
+            f"        t{j} = settled({r}, shares, ({''.join(f'x{i}, ' for i in singles)}))",
             "    else:",
             f"        t{j} = new(Tensor)",
             f"        t{j}.array = {r}",
@@ -209,7 +261,7 @@ def _recording(recipe: Recipe) -> list[str]:
     op = recipe.op
     operands = "".join(f"x{i}, " for i in range(len(op.inputs)))
     results = "".join(f"t{j}, " for j in range(len(op.outputs)))
-    keeps = any(r.kind != "dout" and not r.like for r in recipe.reads)
+    keeps = _keeps(recipe)
     lines = []
     if keeps:
         lines += [
@@ -237,8 +289,7 @@ def _recording(recipe: Recipe) -> list[str]:
         (f"x{r.place}", r.kind == "in" and op.inputs[r.place].optional)
         if r.kind == "in"
         else (f"t{r.place}", op.outputs[r.place].optional)
-        for r in recipe.reads
-        if r.kind != "dout" and not r.like
+        for r in keeps
     ]
     if counted:
         test = " or ".join(
@@ -253,10 +304,18 @@ def _recording(recipe: Recipe) -> list[str]:
     return lines
 
 
+def _keeps(recipe: Recipe) -> list[Read]:
+    """The reads whose values a node keeps."""
+    op = recipe.op
+    return [r for r in recipe.reads if not (r.kind == "dout" or r.like or (r.kind == "in" and op.inputs[r.place].many))]
+
+
 def _kept(op: OpDef, read: Read) -> str:
     """What a node keeps for one entry of the rule's reads."""
     if read.kind == "dout":
         return "None"
+    if read.kind == "in" and op.inputs[read.place].many:
+        return "()"
     if read.kind == "in":
         optional = op.inputs[read.place].optional
         name, array = f"x{read.place}", f"a{read.place}"
@@ -292,6 +351,8 @@ def _written_pull(recipe: Recipe) -> Callable[..., Any]:
             if len(recipe.outs) > 1 and not r.late:
                 g = f"({g} if {g} is not None else zeros(*node.shapes[{douts - 1}]))"
             names.append(g)
+        elif r.kind == "in" and op.inputs[r.place].many:
+            names.append("()")
         elif r.kind == "in" and not r.like:
             optional = op.inputs[r.place].optional
             names.append(f"(None if k{n} is None else k{n}.array)" if optional else f"k{n}.array")
@@ -302,7 +363,7 @@ def _written_pull(recipe: Recipe) -> Callable[..., Any]:
             names.append(f"k{n}")
     if any(u != "_" for u in unpacked):
         lines.append(f"    {''.join(u + ', ' for u in unpacked)}= kept")
-    if any(r.kind != "dout" and not r.like for r in recipe.reads):
+    if _keeps(recipe):
         lines += [f"    if {' or '.join(['node.versions', *counted])}:", "        node.check()"]
     arguments = ", ".join(names)
     if len(recipe.wrt) == 1:
@@ -327,6 +388,7 @@ def _defined(recipe: Recipe, lines: list[str], name: str) -> Callable[..., Any]:
         "ghost": ghost,
         "grad_enabled": grad_enabled,
         "hush": quiet.hush,
+        "lists": recipe.lists,
         "ndarray": np.ndarray,
         "new": object.__new__,
         "next_key": next_key,

@@ -20,7 +20,7 @@ def printed(*arguments: str) -> list[str]:
 
 def test_every_subject_is_listed_with_what_it_measures() -> None:
     lines = dict(line.split(maxsplit=1) for line in printed())
-    assert {"commands", "depth", "dump", "eager", "memory", "programs"} <= lines.keys()
+    assert {"commands", "depth", "dump", "eager", "memory", "programs", "sparse"} <= lines.keys()
     assert all(text.endswith(".") for text in lines.values())
 
 
@@ -32,6 +32,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
         (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
+        (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
     ],
 )
 def test_a_subject_prints_its_rows(arguments: list[str], rows: list[str]) -> None:

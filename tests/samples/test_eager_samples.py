@@ -112,9 +112,28 @@ def test_the_verses_become_less_surprising_and_go_on() -> None:
     assert lines[len(losses)].startswith("The Walrus ")
 
 
+def test_skip_gram_learns_from_rows(sample: Load) -> None:
+    paddle.disable_static()
+    model = sample("eager_skip_gram")
+    loss, network = model.build()
+    loss.backward()
+    touched = network.words.weight.grad
+    assert touched.is_selected_rows()
+    assert len(touched.rows) == 64
+    vocabulary, network, history = model.train(400)
+    assert np.mean(history[-50:]) < 0.6 * history[0]
+    assert set(model.nearest(vocabulary, network, "walrus")) < set(vocabulary) - {"walrus"}
+
+
 @pytest.mark.parametrize(
     ("name", "parameters"),
-    [("eager_digits", 8), ("eager_gradient_penalty", 3), ("eager_spirals", 6), ("eager_verses", 7)],
+    [
+        ("eager_digits", 8),
+        ("eager_gradient_penalty", 3),
+        ("eager_skip_gram", 2),
+        ("eager_spirals", 6),
+        ("eager_verses", 7),
+    ],
 )
 def test_the_command_line_shows_a_gradient_for_every_parameter(name: str, parameters: int) -> None:
     start = "import sys; from gradtool.cli.main import main; sys.exit(main())"

@@ -6,6 +6,7 @@ tensor: asking what broadcasting has to be undone where two shapes are equal, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ def register() -> None:
     """Offer the gradients."""
     override("tanh_grad", "numpy")(lambda attrs, specs: _tanh)
     override("sigmoid_grad", "numpy")(lambda attrs, specs: _sigmoid)
+    override("matmul_v2_grad", "numpy")(_matmul)
     override("scale", "numpy")(_scale)
     override("scale_grad", "numpy")(_scale_grad)
     for op_type, gradients in BINARY.items():
@@ -38,6 +40,48 @@ def _tanh(out: Any, dout: Any) -> Any:
 def _sigmoid(out: Any, dout: Any) -> Any:
     one = _ONE.get(out.dtype, 1)
     return dout * out * np.subtract(one, out)
+
+
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    """Where the batches are the same, or there is one matrix on the right for all of them."""
+    general = _by_rule("matmul_v2", attrs)
+    if general is None:
+        return None
+    whole = general
+    trans_x, trans_y = attrs["trans_x"], attrs["trans_y"]
+    (dx,), (dy,) = attrs["wanted"]
+
+    def left(x: Any, y: Any, dout: Any) -> Any:
+        if trans_x:
+            return np.matmul(y.mT if trans_y else y, dout.mT)
+        return np.matmul(dout, y if trans_y else y.mT)
+
+    def right(x: Any, y: Any, dout: Any) -> Any:
+        if trans_y:
+            return np.matmul(dout.mT, x.mT if trans_x else x)
+        return np.matmul(x if trans_x else x.mT, dout)
+
+    def gradients(x: Any, y: Any, dout: Any) -> Any:
+        if y.ndim == 2 and x.ndim > 2 and not trans_x:
+            flat, rows = _rows(x), _rows(dout)
+            return left(x, y, dout) if dx else None, right(flat, y, rows) if dy else None
+        if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:
+            return whole(x, y, dout)
+        return left(x, y, dout) if dx else None, right(x, y, dout) if dy else None
+
+    return gradients
+
+
+def _rows(x: Any) -> Any:
+    return x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
+
+
+def _by_rule(op_type: str, attrs: Mapping[str, Any]) -> Kernel | None:
+    rule = by_type(op_type).rule
+    return rule.bind(backend("numpy").ops, attrs["wanted"], attrs) if isinstance(rule, WrittenRule) else None
 
 
 # -- scale ------------------------------------------------------------------------------------------------------------
@@ -110,13 +154,11 @@ BINARY: dict[str, Callable[[bool, bool], Kernel]] = {
 
 def _of_equal_shapes(op_type: str, gradients: Callable[[bool, bool], Kernel]) -> Any:
     def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-        rule = by_type(op_type).rule
-        wanted = attrs["wanted"]
-        general = rule.bind(backend("numpy").ops, wanted, attrs) if isinstance(rule, WrittenRule) else None
+        general = _by_rule(op_type, attrs)
         if general is None:
             return None
         whole = general
-        quick = gradients(*[mask[0] for mask in wanted])
+        quick = gradients(*[mask[0] for mask in attrs["wanted"]])
 
         def kernel(x: Any, y: Any, *rest: Any) -> Any:
             return quick(x, y, *rest) if x.shape == y.shape else whole(x, y, *rest)

@@ -55,11 +55,28 @@ def _(k, x, y, dout, *, trans_x, trans_y):
         return k.sum_to(k.matmul(dout, y, trans_y=not trans_y), x)
 
     def right():
+        if y.ndim == 2 and x.ndim > 2 and not trans_x:
+            # One product of tall matrices instead of one for each matrix of the batch, and their sum.
+            flat, rows = k.as_rows(x), k.as_rows(dout)
+            if trans_y:
+                return k.matmul(rows, flat, trans_x=True)
+            return k.matmul(flat, rows, trans_x=True)
         if trans_y:
             return k.sum_to(k.matmul(dout, x, trans_x=True, trans_y=trans_x), y)
         return k.sum_to(k.matmul(x, dout, trans_x=not trans_x), y)
 
     return left, right
+
+
+@op("as_rows", "X -> Out", trait=Trait.INTERNAL)
+def as_rows(k, x):
+    """A batch of matrices as one, row under row."""
+    return x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))  # -1 cannot be told where there are no elements
+
+
+@as_rows.gradient(wrt="X")
+def _(k, x: Like, dout):
+    return k.reshape_like(dout, x)
 
 
 def _vector_gradients(k, x, y, dout, trans_x, trans_y):
