@@ -174,15 +174,15 @@ def test_a_used_stamp_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rename, calls = os.rename, []
+    replace, calls = os.replace, []
 
     def full(source: str, target: str) -> None:
         calls.append(target)
         if len(calls) == 3:
             raise OSError(28, "No space left on device")
-        rename(source, target)
+        replace(source, target)
 
-    monkeypatch.setattr(os, "rename", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match=r"cannot write to '.*': No space left on device") as caught:
         dump.dump_tape([network()], str(tmp_path))
     assert isinstance(caught.value, GradtoolError)
