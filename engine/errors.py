@@ -9,6 +9,8 @@
       ExecutionError   FeedError (ValueError)   FetchError   KernelError (ValueError)   UninitializedError
       BackendError
       UsageError       ArgumentTypeError (TypeError)   ModeError (AssertionError)   NotImplementedHere
+                       FileMissing (FileNotFoundError)
+      FileFormatError (ValueError)
 
 An error carries what the code that raised it knew: the operator, the variable, the user's line and a hint. Low-level
 code raises with what it knows and :func:`describe` fills in the rest on the way up. Where Paddle documents a
@@ -153,6 +155,27 @@ class ModeError(UsageError, AssertionError):
 
 class NotImplementedHere(UsageError, AttributeError):
     """A name of Paddle's that gradtool does not have; says so and names what is near."""
+
+
+class FileMissing(UsageError, FileNotFoundError):
+    """A file to load does not exist."""
+
+
+class FileFormatError(GradtoolError, ValueError):
+    """A file, or text, is not what it should be: cut short, changed, made by something else, or made to do harm.
+
+    Args:
+        file: which file.
+        expected: what should stand there.
+        came: what stands there.
+        hint: what to do about it.
+    """
+
+    def __init__(self, file: str, expected: str, came: str, *, hint: str | None = None) -> None:
+        super().__init__(f"{file}: expected {expected}, but {came}.", hint=hint)
+        self.file = file
+        self.expected = expected
+        self.came = came
 
 
 def expect_type(value: object, types: type | tuple[type, ...], what: str, where: str) -> None:

@@ -106,6 +106,14 @@ def _whole(frame: FrameType | None) -> Location:
     return _interned.setdefault(key, tuple(frames))
 
 
+def recorded(file: str, function: str) -> CodeType:
+    """A stand-in for the code object of a function that only a file knows about; its source is never looked for."""
+    return _NO_CODE.replace(co_filename=f"<recorded>/{file}", co_name=function)
+
+
+_NO_CODE: Final = recorded.__code__
+
+
 def file_and_line(location: Location) -> tuple[str, int] | None:
     """File name (as the code object has it) and line of the innermost frame."""
     if not location:

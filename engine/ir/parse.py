@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from .. import names
 from ..collector import paused_gc
-from ..errors import DtypeError, GradtoolError, OperatorError, ProgramError, did_you_mean
+from ..errors import GradtoolError, ProgramError
 from ..ops import registry
-from ..ops.opdef import OpDef, Slot
-from ..source import NOWHERE
+from ..ops.opdef import OpDef
 from ..spec import TensorSpec
 from . import roles
+from .assemble import assemble, block_at, check_attribute, check_blocks, new_block
 from .checking import checked
-from .operator import COMMON, Operands, Operator
+from .operator import COMMON, Operator
 from .program import Block, Program
 from .text import BARE_NAME, BARE_TEXT, BARE_WORD, TENSORS, is_text
-from .variable import DENSE, Parameter, ParameterShapeError, Variable
+from .variable import DENSE, Parameter, Variable
 
 
 class ProgramTextError(ProgramError, ValueError):
@@ -42,27 +42,31 @@ def parse_program(text: str) -> Program:
     with paused_gc():
         program = Program()
         program.blocks = []
+        lines = [(n, t) for n, line in enumerate(text.split("\n"), start=1) if (t := line.strip())]
+        for number, line in lines:
+            if line.startswith("{ //"):
+                _header(_Line(line, number), program)  # all of them first: an operator may name a block that follows
+        todo = iter(program.blocks)
         block: Block | None = None
-        for number, line in enumerate(text.split("\n"), start=1):
-            stripped = line.strip()
-            if not stripped:
-                continue
-            reader = _Line(stripped, number)
+        for number, line in lines:
+            reader = _Line(line, number)
             if block is None:
-                block = _header(reader, program)
-            elif stripped == "}":
+                reader.take(_HEADER, _HEADER_FORM)
+                block = next(todo)
+            elif line == "}":
                 block = None
-            elif (found := _VARIABLE.match(stripped)) is not None:
+            elif (found := _VARIABLE.match(line)) is not None:
                 _variable(reader, block, found)
             else:
                 block._append(_Statement(reader, block).operator())
         if block is not None:
             raise ProgramTextError(f"the text ends inside block {block.idx}: '}}' is missing.")
-        for b in program.blocks:
-            if not -1 <= b.backward_block_idx < len(program.blocks):
-                raise ProgramTextError(f"block {b.idx} names block {b.backward_block_idx}, which does not exist.")
         if not program.blocks:
             raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
+        try:
+            check_blocks(program)
+        except ProgramError as error:
+            raise ProgramTextError(error.message) from None
         _complete(program)
         return checked(program, "parsing")
 
@@ -70,6 +74,7 @@ def parse_program(text: str) -> Program:
 # -- lines --------------------------------------------------------------------------------------------------------
 
 _HEADER = re.compile(r"\{ // block_idx:(\d+) +parent_idx:(-?\d+) +forward_idx:(-?\d+) +backward_idx:(-?\d+)")
+_HEADER_FORM = "'{ // block_idx:… parent_idx:… forward_idx:… backward_idx:…'"
 _VARIABLE = re.compile(r"(persist )?(trainable param|param|var) ")
 _TENSOR = re.compile(r"\.shape\(((?:-?\d+(?:, -?\d+)*,?)?)\)\.dtype\((\w+)\)\.stop_gradient\((True|False)\)")
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -90,6 +95,14 @@ class _Line:
 
     def fail(self, problem: str, hint: str | None = None) -> NoReturn:
         raise ProgramTextError(f"line {self.number}: {problem}.", hint=hint)
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Name the line in errors about what it says."""
+        try:
+            yield
+        except GradtoolError as error:
+            self.fail(error.message.removesuffix("."), error.hint)
 
     def wanted(self, what: str) -> NoReturn:
         rest = self.text[self.at : self.at + 20]
@@ -141,21 +154,14 @@ class _Line:
             self.fail(str(error))
 
 
-def _header(line: _Line, program: Program) -> Block:
-    found = line.take(_HEADER, "'{ // block_idx:… parent_idx:… forward_idx:… backward_idx:…'")
+def _header(line: _Line, program: Program) -> None:
+    found = line.take(_HEADER, _HEADER_FORM)
     line.end()
     idx, parent, forward, backward = (line.whole(digits) for digits in found.groups())
     if idx != len(program.blocks):
         line.fail(f"block {idx} stands where block {len(program.blocks)} belongs")
-    if not -1 <= parent < idx or (parent == -1 and idx):
-        line.fail(f"block {idx} cannot have block {parent} as its parent")
-    if forward != -1 and not 0 <= forward < idx:
-        line.fail(f"block {idx} cannot belong to the gradient of block {forward}, which comes later")
-    block = Block(program, idx, parent)
-    block.forward_block_idx = forward
-    block.backward_block_idx = backward
-    program.blocks.append(block)
-    return block
+    with line.failing():
+        new_block(program, parent, forward, backward)
 
 
 def _variable(line: _Line, block: Block, prefix: re.Match[str]) -> None:
@@ -174,7 +180,7 @@ def _variable(line: _Line, block: Block, prefix: re.Match[str]) -> None:
         line.skip(")")
         shape, dtype, stop = [], "float32", "False"
     line.end()
-    try:
+    with line.failing():
         spec = TensorSpec(shape, dtype)
         made: Variable
         if sort == "var":
@@ -182,8 +188,6 @@ def _variable(line: _Line, block: Block, prefix: re.Match[str]) -> None:
         else:
             made = Parameter(block, name, spec, trainable=sort == "trainable param")
             made.kind = kind
-    except (DtypeError, ParameterShapeError) as error:
-        line.fail(error.message.removesuffix("."), error.hint)
     made.persistable = persistable is not None
     made.stop_gradient = stop == "True"
     block.vars[name] = made
@@ -209,24 +213,21 @@ class _Statement:
             line.skip(" = ")
         type_ = line.take(BARE_WORD, "a variable or an operator").group()
         line.skip("(inputs={")
-        try:
+        with line.failing():
             op = registry.by_type(type_)
-        except OperatorError as error:
-            line.fail(error.message.removesuffix("."), error.hint)
         inputs = self._slots()
         attrs, common = self._attributes(op)
-        made = Operator(
-            self.block,
-            op,
-            self._operands(op, op.inputs, inputs, "input"),
-            self._operands(op, op.outputs, outputs, "output"),
-            attrs,
-            loc=NOWHERE,
-            role=common.get("op_role", 0),
-            scope=common.get("op_namescope", "/"),
-        )
-        made.role_var = common.get("op_role_var", ())
-        return made
+        with line.failing():
+            return assemble(
+                self.block,
+                op,
+                inputs,
+                outputs,
+                attrs,
+                role=common.get("op_role", 0),
+                role_var=common.get("op_role_var", ()),
+                scope=common.get("op_namescope", "/"),
+            )
 
     def _slots(self) -> dict[str, list[str]]:
         """``X=['a', 'b'], Y=[]}``: the names by slot."""
@@ -245,56 +246,21 @@ class _Statement:
                 arguments.append(line.string(None, "a variable's name"))
         return found
 
-    def _operands(self, op: OpDef, slots: Sequence[Slot], given: Mapping[str, list[str]], what: str) -> Operands:
-        line = self.line
-        known = {s.name for s in slots}
-        for name in given:
-            if name not in known:
-                line.fail(f"{op.type} has no {what} slot {name}", did_you_mean(name, known))
-        operands: list[Any] = []
-        for slot in slots:
-            arguments = given.get(slot.name)
-            values = [self._find(n) for n in arguments or ()]
-            if slot.many:
-                operands.append(tuple(values) if arguments is not None or what == "input" else None)
-            elif len(values) > 1:
-                line.fail(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given")
-            elif not values and not slot.optional and op.forward is None:
-                line.fail(f"{what} {slot.name} of {op.type} is missing")
-            else:
-                operands.append(values[0] if values else None)
-        if what == "input":
-            # Optional slots at the end that are not listed are left out, as they were when the text was printed.
-            while operands and slots[len(operands) - 1].name not in given and not operands[-1]:
-                operands.pop()
-        return tuple(operands)
-
-    def _find(self, name: str) -> Variable | None:
-        if name == names.EMPTY:
-            return None
-        found = self.block._find_var_recursive(name)
-        if found is None:
-            self.line.fail(f"variable {name!r} is not declared", did_you_mean(name, self.block.vars))
-        return found
-
     def _attributes(self, op: OpDef) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The operator's own attributes, completed by defaults, and those that every operator has."""
+        """The operator's own attributes, and those that every operator has."""
         line = self.line
         given: dict[str, Any] = {}
         while not line.at_hand(")"):
             name = line.take(_ATTRIBUTE, "', attribute = value' or ')'").group(1)
             if name in given:
                 line.fail(f"attribute {name} is given twice")
-            if name not in op.defaults and name not in COMMON:
-                line.fail(f"{op.type} has no attribute {name}", did_you_mean(name, op.defaults))
+            with line.failing():
+                check_attribute(op, name, COMMON)
             text = is_text(op.defaults[name]) if name in op.defaults else name in _TEXTS
             given[name] = line.string(BARE_TEXT, "a string") if text else self._value()
         line.end()
         common = {n: self._common(n, given.pop(n)) for n in COMMON if n in given}
-        try:
-            return op.attributes(given), common
-        except GradtoolError as error:
-            line.fail(error.message.removesuffix("."), error.hint)
+        return given, common
 
     def _common(self, name: str, value: Any) -> Any:
         check, wanted = _COMMON[name]
@@ -303,7 +269,7 @@ class _Statement:
         return value
 
     def _value(self) -> Any:
-        """A number, a truth value, None, a quoted string, or a list of values."""
+        """A number, a truth value, None, a quoted string, a block, or a list of values."""
         line = self.line
         open_lists: list[list[Any]] = []
         while True:
@@ -325,6 +291,12 @@ class _Statement:
 
     def _scalar(self) -> Any:
         line = self.line
+        if (found := _BLOCKS.match(line.text, line.at)) is not None:
+            line.at = found.end()
+            program = self.block.program
+            with line.failing():
+                blocks = [block_at(program, line.whole(n)) for n in re.findall(r"\d+", found.group())]
+            return blocks[0] if found.group().startswith("block[") else tuple(blocks)
         if line.text[line.at : line.at + 1] in ("'", '"'):
             return line.string(None, "a string")
         found = line.take(_NUMBER, "a value")
@@ -336,6 +308,7 @@ class _Statement:
         return line.whole(word)
 
 
+_BLOCKS = re.compile(r"block\[\d+\]|blocks\[\[\d+(?:, \d+)*\]\]")
 _SLOT = re.compile(r"([\w@]+)=\[")
 _ATTRIBUTE = re.compile(r", (\w+) = ")
 _TEXTS = ("op_device", "op_namescope")

@@ -93,8 +93,12 @@ def is_text(default: object) -> bool:
 
 
 def _literal(value: Any) -> str:
-    """*value* as Paddle prints attributes: Python's way, NumPy's numbers like Python's own."""
+    """*value* as Paddle prints attributes: Python's way, NumPy's numbers like Python's own, blocks by their index."""
+    if isinstance(value, Block):
+        return f"block[{value.idx}]"
     if isinstance(value, (list, tuple)):
+        if value and all(isinstance(entry, Block) for entry in value):
+            return f"blocks[[{', '.join(str(entry.idx) for entry in value)}]]"
         return f"[{', '.join(map(_literal, value))}]"
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()
