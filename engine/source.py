@@ -122,12 +122,22 @@ def file_and_line(location: Location) -> tuple[str, int] | None:
     return code.co_filename, line
 
 
+def frames(location: Location) -> Iterator[tuple[str, int, str]]:
+    """The last part of the file's name, line and function of every frame, innermost first."""
+    for code, line in location:
+        yield _last_part(code.co_filename), line, code.co_name
+
+
+def _last_part(path: str) -> str:
+    return path.replace(chr(92), "/").rsplit("/", 1)[-1]
+
+
 def short(location: Location) -> str:
     """``model.py:21``: the file's last part and the line; empty when the location is not known."""
     found = file_and_line(location)
     if found is None:
         return ""
-    return f"{found[0].replace(chr(92), '/').rsplit('/', 1)[-1]}:{found[1]}"
+    return f"{_last_part(found[0])}:{found[1]}"
 
 
 def text(code: CodeType, line: int) -> str:

@@ -60,4 +60,3 @@ def write_files(contents: Mapping[str, Content]) -> None:
 
 def _pieces(content: Content) -> Iterable[Any]:
     return (content,) if isinstance(content, bytes) else content
-

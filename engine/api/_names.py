@@ -152,3 +152,6 @@ provide(
     "atleast_1d atleast_2d atleast_3d column_stack dstack hstack row_stack vstack",
 )
 provide("gradtool.static", "gradtool.static._metrics", "accuracy")
+
+provide("gradtool", "gradtool._saving", "load save")
+provide("gradtool.framework", "gradtool._saving", "load save")

@@ -14,11 +14,10 @@ from typing import Any, NoReturn
 
 from ..collector import paused_gc
 from ..errors import GradtoolError, ProgramError
-from ..ops import registry
 from ..ops.opdef import OpDef
 from ..spec import TensorSpec
 from . import roles
-from .assemble import assemble, block_at, check_attribute, check_blocks, new_block
+from .assemble import assemble, block_at, check_attribute, check_blocks, definition, new_block
 from .checking import checked
 from .operator import COMMON, Operator
 from .program import Block, Program
@@ -214,7 +213,7 @@ class _Statement:
         type_ = line.take(BARE_WORD, "a variable or an operator").group()
         line.skip("(inputs={")
         with line.failing():
-            op = registry.by_type(type_)
+            op = definition(type_)
         inputs = self._slots()
         attrs, common = self._attributes(op)
         with line.failing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -133,11 +134,58 @@ class Program:
             self.names = before
 
     @staticmethod
-    def parse_from_string(text: str) -> Program:
-        """The program that prints as *text*; raises :class:`gradtool.engine.errors.ProgramError`."""
+    def parse_from_string(text: str | bytes) -> Program:
+        """The program that prints as *text*, or that :meth:`serialize_to_string` made bytes of.
+
+        Raises:
+            ProgramTextError: the text is no program (a ValueError).
+            FileFormatError: the bytes are no program (a ValueError).
+        """
+        if isinstance(text, bytes):
+            return _container_module().program_from(text)  # type: ignore[no-any-return]
         from .parse import parse_program
 
         return parse_program(text)
+
+    def serialize_to_string(self) -> bytes:
+        """The program as bytes, in the container of all binary files of gradtool; :meth:`parse_from_string` reads it.
+
+        Raises:
+            ProgramError: an attribute holds something that is no data (a Python function).
+        """
+        return b"".join(_container_module().pieces(self))
+
+    def to_json(self, *, sources: bool = True, indent: int | None = None) -> str:
+        """The program as JSON, in the form of ``engine/ir/schemas/static-program.json``.
+
+        Unlike the text form it holds all that the program knows: which variables are fed, how optimizers treat a
+        parameter, the counters of unique names, and where operators were made.
+
+        Args:
+            sources: False leaves out where operators and variables were made.
+            indent: blanks per level, for people; one line when None.
+
+        Raises:
+            ProgramError: an attribute holds something that is no data (a Python function).
+
+        >>> Program.from_json(Program().to_json()).num_blocks
+        1
+        """
+        from .to_json import to_json
+
+        return to_json(self, sources=sources, indent=indent)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Program:
+        """The program that :meth:`to_json` described; raises :class:`FileFormatError` (a ValueError)."""
+        from .from_json import from_json
+
+        return from_json(text)
+
+
+def _container_module() -> Any:
+    """What puts objects into the container of binary files: it knows tensors too, and belongs to a layer above."""
+    return importlib.import_module("gradtool._nested")
 
 
 class Block:

@@ -1,0 +1,303 @@
+"""Nested objects in a container: arrays as arrays, everything around them as a JSON text called ``structure``.
+
+JSON stands for itself (None, bools, integers, finite numbers, strings, lists); any other value is an object with the
+one key that says what it is. The table at the end of each half has them all. Nothing but these types can come out of
+a file, and reading them calls nothing that the file names.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradtool.engine import container, jsontext, state
+from gradtool.engine.container import Array
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.errors import ArgumentTypeError, FileFormatError, UsageError
+from gradtool.engine.executor.scope import DenseTensor, Scope
+from gradtool.engine.ir.from_json import from_json
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.to_json import to_json
+from gradtool.engine.jsontext import shown
+from gradtool.engine.spec import DTYPES
+
+FORMAT = "gradtool/state/1"
+DEPTH = 64
+"""How deep objects may be nested, in memory and in files."""
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def pieces(value: Any) -> Iterator[Any]:
+    """The bytes of a container that holds *value*, piece by piece.
+
+    Raises:
+        ArgumentTypeError: something in it is of a type that files do not hold; says where (a TypeError).
+        UsageError: it is nested too deeply, or contains itself (a ValueError).
+    """
+    writer = _Writer()
+    structure = jsontext.write(writer.node(value, ()))
+    return container.pieces(writer.arrays, {"format": FORMAT, "structure": structure})
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self.written: dict[int, Any] = {}
+        """What stands for tensors, arrays and programs met before, by identity: shared values are stored once."""
+        self.counts: dict[str, int] = {}
+
+    def node(self, value: Any, path: tuple[str, ...]) -> Any:
+        """What stands for *value*, which is at *path* in the whole."""
+        if len(path) > DEPTH:
+            raise UsageError(
+                f"paddle.save: the object is nested more than {DEPTH} levels deep, or contains itself.",
+                hint=f"it begins with {'.'.join(path[:4])}",
+            )
+        write = _WRITERS.get(type(value))
+        if write is not None:
+            return write(self, value, path)
+        for kind, write in _SHARED.items():
+            if isinstance(value, kind):
+                if id(value) not in self.written:
+                    self.written[id(value)] = write(self, value, path)
+                return self.written[id(value)]
+        where = f" at {'.'.join(path)!r}" if path else ""
+        raise ArgumentTypeError(
+            f"paddle.save: expected tensors, arrays, numbers, strings, None, and lists, tuples and dicts of them, but "
+            f"received {type(value).__module__}.{type(value).__qualname__}{where}.",
+            hint=_hint(value),
+        )
+
+    def store(self, array: Array, path: tuple[str, ...]) -> str:
+        """Keep an array under a name that tells where it was found."""
+        base = name = ".".join(path) or "value"
+        while name in self.arrays or name == container.METADATA:
+            self.counts[base] = self.counts.get(base, 0) + 1
+            name = f"{base}~{self.counts[base]}"
+        self.arrays[name] = array
+        return name
+
+    def itself(self, value: Any, path: tuple[str, ...]) -> Any:
+        return value
+
+    def number(self, value: float, path: tuple[str, ...]) -> Any:
+        return value if math.isfinite(value) else {"float": str(value)}
+
+    def complex_number(self, value: complex, path: tuple[str, ...]) -> Any:
+        return {"complex": [self.number(value.real, path), self.number(value.imag, path)]}
+
+    def list_(self, value: list[Any], path: tuple[str, ...]) -> Any:
+        return [self.node(entry, (*path, str(i))) for i, entry in enumerate(value)]
+
+    def tuple_(self, value: tuple[Any, ...], path: tuple[str, ...]) -> Any:
+        return {"tuple": [self.node(entry, (*path, str(i))) for i, entry in enumerate(value)]}
+
+    def dict_(self, value: dict[Any, Any], path: tuple[str, ...]) -> Any:
+        if all(type(key) is str for key in value):
+            return {"dict": {key: self.node(entry, (*path, key)) for key, entry in value.items()}}
+        return {
+            "items": [
+                [self.node(key, (*path, "key")), self.node(entry, (*path, str(key)))] for key, entry in value.items()
+            ]
+        }
+
+    def tensor(self, value: Any, path: tuple[str, ...]) -> Any:
+        name = value.name if isinstance(value, Tensor) else value._name
+        return {"tensor": self.store(np.asarray(value), path), "name": name}
+
+    def array(self, value: Any, path: tuple[str, ...]) -> Any:
+        array = np.asarray(value)
+        if not container.can_hold(array) or (type(value) is not np.ndarray and not isinstance(value, np.generic)):
+            raise ArgumentTypeError(
+                f"paddle.save: an array of type {type(value).__name__} with elements of type {array.dtype} cannot be "
+                f"saved{f' (at {chr(39)}{chr(46).join(path)}{chr(39)})' if path else ''}.",
+                hint="arrays hold bools, integers, real or complex numbers",
+            )
+        return {"scalar" if isinstance(value, np.generic) else "array": self.store(array, path)}
+
+    def program(self, value: Program, path: tuple[str, ...]) -> Any:
+        text = to_json(value).encode("ascii")
+        return {"program": self.store(np.frombuffer(text, np.uint8), path)}
+
+
+_WRITERS: Mapping[type, Callable[[_Writer, Any, tuple[str, ...]], Any]] = {
+    type(None): _Writer.itself,
+    bool: _Writer.itself,
+    int: _Writer.itself,
+    str: _Writer.itself,
+    float: _Writer.number,
+    complex: _Writer.complex_number,
+    list: _Writer.list_,
+    tuple: _Writer.tuple_,
+    dict: _Writer.dict_,
+    OrderedDict: _Writer.dict_,
+}
+"""By exact type: an instance of a subclass would come back as something else."""
+
+_SHARED: Mapping[type, Callable[[_Writer, Any, tuple[str, ...]], Any]] = {
+    Tensor: _Writer.tensor,
+    DenseTensor: _Writer.tensor,
+    np.ndarray: _Writer.array,
+    np.generic: _Writer.array,
+    Program: _Writer.program,
+}
+
+
+def _hint(value: Any) -> str | None:
+    if hasattr(value, "state_dict"):
+        return "save its state_dict()"
+    if hasattr(value, "block"):
+        return "a static variable has no value; save program.state_dict()"
+    if isinstance(value, (tuple, dict, list)):
+        return f"convert it to a plain {next(t for t in (tuple, dict, list) if isinstance(value, t)).__name__}"
+    return None
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, return_numpy: bool = False) -> Any:
+    """The object that a container holds; arrays by name, if it is a safetensors file that other software wrote.
+
+    Raises:
+        FileFormatError: what it says about itself is not right.
+    """
+    reader = _Reader(arrays, file, return_numpy)
+    form = texts.get("format", "")
+    if not form.startswith("gradtool/"):
+        return {name: reader.tensor({"tensor": name, "name": name}) for name in arrays}
+    if form != FORMAT:
+        raise FileFormatError(file, f"format {FORMAT}", f"it is {shown(form)}", hint="a newer gradtool may read it")
+    if "structure" not in texts:
+        reader.fail("a text called structure", "there is none")
+    return reader.value(jsontext.read(texts["structure"], f"{file} (structure)"), 0)
+
+
+def program_from(data: bytes, where: str = "the bytes") -> Program:
+    """The program that *data*, a container, holds; raises :class:`FileFormatError` if it holds something else."""
+    arrays, texts = container.read_stream(io.BytesIO(data), where)
+    found = restored(arrays, texts, where)
+    if not isinstance(found, Program):
+        raise FileFormatError(where, "a program", f"there is a {type(found).__name__}")
+    return found
+
+
+class _Reader:
+    def __init__(self, arrays: Mapping[str, Array], file: str, return_numpy: bool) -> None:
+        self.arrays = arrays
+        self.file = file
+        self.return_numpy = return_numpy
+        self.made: dict[tuple[str, str], Any] = {}
+        """Tensors, arrays and programs by kind and name: what was shared is shared again."""
+
+    def fail(self, expected: str, came: str) -> NoReturn:
+        raise FileFormatError(self.file, expected, came)
+
+    def value(self, node: Any, depth: int) -> Any:
+        if depth > DEPTH:
+            self.fail(f"at most {DEPTH} levels of nesting", "there are more")
+        if isinstance(node, list):
+            return [self.value(entry, depth + 1) for entry in node]
+        if not isinstance(node, dict):
+            return node
+        for kind, (read, keys) in _READERS.items():
+            if node.keys() == keys:
+                return read(self, node[kind], depth + 1)
+        if node.keys() == {"tensor", "name"}:
+            return self.tensor(node)
+        kinds = ", ".join([*_READERS, "tensor"])
+        self.fail(f"one of {kinds}", f"the structure has an object with {shown(list(node))}")
+
+    def float_(self, word: Any, depth: int) -> float:
+        if word not in ("nan", "inf", "-inf"):
+            self.fail("nan, inf or -inf as a special number", f"it is {shown(word)}")
+        return float(word)
+
+    def complex_(self, parts: Any, depth: int) -> complex:
+        values = [self.value(part, depth) for part in parts] if isinstance(parts, list) else []
+        if len(values) != 2 or not all(type(v) is float for v in values):
+            self.fail("real and imaginary part of a number", f"there is {shown(parts)}")
+        return complex(*values)
+
+    def tuple_(self, entries: Any, depth: int) -> tuple[Any, ...]:
+        if not isinstance(entries, list):
+            self.fail("the entries of a tuple", f"there is {shown(entries)}")
+        return tuple([self.value(entry, depth) for entry in entries])
+
+    def dict_(self, entries: Any, depth: int) -> dict[Any, Any]:
+        if not isinstance(entries, dict):
+            self.fail("the entries of a dict", f"there is {shown(entries)}")
+        return {key: self.value(entry, depth) for key, entry in entries.items()}
+
+    def items(self, entries: Any, depth: int) -> dict[Any, Any]:
+        if not isinstance(entries, list) or not all(isinstance(e, list) and len(e) == 2 for e in entries):
+            self.fail("keys and values of a dict", f"there is {shown(entries)}")
+        try:
+            found = {self.value(key, depth): self.value(entry, depth) for key, entry in entries}
+        except TypeError:
+            self.fail("keys that a dict can have", f"there is {shown(entries)}")
+        if len(found) < len(entries):
+            self.fail("keys that differ", f"there is {shown(entries)}")
+        return found
+
+    def tensor(self, node: dict[str, Any]) -> Any:
+        array, name = self.array(node["tensor"], 0), node["name"]
+        if self.return_numpy:
+            return array
+        if not isinstance(name, str) or all(array.dtype != d.numpy for d in DTYPES):
+            self.fail("name and data type of a tensor", f"there is {shown(name)} of type {array.dtype}")
+        key = ("tensor", node["tensor"])
+        if key not in self.made:
+            self.made[key] = _tensor(array, name)
+        return self.made[key]
+
+    def array(self, name: Any, depth: int) -> Array:
+        if not isinstance(name, str) or name not in self.arrays:
+            self.fail("the name of an array", f"there is {shown(name)}")
+        return self.arrays[name]
+
+    def scalar(self, name: Any, depth: int) -> Any:
+        array = self.array(name, depth)
+        if array.ndim:
+            self.fail(f"array {shown(name)} to be one number", f"its shape is {shown(array.shape)}")
+        return array[()]
+
+    def program(self, name: Any, depth: int) -> Program:
+        array = self.array(name, depth)
+        if array.dtype != np.uint8 or array.ndim != 1:
+            self.fail(f"array {shown(name)} to hold a text", f"it is {array.dtype} of shape {shown(array.shape)}")
+        key = ("program", str(name))
+        if key not in self.made:
+            self.made[key] = from_json(array.tobytes(), f"{self.file} (program)")
+        return self.made[key]  # type: ignore[no-any-return]
+
+
+def _tensor(array: Array, name: str) -> Any:
+    """A tensor as the mode has them: with a gradient to come, or a value as scopes hold it."""
+    if not state.in_static_mode():
+        return Tensor(array, name=name)
+    scope = Scope()
+    scope.values[name] = array
+    return DenseTensor(scope, name)
+
+
+_READERS: Mapping[str, tuple[Callable[[_Reader, Any, int], Any], set[str]]] = {
+    kind: (read, {kind})
+    for kind, read in (
+        ("float", _Reader.float_),
+        ("complex", _Reader.complex_),
+        ("tuple", _Reader.tuple_),
+        ("dict", _Reader.dict_),
+        ("items", _Reader.items),
+        ("array", _Reader.array),
+        ("scalar", _Reader.scalar),
+        ("program", _Reader.program),
+    )
+}

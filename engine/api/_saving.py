@@ -1,0 +1,115 @@
+"""``paddle.save`` and ``paddle.load``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, BinaryIO
+
+from gradtool.engine import container
+from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.writing import write_files
+
+from . import _nested
+from .nn.layer import Layer
+
+
+class ProtocolError(ArgumentTypeError, ValueError):
+    """A pickle protocol that Paddle does not know either."""
+
+
+def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, **configs: Any) -> None:
+    """Write an object to a file: a state dict, or any nesting of lists, tuples and dicts around tensors and numbers.
+
+    The file is a safetensors file: other software reads the tensors in it, and loading it runs no code. It is written
+    whole or not at all. Tensors keep their dtype; one that appears twice is stored once and is one tensor again.
+
+    Args:
+        obj: tensors, NumPy arrays and numbers, Python numbers, strings, None, a static ``Program``, and lists, tuples
+            and dicts of these (what ``state_dict()`` of a layer or an optimizer gives).
+        path: where to; folders are made when missing. Or an open binary file, such as ``io.BytesIO``.
+        protocol: 2, 3 or 4, as in Paddle; it has no meaning here, since nothing is pickled.
+
+    Raises:
+        ArgumentTypeError: something in *obj* is of another type; the message says where (a TypeError).
+        UsageError: *path* names no file, *obj* is a Layer or nested too deeply, a wrong *protocol* (a ValueError).
+        OSError: the file cannot be written.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> save({"step": 3, "rates": (0.1, 0.2)}, file)
+    >>> load(io.BytesIO(file.getvalue()))
+    {'step': 3, 'rates': (0.1, 0.2)}
+    """
+    check_protocol(protocol)
+    refuse_options("paddle.save", configs)
+    if isinstance(obj, Layer):
+        raise UsageError("paddle do not support saving `paddle.nn.Layer` object.", hint="save its state_dict()")
+    if hasattr(path, "write"):
+        path.writelines(_nested.pieces(obj))
+        return
+    write_files({target(path): _nested.pieces(obj)})
+
+
+def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:
+    """The object that :func:`save` wrote; of a safetensors file made elsewhere, its tensors by name.
+
+    No code in the file is run: there is none. Sizes are checked against the size of the file before anything is
+    allocated. Tensors come back as leaves with ``stop_gradient=True``; in static mode as values that
+    ``Program.set_state_dict`` takes.
+
+    Args:
+        path: a file, or an open binary file at the beginning of what was saved.
+        return_numpy: arrays instead of tensors.
+
+    Raises:
+        FileMissing: there is no such file (a FileNotFoundError and a ValueError).
+        FileFormatError: the file is cut short, damaged, or something else, such as a pickle; says what was expected
+            and what is there (a ValueError).
+    """
+    refuse_options("paddle.load", configs)
+    if hasattr(path, "read"):
+        arrays, texts = container.read_stream(path)
+        name = str(getattr(path, "name", type(path).__name__))
+    else:
+        name = _path(path, "loading")
+        arrays, texts = container.read_path(name)
+    return _nested.restored(arrays, texts, name, return_numpy)
+
+
+def target(path: Any) -> str:
+    """The path of a file to write, whose folder is made when it is missing."""
+    name = _path(path, "saving")
+    if not os.path.basename(name):
+        raise UsageError(
+            "The input path MUST be format of dirname/filename [dirname\\filename in Windows system], but received "
+            "filename is empty string."
+        )
+    folder = os.path.dirname(name)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    return name
+
+
+def _path(path: Any, what: str) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise PathTypeError(f"only supports {what} objects to file and `BytesIO`, but got {type(path)}")
+    return os.fsdecode(path)
+
+
+class PathTypeError(ArgumentTypeError, ValueError):
+    """A path of a wrong type."""
+
+
+def check_protocol(protocol: Any) -> None:
+    """Refuse what Paddle refuses, although the protocol of pickles means nothing here."""
+    if isinstance(protocol, bool) or not isinstance(protocol, int):
+        raise ProtocolError(f"The 'protocol' MUST be `int`, but received {type(protocol)}")
+    if not 2 <= protocol <= 4:
+        raise ProtocolError(f"Expected 1<'protocol'<5, but received protocol={protocol}")
+
+
+def refuse_options(where: str, configs: dict[str, Any], known: tuple[str, ...] = ()) -> None:
+    """Refuse keyword arguments other than *known*."""
+    for name in configs:
+        if name not in known:
+            raise UnsupportedError(f"The additional config ({name}) of `{where}` is not supported.")

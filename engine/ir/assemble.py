@@ -1,0 +1,163 @@
+"""Operators from names and values: what the readers of programs (``parse.py``, ``from_json.py``) share."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .. import names, source
+from ..errors import OperatorError, ProgramError, VariableNotFound, did_you_mean
+from ..ops import registry
+from ..ops.opdef import OpDef, Slot
+from ..source import NOWHERE, Location
+from .operator import Operands, Operator
+from .program import Block, Program
+from .variable import Variable
+
+
+HIGHEST_ORDER = 6
+"""Up to which order gradient operators are read: deriving one costs several times what the order below does."""
+
+
+def definition(type_: str) -> OpDef:
+    """The definition of the operators of that type; raises :class:`OperatorError` when there is none."""
+    if type_.endswith("_grad" * (HIGHEST_ORDER + 1)):
+        raise OperatorError(f"gradient operators are read up to order {HIGHEST_ORDER}, and this is a higher one.")
+    return registry.by_type(type_)
+
+
+def assemble(
+    block: Block,
+    op: OpDef,
+    inputs: Mapping[str, list[str]],
+    outputs: Mapping[str, list[str]],
+    attrs: Mapping[str, Any],
+    *,
+    role: int = 0,
+    role_var: tuple[str, ...] = (),
+    scope: str = "/",
+    loc: Location = NOWHERE,
+) -> Operator:
+    """The operator that lists these variables in its slots; it is not appended yet.
+
+    Args:
+        inputs, outputs: the slots that are listed -> names of variables, ``@EMPTY@`` for an empty place.
+        attrs: the operator's own attributes; those that are left out have their defaults.
+
+    Raises:
+        OperatorError: slots or attributes that do not fit the definition.
+        VariableNotFound: a variable that is not declared.
+    """
+    for name in attrs:
+        check_attribute(op, name)
+    made = Operator(
+        block,
+        op,
+        _operands(block, op, op.inputs, inputs, "input"),
+        _operands(block, op, op.outputs, outputs, "output"),
+        op.attributes(attrs),
+        loc=loc,
+        role=role,
+        scope=scope,
+    )
+    made.role_var = role_var
+    return made
+
+
+def check_attribute(op: OpDef, name: str, others: Container[str] = ()) -> None:
+    """Raise :class:`OperatorError` unless *op* has an attribute called *name*, or *others* contains it."""
+    if name not in op.defaults and name not in others:
+        raise OperatorError(f"{op.type} has no attribute {name}.", hint=did_you_mean(name, op.defaults))
+
+
+def _operands(block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str, list[str]], what: str) -> Operands:
+    known = {s.name for s in slots}
+    for name in given:
+        if name not in known:
+            raise OperatorError(f"{op.type} has no {what} slot {name}.", hint=did_you_mean(name, known))
+    operands: list[Any] = []
+    for slot in slots:
+        arguments = given.get(slot.name)
+        values = [_find(block, n) for n in arguments or ()]
+        if slot.many:
+            operands.append(tuple(values) if arguments is not None or what == "input" else None)
+        elif len(values) > 1:
+            raise OperatorError(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given.")
+        elif not values and not slot.optional and op.forward is None:
+            raise OperatorError(f"{what} {slot.name} of {op.type} is missing.")
+        else:
+            operands.append(values[0] if values else None)
+    if what == "input":
+        # Optional slots at the end that are not listed are left out, as they were when the program was written.
+        while operands and slots[len(operands) - 1].name not in given and not operands[-1]:
+            operands.pop()
+    return tuple(operands)
+
+
+def _find(block: Block, name: str) -> Variable | None:
+    if name == names.EMPTY:
+        return None
+    found = block._find_var_recursive(name)
+    if found is None:
+        raise VariableNotFound(f"variable {name!r} is not declared.", hint=did_you_mean(name, block.vars))
+    return found
+
+
+# -- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def blocks_of(op: Operator) -> Iterator[Block]:
+    """The blocks that the operator's attributes hold."""
+    for value in op.attrs.values():
+        if isinstance(value, Block):
+            yield value
+        elif isinstance(value, tuple) and value and isinstance(value[0], Block):
+            yield from value
+
+
+def new_block(program: Program, parent: int, forward: int, backward: int) -> Block:
+    """Add a block; raises :class:`ProgramError` if it cannot stand there."""
+    idx = len(program.blocks)
+    if not -1 <= parent < idx or (parent == -1 and idx):
+        raise ProgramError(f"block {idx} cannot have block {parent} as its parent.")
+    if forward != -1 and not 0 <= forward < idx:
+        raise ProgramError(f"block {idx} cannot belong to the gradient of block {forward}, which comes later.")
+    block = Block(program, idx, parent)
+    block.forward_block_idx = forward
+    block.backward_block_idx = backward
+    program.blocks.append(block)
+    return block
+
+
+def check_blocks(program: Program) -> None:
+    """Raise :class:`ProgramError` unless the blocks that are named exist, and none is run inside itself."""
+    inside: dict[int, set[int]] = {}
+    for b in program.blocks:
+        if not -1 <= b.backward_block_idx < len(program.blocks):
+            raise ProgramError(f"block {b.idx} names block {b.backward_block_idx}, which does not exist.")
+        inside[b.idx] = {inner.idx for op in b.ops for inner in blocks_of(op)}
+    around = dict.fromkeys(inside, 0)
+    for held in inside.values():
+        for idx in held:
+            around[idx] += 1
+    free = [idx for idx, count in around.items() if not count]
+    for idx in free:  # grows while it is walked
+        for inner in inside[idx]:
+            around[inner] -= 1
+            if not around[inner]:
+                free.append(inner)
+    if len(free) < len(inside):
+        first = next(idx for idx, count in around.items() if count)
+        raise ProgramError(f"block {first} is run inside itself.")
+
+
+def block_at(program: Program, idx: int) -> Block:
+    """Block *idx*; raises :class:`ProgramError` when there is none."""
+    if not 0 <= idx < len(program.blocks):
+        raise ProgramError(f"block {idx} is named, but there are {len(program.blocks)} blocks.")
+    return program.blocks[idx]
+
+
+def recorded(frames: Iterable[tuple[str, int, str]]) -> Location:
+    """The location whose frames a file names, innermost first: ``(file, line, function)``."""
+    return tuple((source.recorded(file, function), line) for file, line, function in frames)

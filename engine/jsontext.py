@@ -1,0 +1,62 @@
+"""JSON, read strictly: what one program understands, every other one understands alike.
+
+Refused are names that come twice in an object, ``NaN`` and ``Infinity``, and nesting that no file of gradtool has.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from typing import Any, NoReturn
+
+from .errors import FileFormatError
+
+
+def write(value: Any, indent: int | None = None) -> str:
+    """*value* as JSON, in ASCII; without blanks unless *indent* asks for lines."""
+    return json.dumps(value, allow_nan=False, indent=indent, separators=(",", ":") if indent is None else None)
+
+
+def read(data: bytes | str, where: str) -> Any:
+    """The value that *data* stands for.
+
+    Args:
+        where: which file, and what in it, for the message.
+
+    Raises:
+        FileFormatError: it is no JSON.
+    """
+
+    def fail(came: str) -> NoReturn:
+        raise FileFormatError(where, "JSON", came)
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+            fail(f"the name {shown(twice)} comes twice")
+        return found
+
+    try:
+        text = data.decode("utf-8") if isinstance(data, bytes) else data
+        return json.loads(text, object_pairs_hook=distinct, parse_constant=lambda word: fail(f"{word} stands there"))
+    except UnicodeDecodeError as error:
+        fail(f"byte {error.start} is not UTF-8")
+    except json.JSONDecodeError as error:
+        fail(f"line {error.lineno}, column {error.colno} is not: {error.msg}")
+    except RecursionError:
+        fail("it is nested too deeply")
+    except FileFormatError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        fail(str(error))
+
+
+def shown(value: Any) -> str:
+    """*value* for a message, however long it is."""
+    return _SHORT.repr(value)
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
