@@ -108,10 +108,11 @@ def _whole(frame: FrameType | None) -> Location:
 
 def recorded(file: str, function: str) -> CodeType:
     """A stand-in for the code object of a function that only a file knows about; its source is never looked for."""
-    return _NO_CODE.replace(co_filename=f"<recorded>/{file}", co_name=function)
+    return _NO_CODE.replace(co_filename=_RECORDED + file, co_name=function)
 
 
 _NO_CODE: Final = recorded.__code__
+_RECORDED: Final = "<recorded>/"
 
 
 def file_and_line(location: Location) -> tuple[str, int] | None:
@@ -158,7 +159,7 @@ def describe(location: Location) -> str | None:
 def stack(location: Location) -> Iterator[str]:
     """The frames, outermost first, each as ``File "model.py", line 3, in build`` followed by its source line."""
     for code, line in reversed(location):
-        yield f'File "{code.co_filename}", line {line}, in {code.co_name}'
+        yield f'File "{code.co_filename.removeprefix(_RECORDED)}", line {line}, in {code.co_name}'
         source = text(code, line)
         if source:
             yield f"    {source}"

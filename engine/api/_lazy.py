@@ -46,6 +46,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "executor",
         "framework",
         "initializer",
+        "io",
         "layers",
         "optimizer",
         "param_attr",

@@ -155,3 +155,10 @@ provide("gradtool.static", "gradtool.static._metrics", "accuracy")
 
 provide("gradtool", "gradtool._saving", "load save")
 provide("gradtool.framework", "gradtool._saving", "load save")
+provide(
+    "gradtool.static",
+    "gradtool.static._saving",
+    "deserialize_persistables deserialize_program load load_from_file load_inference_model load_program_state "
+    "normalize_program save save_inference_model save_to_file serialize_persistables serialize_program "
+    "set_program_state",
+)

@@ -53,9 +53,10 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.dygraph", "gradtool.framework", "enable_dygraph disable_dygraph")
     provide(f"{_package}.dygraph", "gradtool.autograd", "no_grad grad")
     provide(f"{_package}.dygraph", "gradtool.nn", "Layer Sequential LayerList")
-    announce(_package, "io DataFeeder dataset", "reading data and saving models are not part of this version")
+    announce(_package, "DataFeeder dataset", "reading data is not part of this version")
     announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
 
+announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
 announce("gradtool.base", "optimizer regularizer clip", "it is in paddle.optimizer, paddle.regularizer and paddle.nn")
 
 provide(
@@ -64,6 +65,14 @@ provide(
     "SGD SGDOptimizer Momentum MomentumOptimizer Adagrad AdagradOptimizer Adam AdamOptimizer Adamax AdamaxOptimizer "
     "Adadelta AdadeltaOptimizer RMSPropOptimizer Lamb LambOptimizer",
 )
+provide("gradtool.fluid", "gradtool.static._saving", "load save")
+provide(
+    "gradtool.fluid.io",
+    "gradtool.fluid._saving",
+    "get_program_parameter get_program_persistable_vars load_inference_model load_params load_persistables load_vars "
+    "save_inference_model save_params save_persistables save_vars",
+)
+provide("gradtool.fluid.io", "gradtool.static._saving", "load load_program_state save set_program_state")
 provide("gradtool.fluid.regularizer", "gradtool.regularizer", "L1Decay L2Decay L1DecayRegularizer L2DecayRegularizer")
 provide("gradtool.fluid.clip", "gradtool.nn.clip", "GradientClipByValue GradientClipByNorm GradientClipByGlobalNorm")
 provide("gradtool.fluid", "gradtool._data", "data")

@@ -47,7 +47,8 @@ def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, *
     if hasattr(path, "write"):
         path.writelines(_nested.pieces(obj))
         return
-    write_files({target(path): _nested.pieces(obj)})
+    pieces = _nested.pieces(obj)
+    write_files({target(path): pieces})
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:

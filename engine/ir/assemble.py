@@ -14,7 +14,6 @@ from .operator import Operands, Operator
 from .program import Block, Program
 from .variable import Variable
 
-
 HIGHEST_ORDER = 6
 """Up to which order gradient operators are read: deriving one costs several times what the order below does."""
 

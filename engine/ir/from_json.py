@@ -251,7 +251,7 @@ _VARIABLE: dict[str, Field] = {
     "shape": (_is_shape, "a list of dimensions, -1 for one that is not known", ...),
     "dtype": (_is_text, "a data type", ...),
     "kind": (_is_name, "what the variable holds", DENSE),
-    **{flag: (_is_flag, "true or false", False) for flag in FLAGS},
+    **dict.fromkeys(FLAGS, (_is_flag, "true or false", False)),
     "parameter": (lambda v: isinstance(v, dict), "a parameter's settings", None),
     "location": (_is_count, "the number of a location", None),
 }

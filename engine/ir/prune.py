@@ -1,0 +1,88 @@
+"""What a program needs to get from fed variables to fetched ones, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..collector import paused_gc
+from ..errors import UsageError
+from .assemble import blocks_of
+from .checking import checked
+from .operator import Operator, each
+from .program import Program
+from .variable import Variable
+
+
+class UnfedError(UsageError):
+    """A variable to be fed that nothing needs, or one that is needed and not fed."""
+
+
+def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, skip: bool = False) -> Program:
+    """A copy of *program* in test form that computes *fetches* from *feeds*.
+
+    Operators of block 0 stay if a fetched variable needs them; a variable that is fed is not computed. Blocks that
+    operators hold stay whole.
+
+    Args:
+        skip: keep all operators of the forward part.
+
+    Raises:
+        UnfedError: a fed variable that nothing needs, or a data variable that is needed and not fed (a ValueError).
+    """
+    with paused_gc():
+        new = program.clone(for_test=True)
+        block = new.global_block()
+        fed = set(feeds)
+        kept = list(block.ops) if skip else _needed(block.ops, fed, fetches)
+        used = {v for op in kept for v in _touched(op)}
+        for v in block.vars.values():
+            v.op = None
+        for op in kept:
+            for v in each(op.outputs):
+                v.op = op
+        for name in feeds:
+            v = block.vars.get(name)
+            if v is None or (v not in used and name not in fetches):
+                raise UnfedError(
+                    f"feed variable '{name}' is not needed to compute {', '.join(fetches)}.",
+                    hint="leave it out of feed_vars",
+                )
+            v.is_data = True
+        missing = [v.name for v in block.vars.values() if v in used and v.is_data and v.name not in fed]
+        if missing:
+            raise UnfedError(
+                f"{', '.join(fetches)} cannot be computed without {', '.join(map(repr, missing))}.",
+                hint="add it to feed_vars",
+            )
+        used.update(block.vars[name] for name in (*feeds, *fetches))
+        block.vars = {name: v for name, v in block.vars.items() if v in used}
+        block._replace_ops(kept)
+        return checked(new, "prune")
+
+
+def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> list[Operator]:
+    """The operators that lead from *fed* to *fetches*, in order."""
+    needed = set(fetches) - fed
+    kept = []
+    for op in reversed(ops):
+        written = {v.name for v in each(op.outputs)}
+        if needed.isdisjoint(written):
+            continue
+        kept.append(op)
+        if any(blocks_of(op)):  # a block may leave a variable as it was
+            needed |= {v.name for v in _touched(op)} - fed
+        else:
+            needed -= written
+            needed |= {v.name for v in each(op.inputs)} - fed
+    kept.reverse()
+    return kept
+
+
+def _touched(op: Operator) -> Iterable[Variable]:
+    """What the operator reads and writes, in the blocks that it holds too."""
+    todo = [op]
+    for inner in todo:  # grows while it is walked
+        yield from inner.input_variables()
+        yield from inner.output_variables()
+        for block in blocks_of(inner):
+            todo += block.ops
