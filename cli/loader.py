@@ -1,4 +1,4 @@
-"""Loading a model file: ``model.py``, ``model.py:build``, ``pkg.mod:build``, or ``-`` for stdin.
+"""Loading a model file: ``model.py``, ``model.py:build``, ``pkg.mod:build``, ``-`` for stdin, or a saved program.
 
 While the file runs, ``import paddle`` finds gradtool, and the default programs, the scope, unique names and seeds are
 fresh. The frames above this module's belong to the user; those below it to the tool (``engine/source.py`` knows this
@@ -29,6 +29,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
+from . import saved_program
 from .errors import CommandError, ModelError, unknown
 
 MODULE = "__gradtool_model__"
@@ -100,6 +101,8 @@ class _Target:
     name: str
     folder: str | None
     function: str | None
+    saved: Callable[[], Program] | None = None
+    """Reads the program, if the file holds one instead of Python."""
 
 
 @contextlib.contextmanager
@@ -113,6 +116,9 @@ def executed(request: Request) -> Iterator[Loaded]:
     """
     target = _target(request)
     with _environment(request, target) as (main, startup, fed):
+        if target.saved is not None:
+            yield _saved(target.saved, target, request)
+            return
         module = types.ModuleType(MODULE)
         module.__file__ = target.file
         sys.modules[MODULE] = module
@@ -188,7 +194,18 @@ def _target(request: Request) -> _Target:
         data = path.read_bytes()
     except OSError as error:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
-    return _Target(code, str(path.resolve()), _short(where), str(path.resolve().parent), function)
+    saved = saved_program.reader(path, data)
+    return _Target(code, str(path.resolve()), _short(where), str(path.resolve().parent), function, saved)
+
+
+def _saved(read: Callable[[], Program], target: _Target, request: Request) -> Loaded:
+    """What a file leaves behind that holds a program."""
+    if target.function is not None or request.arg:
+        raise CommandError(f"{target.name} holds a program: it has no functions")
+    if request.mode == "eager":
+        raise CommandError(f"{target.name} holds a static program", "leave out --mode eager")
+    program = read()
+    return Loaded(target.name, {}, program, Program(), result=program)
 
 
 def _short(path: str) -> str:

@@ -96,9 +96,10 @@ class _Reader:
             for home, block in zip(program.blocks, blocks, strict=True):
                 for i, entry in enumerate(block["operators"]):
                     self.at = f", block {home.idx}, operator {i}"
-                    if "gradient_of" in entry:
-                        origins.append((len(ops), entry["gradient_of"]))
-                    ops.append(home._append(self.operator(home, entry)))
+                    told = self.take(entry, _OPERATOR)
+                    if told["gradient_of"] is not None:
+                        origins.append((len(ops), told["gradient_of"]))
+                    ops.append(home._append(self.operator(home, told)))
             self.at = ""
             check_blocks(program)
         except FileFormatError:
@@ -140,8 +141,7 @@ class _Reader:
             setattr(made, flag, told[flag])
         block.vars[name] = made
 
-    def operator(self, block: Block, entry: Any) -> Operator:
-        told = self.take(entry, _OPERATOR)
+    def operator(self, block: Block, told: Mapping[str, Any]) -> Operator:
         return assemble(
             block,
             definition(told["type"]),
@@ -247,7 +247,7 @@ _BLOCK: dict[str, Field] = {
     "operators": (_is_list, "a list", ...),
 }
 _VARIABLE: dict[str, Field] = {
-    "name": (_is_name, "a name", ...),
+    "name": (_is_text, "a name", ...),
     "shape": (_is_shape, "a list of dimensions, -1 for one that is not known", ...),
     "dtype": (_is_text, "a data type", ...),
     "kind": (_is_name, "what the variable holds", DENSE),

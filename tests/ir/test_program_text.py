@@ -19,11 +19,16 @@ from tests.ops.test_op_programs import OneOp
 
 
 def read_back(program: Program) -> Program:
-    """The program read from its own text, which must print the same and be sound."""
+    """The program read from its own text, which must print the same and be sound; through JSON and bytes as well."""
     text = str(program)
     found = parse_program(text)
-    assert str(found) == text
-    verify(found)
+    for again in (
+        found,
+        Program.from_json(program.to_json()),
+        Program.parse_from_string(program.serialize_to_string()),
+    ):
+        assert str(again) == text
+        verify(again)
     return found
 
 

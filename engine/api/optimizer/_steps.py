@@ -65,7 +65,7 @@ class Steps:
         The numbers at the ends of the names need not be the same: a second optimizer of a process counts on.
 
         Raises:
-            MissingState: something is kept for some parameters and not for others (an AssertionError).
+            MissingState: something is kept for some trainable parameters and not for others (an AssertionError).
             ArgumentTypeError: *state_dict* is no dict (a TypeError).
             ShapeError: a value has another shape (a ValueError).
         """
@@ -80,8 +80,13 @@ class Steps:
         found = []
         for p in self._parameters or []:
             for kept in self._kept():
+                known = (p, kept.name) in self._states
                 tensor = self._state(p, kept)
                 name = _same(tensor.name, saved)
+                if name is None and p.stop_gradient:  # frozen, or a statistic: nothing was ever kept for it
+                    if not known:
+                        del self._states[p, kept.name]
+                    continue
                 if name is None:
                     raise MissingState(
                         f"Optimizer set error, {tensor.name} should be in the state dict.",
