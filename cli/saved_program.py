@@ -42,7 +42,7 @@ def _container(path: Path, data: bytes) -> Program:
     from gradtool.static import deserialize_program
     from gradtool.static._saving import values_in
 
-    program = deserialize_program(data)
+    program: Program = deserialize_program(data)
     beside = [path.with_suffix(suffix) for suffix in _VALUES] if path.suffix == ".pdmodel" else []
     for file in beside:
         if file.is_file():

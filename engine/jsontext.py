@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import reprlib
+from collections import Counter
 from typing import Any, NoReturn
 
 from .errors import FileFormatError
@@ -33,8 +34,7 @@ def read(data: bytes | str, where: str) -> Any:
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            seen: set[str] = set()
-            twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+            (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
             fail(f"the name {shown(twice)} comes twice")
         return found
 

@@ -44,7 +44,7 @@ def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, *
     refuse_options("paddle.save", configs)
     if isinstance(obj, Layer):
         raise UsageError("paddle do not support saving `paddle.nn.Layer` object.", hint="save its state_dict()")
-    if hasattr(path, "write"):
+    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
         path.writelines(_nested.pieces(obj))
         return
     pieces = _nested.pieces(obj)
@@ -68,7 +68,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
             and what is there (a ValueError).
     """
     refuse_options("paddle.load", configs)
-    if hasattr(path, "read"):
+    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
         arrays, texts = container.read_stream(path)
         name = str(getattr(path, "name", type(path).__name__))
     else:

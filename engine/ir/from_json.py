@@ -49,6 +49,7 @@ class _Reader:
         self.where = where
         self.at = ""
         """The part that is being read, for messages."""
+        self.locations: list[Location] = []
 
     def fail(self, expected: str, came: str, hint: str | None = None) -> NoReturn:
         raise FileFormatError(f"{self.where}{self.at}", expected, came, hint=hint)
@@ -113,7 +114,7 @@ class _Reader:
         return checked(program, "loading")
 
     def location(self, told: Mapping[str, Any]) -> Location:
-        number = told["location"]
+        number: int | None = told["location"]
         if number is None:
             return NOWHERE
         if number >= len(self.locations):

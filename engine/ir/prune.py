@@ -41,13 +41,13 @@ def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, ski
             for v in each(op.outputs):
                 v.op = op
         for name in feeds:
-            v = block.vars.get(name)
-            if v is None or (v not in used and name not in fetches):
+            given = block.vars.get(name)
+            if given is None or (given not in used and name not in fetches):
                 raise UnfedError(
                     f"feed variable '{name}' is not needed to compute {', '.join(fetches)}.",
                     hint="leave it out of feed_vars",
                 )
-            v.is_data = True
+            given.is_data = True
         missing = [v.name for v in block.vars.values() if v in used and v.is_data and v.name not in fed]
         if missing:
             raise UnfedError(
