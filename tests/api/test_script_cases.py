@@ -14,6 +14,7 @@ import pytest
 
 from gradtool import _alias
 from gradtool.engine.errors import UnknownNameWarning, UnsupportedError
+from gradtool.utils import unique_name
 from tests.parity import replay
 
 NAMES = replay.names("x")
@@ -61,8 +62,8 @@ def agrees(ours: Any, recorded: Any) -> bool:
 
 @pytest.fixture(autouse=True)
 def importable() -> Iterator[None]:
-    """The scripts import paddle."""
-    with _alias.active():
+    """The scripts import paddle, and count names from the beginning."""
+    with _alias.active(), unique_name.guard():
         yield
 
 
