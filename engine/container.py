@@ -11,12 +11,11 @@ stored as float64 with one more dimension, of real and imaginary part, and named
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from . import jsontext
 from .errors import FileFormatError, FileMissing
 from .jsontext import shown
 from .spec import DTYPES
+from .spec import dtype as dtype_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -41,22 +41,24 @@ _UNSIGNED = ("uint16", "uint32", "uint64")
 """Types that NumPy arrays may have beside those of tensors."""
 
 
-@functools.cache
-def _types() -> dict[str, np.dtype[Any]]:
-    """Code in the header -> NumPy type, for every data type that has one."""
-    known = [(d.name, d.numpy) for d in DTYPES if d.numpy is not None] + [(n, np.dtype(n)) for n in _UNSIGNED]
-    codes = {re.sub("[a-z]+", lambda word: _LETTERS[word.group()], name): numpy for name, numpy in known}
-    return {code: numpy for code, numpy in codes.items() if numpy != _COMPLEX}
-
-
-@functools.cache
-def _codes() -> dict[np.dtype[Any], str]:
-    return {numpy: code for code, numpy in _types().items()}
+_TYPES: Final = {
+    re.sub("[a-z]+", lambda word: _LETTERS[word.group()], name): name
+    for name in (*(d.name for d in DTYPES), *_UNSIGNED)
+    if name != _COMPLEX.name
+}
+"""Code in the header -> name of the type. NumPy's own types for them are looked up when an array has one."""
+_CODES: Final = {name: code for code, name in _TYPES.items()}
 
 
 def can_hold(array: Array) -> bool:
     """Whether the container has a code for the array's type."""
-    return _native(array.dtype) in (*_codes(), _COMPLEX)
+    return array.dtype.name in _CODES or array.dtype == _COMPLEX
+
+
+def _numpy(code: Any) -> np.dtype[Any] | None:
+    """The NumPy type with that code; None if there is none."""
+    name = _TYPES.get(code) if isinstance(code, str) else None
+    return None if name is None else np.dtype(name) if name in _UNSIGNED else dtype_of(name).numpy
 
 
 def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -83,7 +85,7 @@ def pieces(arrays: Mapping[str, Array], texts: Mapping[str, str]) -> Iterator[An
     for name, array in ordered:
         begin, end = end, end + array.nbytes
         header[name] = {
-            "dtype": _codes()[array.dtype],
+            "dtype": _CODES[array.dtype.name],
             "shape": list(array.shape),
             "data_offsets": [begin, end],
         }
@@ -203,9 +205,9 @@ class _Reader:
         if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
             self.fail(f"dtype, shape and data_offsets of array {shown(name)}", f"there is {shown(entry)}")
         code, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
-        dtype = _types().get(code) if isinstance(code, str) else None
+        dtype = _numpy(code)
         if dtype is None:
-            self.fail(f"array {shown(name)} to have one of the types {', '.join(_types())}", f"it has {shown(code)}")
+            self.fail(f"array {shown(name)} to have one of the types {', '.join(_TYPES)}", f"it has {shown(code)}")
         if not _whole_numbers(shape) or len(shape) > _MOST_DIMENSIONS or max(shape, default=0) > _MOST_ELEMENTS:
             self.fail(f"array {shown(name)} to have a shape", f"it is {shown(shape)}")
         if not _whole_numbers(place) or len(place) != 2 or not place[0] <= place[1] <= self.left:

@@ -24,6 +24,7 @@ from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.to_json import to_json
 from gradtool.engine.jsontext import shown
+from gradtool.engine.rows import SelectedRows
 from gradtool.engine.spec import DTYPES
 
 FORMAT = "gradtool/state/1"
@@ -110,6 +111,10 @@ class _Writer:
 
     def tensor(self, value: Any, path: tuple[str, ...]) -> Any:
         name = value.name if isinstance(value, Tensor) else value._name
+        if isinstance(value, Tensor) and isinstance(value.array, SelectedRows):  # a table that stays sparse
+            held = value.array
+            places = [self.store(part, (*path, what)) for part, what in ((held.rows, "rows"), (held.values, "values"))]
+            return {"selected_rows": places, "height": held.height, "name": name}
         return {"tensor": self.store(np.asarray(value), path), "name": name}
 
     def array(self, value: Any, path: tuple[str, ...]) -> Any:
@@ -172,7 +177,7 @@ def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, r
     reader = _Reader(arrays, file, return_numpy)
     form = texts.get("format", "")
     if not form.startswith("gradtool/"):
-        return {name: reader.tensor({"tensor": name, "name": name}) for name in arrays}
+        return {name: reader.tensor({"tensor": name, "name": name}, 0) for name in arrays}
     if form != FORMAT:
         raise FileFormatError(file, f"format {FORMAT}", f"it is {shown(form)}", hint="a newer gradtool may read it")
     if "structure" not in texts:
@@ -209,11 +214,8 @@ class _Reader:
             return node
         for kind, (read, keys) in _READERS.items():
             if node.keys() == keys:
-                return read(self, node[kind], depth + 1)
-        if node.keys() == {"tensor", "name"}:
-            return self.tensor(node)
-        kinds = ", ".join([*_READERS, "tensor"])
-        self.fail(f"one of {kinds}", f"the structure has an object with {shown(list(node))}")
+                return read(self, node[kind] if len(keys) == 1 else node, depth + 1)
+        self.fail(f"one of {', '.join(_READERS)}", f"the structure has an object with {shown(list(node))}")
 
     def float_(self, word: Any, depth: int) -> float:
         if word not in ("nan", "inf", "-inf"):
@@ -247,15 +249,30 @@ class _Reader:
             self.fail("keys that differ", f"there is {shown(entries)}")
         return found
 
-    def tensor(self, node: dict[str, Any]) -> Any:
-        array, name = self.array(node["tensor"], 0), node["name"]
-        if self.return_numpy:
-            return array
-        if not isinstance(name, str) or all(array.dtype != d.numpy for d in DTYPES):
+    def tensor(self, node: dict[str, Any], depth: int) -> Any:
+        array = self.array(node["tensor"], depth)
+        return self.named(("tensor", node["tensor"]), array, node["name"])
+
+    def selected_rows(self, node: dict[str, Any], depth: int) -> Any:
+        places, height = node["selected_rows"], node["height"]
+        rows, values = (self.array(p, depth) for p in places) if _is_pair(places) else (None, None)
+        if rows is None or values is None or rows.dtype != np.int64 or rows.ndim != 1 or values.shape[:1] != rows.shape:
+            self.fail("indices and values of selected rows", f"there is {shown(places)}")
+        if (
+            type(height) is not int
+            or not 0 <= height < 2**58
+            or (rows.size and not 0 <= rows.min() <= rows.max() < height)
+        ):
+            self.fail("rows within the height of their table", f"it is {shown(height)}")
+        return self.named(("selected_rows", places[0]), SelectedRows(rows, values, height), node["name"])
+
+    def named(self, key: tuple[str, str], array: Any, name: Any) -> Any:
+        """A tensor, made once; the array itself if that is what the caller wants."""
+        known = self.return_numpy or array.dtype.name in _TENSOR_TYPES
+        if not isinstance(name, str) or not known:
             self.fail("name and data type of a tensor", f"there is {shown(name)} of type {array.dtype}")
-        key = ("tensor", node["tensor"])
         if key not in self.made:
-            self.made[key] = _tensor(array, name)
+            self.made[key] = array if self.return_numpy else _tensor(array, name)
         return self.made[key]
 
     def array(self, name: Any, depth: int) -> Array:
@@ -279,25 +296,31 @@ class _Reader:
         return self.made[key]  # type: ignore[no-any-return]
 
 
-def _tensor(array: Array, name: str) -> Any:
+def _tensor(array: Any, name: str) -> Any:
     """A tensor as the mode has them: with a gradient to come, or a value as scopes hold it."""
-    if not state.in_static_mode():
+    if isinstance(array, SelectedRows) or not state.in_static_mode():
         return Tensor(array, name=name)
     scope = Scope()
     scope.values[name] = array
     return DenseTensor(scope, name)
 
 
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2
+
+
+_TENSOR_TYPES = {d.name for d in DTYPES}
+
 _READERS: Mapping[str, tuple[Callable[[_Reader, Any, int], Any], set[str]]] = {
-    kind: (read, {kind})
-    for kind, read in (
-        ("float", _Reader.float_),
-        ("complex", _Reader.complex_),
-        ("tuple", _Reader.tuple_),
-        ("dict", _Reader.dict_),
-        ("items", _Reader.items),
-        ("array", _Reader.array),
-        ("scalar", _Reader.scalar),
-        ("program", _Reader.program),
-    )
+    "float": (_Reader.float_, {"float"}),
+    "complex": (_Reader.complex_, {"complex"}),
+    "tuple": (_Reader.tuple_, {"tuple"}),
+    "dict": (_Reader.dict_, {"dict"}),
+    "items": (_Reader.items, {"items"}),
+    "array": (_Reader.array, {"array"}),
+    "scalar": (_Reader.scalar, {"scalar"}),
+    "tensor": (_Reader.tensor, {"tensor", "name"}),
+    "selected_rows": (_Reader.selected_rows, {"selected_rows", "height", "name"}),
+    "program": (_Reader.program, {"program"}),
 }
+"""What an object stands for, by its first key: who reads it, and all its keys."""

@@ -100,6 +100,20 @@ def test_tensors_arrays_and_numbers_stay_what_they_are() -> None:
     assert parameter.numpy().any()
 
 
+def test_sparse_gradients_stay_sparse() -> None:
+    table = paddle.nn.Embedding(1000, 3, sparse=True)
+    table(paddle.to_tensor([7, 2, 7])).sum().backward()
+    grad = table.weight.grad
+    assert grad.is_selected_rows()
+    assert len(saved(grad)) < 1000
+    found = back([grad, grad])
+    assert found[0] is found[1]
+    assert found[0].is_selected_rows()
+    assert (found[0].rows, found[0].shape) == (grad.rows, grad.shape)
+    np.testing.assert_array_equal(found[0].numpy(), grad.numpy())
+    np.testing.assert_array_equal(np.asarray(back(grad, return_numpy=True)), grad.numpy())
+
+
 def test_what_was_shared_is_shared_again_and_stored_once() -> None:
     tensor, array = paddle.ones([1000]), np.ones(1000)
     data = saved([tensor, {"again": tensor}, array, array])
@@ -259,12 +273,15 @@ def test_arguments() -> None:
 
 # -- files that are not what they should be ---------------------------------------------------------------------------
 
+SPARSE = {"selected_rows": ["r", "v"], "height": 5, "name": "g"}
+ROWS = {"r": [4, 2], "v": np.ones((2, 3))}
+
 
 @pytest.mark.parametrize(
     ("file", "about"),
     [
         (holding(1, format="gradtool/state/2"), r"expected format gradtool/state/1, but it is 'gradtool/state/2'"),
-        (holding({"pickle": "x"}), "one of float, .*, tensor, but the structure has an object with"),
+        (holding({"pickle": "x"}), "one of float, .*, program, but the structure has an object with"),
         (holding({}), "the structure has an object with"),
         (holding({"float": "1e400"}), "nan, inf or -inf"),
         (holding({"float": ["nan"]}), "nan, inf or -inf"),
@@ -281,6 +298,13 @@ def test_arguments() -> None:
         (holding({"scalar": "a"}, {"a": [1, 2]}), "to be one number"),
         (holding({"tensor": "a", "name": 3}, {"a": [1]}), "name and data type of a tensor"),
         (holding({"tensor": "a", "name": "a"}, {"a": np.ones(1, np.uint16)}), "name and data type of a tensor"),
+        (holding(SPARSE | {"selected_rows": "rv"}, ROWS), "indices and values of selected rows"),
+        (holding(SPARSE | {"selected_rows": ["v", "r"]}, ROWS), "indices and values of selected rows"),
+        (holding(SPARSE | {"selected_rows": ["r", "x"]}, ROWS), "the name of an array"),
+        (holding(SPARSE | {"height": 2}, ROWS), "rows within the height of their table, but it is 2"),
+        (holding(SPARSE | {"height": True}, ROWS), "rows within the height of their table"),
+        (holding(SPARSE | {"height": 2**80}, ROWS), "rows within the height of their table"),
+        (holding(SPARSE | {"name": None}, ROWS), "name and data type of a tensor"),
         (holding({"program": "a"}, {"a": [1]}), "to hold a text"),
         (holding({"program": "a"}, {"a": np.frombuffer(b"[1]", np.uint8)}), r"\(program\): expected a program"),
         (holding({"program": "a"}, {"a": np.frombuffer(b"\xff", np.uint8)}), r"\(program\): expected JSON"),

@@ -95,7 +95,7 @@ def check_fit(v: Variable, value: Array) -> None:
             f"Parameter's shape does not match, the Program requires a parameter with the shape of ({v.shape}), while "
             f"the loaded parameter (namely [ {v.name} ]) has a shape of ({value.shape})."
         )
-    if v.dtype.numpy is not None and value.dtype != v.dtype.numpy:
+    if value.dtype.name != v.dtype.name:
         raise ValueTypeError(
             f"Parameter's data type does not match, the Program requires a parameter with a dtype of ({v.dtype.name}), "
             f"while the loaded parameter (namely [ {v.name} ]) has a dtype of ({value.dtype})."
