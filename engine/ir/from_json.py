@@ -102,16 +102,16 @@ class _Reader:
                         origins.append((len(ops), told["gradient_of"]))
                     ops.append(home._append(self.operator(home, told)))
             self.at = ""
+            for own, number in origins:
+                if number >= own:
+                    self.fail("gradient_of to be the number of an operator before", f"it is {number}")
+                ops[own].origin = ops[number]
             check_blocks(program)
+            return checked(program, "loading")
         except FileFormatError:
             raise
         except GradtoolError as error:
             self.fail("a program that can exist", error.message.removesuffix("."), error.hint)
-        for own, number in origins:
-            if number >= own:
-                self.fail("gradient_of to be the number of an operator before", f"it is {number}")
-            ops[own].origin = ops[number]
-        return checked(program, "loading")
 
     def location(self, told: Mapping[str, Any]) -> Location:
         number: int | None = told["location"]
