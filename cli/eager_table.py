@@ -156,7 +156,7 @@ def _reached(t: Tensor, inside: set[Any]) -> bool:
 
 
 def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor], out: Output) -> list[Tensor | None]:
-    """The gradients of one pass; what the file left in ``.grad`` where it has overwritten what that pass needs."""
+    """The gradients of one pass."""
     try:
         found: list[Tensor | None] = model.call(
             sweeping.grad,
@@ -168,13 +168,8 @@ def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor],
             constants=constants,
         )
     except InplaceError as error:
-        left = [t.grad for t in wanted]
-        cleared = not any(g is not None and g.array.any() for g in left)
-        if not model.restored or constants or cleared:
-            error.hint = "the command runs backward over the last graph; leave a loss that no step followed"
-            raise
-        out.note(f"{model.name} ran backward and then changed tensors in place: shown is what it left in .grad")
-        return left
+        error.hint = "the command runs backward over the last graph; leave a loss whose values were not overwritten"
+        raise
     if any(leaf.hooks for leaf in model.leaves):
         out.note("hooks on leaves change .grad alone: shown are the gradients that they get")
     if model.restored:

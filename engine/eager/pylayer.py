@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from .backward import checked
 from .mode import is_grad_enabled, no_grad
 from .record import lifted, rule_ops, values
 from .saved import Packed, packing, unpacked
-from .tape import Freed, FreedGraphError, GradNode
+from .tape import Freed, FreedGraphError, GradNode, copied
 from .tensor import Tensor, Version
 
 
@@ -91,6 +92,12 @@ class _SavedOutput:
         self.array = tensor.array if hooks is None else None
         self.version: Version = tensor.version
         self.index = index
+
+    def copied(self) -> _SavedOutput:
+        """The same with values of its own."""
+        other = copy.copy(self)
+        other.array = None if self.array is None else self.array.copy()
+        return other
 
     def restored(self, node: GradNode | None) -> Tensor:
         array = self.array if self.packed is None else self.packed.unpacked()
@@ -175,12 +182,14 @@ class LayerNode(GradNode):
         super().free(freed)
         self.ctx._saved = None
 
-    def retention(self) -> tuple[Any, ...]:
-        return *super().retention(), self.ctx._saved
+    def copies(self) -> tuple[Any, ...]:
+        saved = self.ctx._saved
+        copies = [v.copied() if isinstance(v, _SavedOutput) else copied(v) for v in saved or ()]
+        return *super().copies(), None if saved is None else tuple(copies)
 
-    def take_back(self, retention: tuple[Any, ...]) -> None:
-        *retained, self.ctx._saved = retention
-        super().take_back(tuple(retained))
+    def take_back(self, copies: tuple[Any, ...]) -> None:
+        *kept, self.ctx._saved = copies
+        super().take_back(tuple(kept))
 
 
 class PyLayer:

@@ -11,6 +11,8 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import source
 from ..errors import GradientError
 from ..ops.opdef import OpDef, Operand
@@ -152,16 +154,18 @@ class GradNode:
     def free(self, freed: Freed) -> None:
         """Let go of the retained values."""
         if _keeping and not isinstance(self.kept, Freed):
-            self.aside = self.retention()
+            self.aside = self.copies()
         self.kept = freed
 
-    def retention(self) -> tuple[Any, ...]:
-        """All that :meth:`free` lets go of and :meth:`take_back` takes."""
-        return (self.kept,)
+    def copies(self) -> tuple[Any, ...]:
+        """Copies of all that :meth:`free` lets go of: mostly a step that overwrites the parameters follows."""
+        kept = self.kept
+        return (kept if isinstance(kept, (Freed, PackedValues)) else tuple([each(v, copied) for v in kept]),)
 
-    def take_back(self, retention: tuple[Any, ...]) -> None:
-        """Retain again what :meth:`retention` gave."""
-        (self.kept,) = retention
+    def take_back(self, copies: tuple[Any, ...]) -> None:
+        """Retain what :meth:`copies` gave."""
+        (self.kept,) = copies
+        self.versions = ()
 
     def retained(self) -> tuple[Operand, ...]:
         """What the rule reads.
@@ -205,6 +209,13 @@ class GradNode:
 def each(value: Any, change: Callable[[Any], Any]) -> Any:
     """*change* applied to *value*, or to each entry of the list that it is."""
     return [change(v) for v in value] if isinstance(value, (list, tuple)) else change(value)
+
+
+def copied(value: Any) -> Any:
+    """*value* with an array of its own."""
+    if isinstance(value, Tensor):
+        return value.placed(value.array.copy())
+    return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
 
 
 def restore(nodes: Iterable[GradNode]) -> bool:

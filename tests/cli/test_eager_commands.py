@@ -85,10 +85,10 @@ def test_a_freed_graph_still_fails_while_the_file_runs(gradtool: Run, model: Wri
     assert "model.py:4" in done.err
 
 
-def test_what_the_file_left_when_it_overwrote_its_parameters(gradtool: Run, model: Write) -> None:
+def test_a_file_that_overwrote_its_parameters(gradtool: Run, model: Write) -> None:
     text = SQUARE + "loss.backward()\nw.set_value(w.numpy() - 1)\n"
     done = gradtool("backward", model(text), "--format", "json")
-    assert "shown is what it left in .grad" in done.err
+    assert "shown is one pass over the same graph" in done.err
     assert json.loads(done.out)["parameters"][0]["values"]["norm"] == 10.0
     assert gradtool("backward", "model.py", "--no-grad", "nothing").code == 2
     without = gradtool("backward", model(SQUARE + "w.set_value(w.numpy() - 1)\n"))
@@ -112,6 +112,7 @@ class Cube(paddle.autograd.PyLayer):
 w = paddle.to_tensor([2.0], stop_gradient=False)
 loss = paddle.sum(Cube.apply(w))
 loss.backward()
+w.set_value(w * 0.0)
 """
     done = gradtool("backward", model(text), "--format", "json")
     [row] = json.loads(done.out)["parameters"]
@@ -327,8 +328,20 @@ def test_hooks_on_leaves_are_mentioned(gradtool: Run, model: Write) -> None:
     assert json.loads(done.out)["parameters"][0]["values"]["norm"] == 10.0
 
 
-def test_a_training_loop_that_cleared_its_gradients(gradtool: Run, model: Write) -> None:
-    text = SQUARE + "loss.backward()\nw.set_value(w.numpy() - 1)\nw.clear_grad()\n"
+def test_a_training_loop_shows_the_gradients_of_its_last_step(gradtool: Run, model: Write) -> None:
+    start = SQUARE.partition("loss")[0]
+    text = (
+        start + "sgd = paddle.optimizer.SGD(0.1, parameters=[w])\nfor step in range(3):\n"
+        "    loss = paddle.sum(w * w)\n    loss.backward()\n    sgd.step()\n    sgd.clear_grad()\n"
+    )
+    done = gradtool("backward", model(text), "--format", "json")
+    assert done.code == 0
+    assert "shown is one pass over the same graph" in done.err
+    assert json.loads(done.out)["parameters"][0]["values"]["norm"] == pytest.approx(10 * 0.8**2, rel=1e-6)
+
+
+def test_a_training_loop_that_kept_its_graph_and_cleared_its_gradients(gradtool: Run, model: Write) -> None:
+    text = SQUARE + "loss.backward(retain_graph=True)\nw.set_value(w.numpy() - 1)\nw.clear_grad()\n"
     done = gradtool("backward", model(text))
     assert done.code == 4
     assert "modified by an inplace operation (set_value)" in done.err
