@@ -235,9 +235,9 @@ class OpDef:
 
         The parameters of the rule say what is kept for backward: the names of the kernel's parameters are forward
         inputs, the lower-case names of output slots are forward outputs, and with a ``d`` in front the gradients of
-        outputs; keyword-only parameters are attributes. It returns one entry per input that it gives a gradient for
-        (a tuple when there are several): a value, a function that computes it (called only when it is wanted), or
-        None for a gradient that is zero everywhere.
+        outputs; keyword-only parameters are attributes, and ``**attrs`` stands for all of them. It returns one entry
+        per input that it gives a gradient for (a tuple when there are several): a value, a function that computes it
+        (called only when it is wanted), or None for a gradient that is zero everywhere.
 
         Args:
             wrt: the input slots with a gradient, separated by blanks; all inputs that are not optional by default.
@@ -256,7 +256,8 @@ class OpDef:
     def infer(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Add the shape rule: ``fn(*input specs, **attrs)`` gives the output spec, or a tuple of them.
 
-        It takes the attributes that it names as keyword-only parameters; a list slot comes as a tuple of specs.
+        It takes the attributes that it names as keyword-only parameters, all of them as ``**attrs``; a list slot comes
+        as a tuple of specs.
         """
         self.infer_fn = fn
         return fn
@@ -305,7 +306,7 @@ class OpDef:
         from . import infer
 
         if self.infer_fn is not None:
-            names = keyword_only(self.infer_fn)
+            names = taken_by(self.infer_fn, self.defaults)
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
         else:
             result = infer.by_trait(self, specs, attrs)
@@ -346,10 +347,16 @@ def positional(fn: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def keyword_only(fn: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of the keyword-only parameters."""
+def taken_by(fn: Callable[..., Any], attrs: Iterable[str]) -> tuple[str, ...]:
+    """Names of the attributes that *fn* takes: its keyword-only parameters, or all of *attrs* for ``**attrs``."""
     code = fn.__code__
+    if code.co_flags & VARKEYWORDS:
+        return tuple(attrs)
     return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
+VARKEYWORDS = 0x08
+"""The flag of a function with ``**`` (``inspect.CO_VARKEYWORDS``)."""
 
 
 class WrittenRule:
@@ -392,7 +399,7 @@ class WrittenRule:
         self.needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = {
             at[name]: needed for name, needed in (needs or {}).items()
         }
-        self.attrs = keyword_only(fn)
+        self.attrs = taken_by(fn, op.defaults)
         self.many = tuple(op.inputs[i].many for i in wrt)
 
     def __call__(
@@ -466,7 +473,7 @@ def op(
         name: what rules call it.
         signature: its slots, as in ``"X* AxisTensor? -> Out"``: ``*`` holds a list, ``?`` may be empty. The kernel's
             positional parameters after ``k`` stand for the inputs in this order, its keyword-only ones for
-            attributes.
+            attributes, ``**attrs`` for all of them.
         type: what programs call it; the name by default.
         attrs: every attribute with its default.
         differentiable: False for an operator through which no gradient can pass (comparisons, shapes, …).
@@ -475,7 +482,7 @@ def op(
 
     def define(kernel: Callable[..., Any]) -> OpDef:
         before, _, after = signature.partition("->")
-        taken = keyword_only(kernel)
+        taken = taken_by(kernel, attrs or ())
         missing = [a for a in taken if a not in (attrs or {})]
         if missing:
             raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(missing)}")

@@ -26,6 +26,7 @@ LIBRARY = (
     "elementary",
     "elementwise",
     "gather",
+    "grid",
     "indexing",
     "interleave",
     "internal",
@@ -43,11 +44,14 @@ LIBRARY = (
     "random",
     "reduction",
     "repeat",
+    "resize",
     "shape",
+    "shuffle",
     "softmax",
     "slicing",
     "sort",
     "unary",
+    "unfold",
 )
 
 _by_name: dict[str, OpDef] = {}

@@ -105,6 +105,7 @@ def each_op() -> pytest.MarkDecorator:
 
 
 SHAPED_BY_VALUES = {
+    "bilinear_interp_v2",
     "bincount",
     "concat",
     "empty",

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ..infer import floating
-from ..opdef import OpDef, Trait, WrittenRule, op
+from ..opdef import OpDef, Trait, op
 from ..samples import between, exactly
 from . import special
 
@@ -124,11 +124,6 @@ def softshrink(k, x, **attrs):
 @softshrink.gradient
 def _(k, x, dout, **attrs):
     return dout * (k.abs(x) > attrs["lambda"])
-
-
-# `lambda` cannot be the name of a parameter, from which the attributes in use are read otherwise.
-assert isinstance(softshrink.rule, WrittenRule)
-softshrink.kernel_attrs = softshrink.rule.attrs = ("lambda",)
 
 
 @op("tanh_shrink", trait=Trait.UNARY)

@@ -29,115 +29,93 @@ ADAM_SLOTS = (
 )
 
 
-def _adam(k, param, w, g, rate, m, v, v_max, b1p, b2p, master, skip, b1t, b2t, et, beta1, beta2, epsilon, fixed):
-    """Adam's outputs (Kingma and Ba 2015; with *v_max* AMSGrad, Reddi et al. 2018) for weights *w*.
-
-    *b1p* and *b2p* are the powers of the betas at this step; *fixed* keeps them as they are.
-    """
-    if skip is not None and bool(skip.reshape(())):
-        return param, m, v, v_max, b1p, b2p, master
-    beta1 = _rounded(k, beta1, w) if b1t is None else number(b1t, w)
-    beta2 = _rounded(k, beta2, w) if b2t is None else number(b2t, w)
-    epsilon = epsilon if et is None else number(et, w)
-    m_new = beta1 * m + (1 - beta1) * g
-    v_new = beta2 * v + (1 - beta2) * (g * g)
-    peak = v_new if v_max is None else k.xp.maximum(v_max, v_new)
-    root = k.xp.sqrt(1 - number(b2p, w))
-    step = rate * root / (1 - number(b1p, w))
-    w_new = w - step * (m_new / (k.xp.sqrt(peak) + epsilon * root))
-    powers = (b1p * 1.0, b2p * 1.0) if fixed else (b1p * beta1, b2p * beta2)
-    p_new, master_new = new(param, master, w_new)
-    return p_new, m_new, v_new, None if v_max is None else peak, *powers, master_new
+DECAY = {"coeff": 0.01, "lr_ratio": 1.0, "with_decay": False}
+"""What AdamW adds to Adam."""
 
 
-@updates("adam", ADAM_SLOTS, ADAM)
-def adam(
-    k,
-    param,
-    grad,
-    rate,
-    moment1,
-    moment2,
-    moment2_max,
-    beta1_pow,
-    beta2_pow,
-    master,
-    skip,
-    beta1_tensor,
-    beta2_tensor,
-    epsilon_tensor,
-    *,
-    beta1,
-    beta2,
-    epsilon,
-    use_global_beta_pow,
-):
+def _define(name, doc, decays=False):
+    """Adam or AdamW: they differ in the learning rate and weights that they start from."""
+
+    def kernel(
+        k,
+        param,
+        grad,
+        rate,
+        moment1,
+        moment2,
+        moment2_max,
+        beta1_pow,
+        beta2_pow,
+        master,
+        skip,
+        beta1_tensor,
+        beta2_tensor,
+        epsilon_tensor,
+        **attrs,
+    ):
+        if skip is not None and bool(skip.reshape(())):
+            return param, moment1, moment2, moment2_max, beta1_pow, beta2_pow, master
+        w, g, rate = weights(param, grad, master, rate)
+        beta1 = _rounded(k, attrs["beta1"], w) if beta1_tensor is None else number(beta1_tensor, w)
+        beta2 = _rounded(k, attrs["beta2"], w) if beta2_tensor is None else number(beta2_tensor, w)
+        epsilon = attrs["epsilon"] if epsilon_tensor is None else number(epsilon_tensor, w)
+        if decays:
+            rate = rate * attrs["lr_ratio"]
+            if attrs["with_decay"]:
+                w = w * (1 - rate * attrs["coeff"])
+        m = beta1 * moment1 + (1 - beta1) * g
+        v = beta2 * moment2 + (1 - beta2) * (g * g)
+        peak = v if moment2_max is None else k.xp.maximum(moment2_max, v)
+        root = k.xp.sqrt(1 - number(beta2_pow, w))
+        step = rate * root / (1 - number(beta1_pow, w))
+        w_new = w - step * (m / (k.xp.sqrt(peak) + epsilon * root))
+        grows = not attrs["use_global_beta_pow"]
+        powers = (beta1_pow * beta1, beta2_pow * beta2) if grows else (beta1_pow * 1.0, beta2_pow * 1.0)
+        p_new, master_new = new(param, master, w_new)
+        return p_new, m, v, None if moment2_max is None else peak, *powers, master_new
+
+    kernel.__doc__ = doc
+    return updates(name, ADAM_SLOTS, {**ADAM, **DECAY} if decays else ADAM)(kernel)
+
+
+adam = _define(
+    "adam",
     """Adam (Kingma and Ba 2015): steps along the mean of gradients over the root of their mean square.
 
-    With Moment2Max the largest mean square so far is used (AMSGrad). Where SkipUpdate is true nothing changes.
-    """
-    w, g, rate = weights(param, grad, master, rate)
-    state = (moment1, moment2, moment2_max, beta1_pow, beta2_pow, master, skip)
-    tensors = (beta1_tensor, beta2_tensor, epsilon_tensor)
-    return _adam(k, param, w, g, rate, *state, *tensors, beta1, beta2, epsilon, use_global_beta_pow)
-
-
-@updates("adamw", ADAM_SLOTS, {**ADAM, "coeff": 0.01, "lr_ratio": 1.0, "with_decay": False})
-def adamw(
-    k,
-    param,
-    grad,
-    rate,
-    moment1,
-    moment2,
-    moment2_max,
-    beta1_pow,
-    beta2_pow,
-    master,
-    skip,
-    beta1_tensor,
-    beta2_tensor,
-    epsilon_tensor,
-    *,
-    beta1,
-    beta2,
-    epsilon,
-    use_global_beta_pow,
-    coeff,
-    lr_ratio,
-    with_decay,
-):
+    With Moment2Max the largest mean square so far is used (AMSGrad, Reddi et al. 2018). Where SkipUpdate is true
+    nothing changes.
+    """,
+)
+adamw = _define(
+    "adamw",
     """Adam with weight decay apart from the gradient (Loshchilov and Hutter 2019): first ``param·(1 - rate·coeff)``.
 
     The learning rate is scaled by lr_ratio first; without with_decay nothing decays.
-    """
-    w, g, rate = weights(param, grad, master, rate)
-    rate = rate * lr_ratio
-    if with_decay:
-        w = w * (1 - rate * coeff)
-    state = (moment1, moment2, moment2_max, beta1_pow, beta2_pow, master, skip)
-    tensors = (beta1_tensor, beta2_tensor, epsilon_tensor)
-    return _adam(k, param, w, g, rate, *state, *tensors, beta1, beta2, epsilon, use_global_beta_pow)
+    """,
+    decays=True,
+)
+
+
+def _state(shape):
+    """Operands of the shape of a parameter, for the samples."""
+    return {
+        "param": shape,
+        "grad": shape,
+        "rate": between(0.1, 0.2, ()),
+        "moment1": shape,
+        "moment2": between(0.1, 0.9, shape),
+        "beta1_pow": between(0.5, 0.9, (1,)),
+        "beta2_pow": between(0.5, 0.9, (1,)),
+    }
 
 
 def _adam_samples(make):
-    def state(shape):
-        return {
-            "param": shape,
-            "grad": shape,
-            "rate": between(0.1, 0.2, ()),
-            "moment1": shape,
-            "moment2": between(0.1, 0.9, shape),
-            "beta1_pow": between(0.5, 0.9, (1,)),
-            "beta2_pow": between(0.5, 0.9, (1,)),
-        }
-
-    yield make(**state((2, 3)), beta1=0.8, beta2=0.95, epsilon=1e-3)
-    yield make(**state(()), moment2_max=between(0.1, 0.9, ()), amsgrad=True)
-    yield make(**state((3,)), master=(3,), use_global_beta_pow=True)
-    yield make(**state((2,)), skip=bools((1,)))
+    yield make(**_state((2, 3)), beta1=0.8, beta2=0.95, epsilon=1e-3)
+    yield make(**_state(()), moment2_max=between(0.1, 0.9, ()), amsgrad=True)
+    yield make(**_state((3,)), master=(3,), use_global_beta_pow=True)
+    yield make(**_state((2,)), skip=bools((1,)))
     yield make(
-        **state((4,)),
+        **_state((4,)),
         beta1_tensor=between(0.5, 0.9, (1,)),
         beta2_tensor=between(0.5, 0.9, (1,)),
         epsilon_tensor=between(0.1, 0.2, (1,)),
@@ -152,19 +130,7 @@ def _(make):
 @adamw.samples
 def _(make):
     yield from _adam_samples(make)
-    shape = (2, 3)
-    yield make(
-        param=shape,
-        grad=shape,
-        rate=between(0.1, 0.2, ()),
-        moment1=shape,
-        moment2=between(0.1, 0.9, shape),
-        beta1_pow=between(0.5, 0.9, (1,)),
-        beta2_pow=between(0.5, 0.9, (1,)),
-        coeff=0.3,
-        lr_ratio=0.5,
-        with_decay=True,
-    )
+    yield make(**_state((2, 3)), coeff=0.3, lr_ratio=0.5, with_decay=True)
 
 
 @updates(
@@ -245,17 +211,6 @@ def lamb(
 
 @lamb.samples
 def _(make):
-    def state(shape):
-        return {
-            "param": shape,
-            "grad": shape,
-            "rate": between(0.1, 0.2, ()),
-            "moment1": shape,
-            "moment2": between(0.1, 0.9, shape),
-            "beta1_pow": between(0.5, 0.9, (1,)),
-            "beta2_pow": between(0.5, 0.9, (1,)),
-        }
-
-    yield make(**state((2, 3)), beta1=0.8, beta2=0.95, epsilon=1e-3, weight_decay=0.2)
-    yield make(**state((3,)), master=(3,), weight_decay=0.0)
-    yield make(**state(()), weight_decay=0.0, always_adapt=True, skip=bools(()))
+    yield make(**_state((2, 3)), beta1=0.8, beta2=0.95, epsilon=1e-3, weight_decay=0.2)
+    yield make(**_state((3,)), master=(3,), weight_decay=0.0)
+    yield make(**_state(()), weight_decay=0.0, always_adapt=True, skip=bools(()))

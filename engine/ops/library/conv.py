@@ -107,8 +107,8 @@ def _transposed_sizes(name, image, window, geometry, output_padding, output_size
 def _define(name, type_):
     """``conv2d``, or the same under the name that says that each channel has filters of its own."""
 
-    def kernel(k, input, filter, *, strides, paddings, dilations, groups, padding_algorithm, data_format):
-        g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format)
+    def kernel(k, input, filter, **attrs):
+        g = Geometry.of(attrs)
         x = first(k, input, g)
         return back(k, product(k.xp, x, filter, _sizes(type_, x.shape[2:], filter.shape[2:], g), g), g)
 
@@ -119,14 +119,14 @@ def _define(name, type_):
     made = op(name, "Input Filter -> Output", type=type_, attrs=ATTRS)(kernel)
 
     @made.infer
-    def _(x, w, *, strides, paddings, dilations, groups, padding_algorithm, data_format):
-        g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format)
+    def _(x, w, **attrs):
+        g = Geometry.of(attrs)
         batch, image = _checked(type_, x, w, g)
         return _placed(x, batch, w.shape[0], _sizes(type_, image, w.shape[2:], g), g)
 
     @made.gradient
-    def _(k, input, filter, doutput, *, strides, paddings, dilations, groups, padding_algorithm, data_format):
-        g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format)
+    def _(k, input, filter, doutput, **attrs):
+        g = Geometry.of(attrs)
         return (
             lambda: k.convolve_image(filter, doutput, input, geometry=g),
             lambda: k.convolve_filter(input, doutput, filter, geometry=g),
@@ -142,22 +142,8 @@ depthwise_conv2d = _define("depthwise_conv2d", "depthwise_conv2d")
 def _define_transposed(name):
     """``conv2d_transpose``, or the same for filters of their own for each channel."""
 
-    def kernel(
-        k,
-        input,
-        filter,
-        bias,
-        *,
-        strides,
-        paddings,
-        dilations,
-        groups,
-        padding_algorithm,
-        data_format,
-        output_padding,
-        output_size,
-    ):
-        g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format, True)
+    def kernel(k, input, filter, bias, *, output_padding, output_size, **attrs):
+        g = Geometry.of(attrs, transposed=True)
         y = first(k, input, g)
         image = _transposed_sizes(name, y.shape[2:], filter.shape[2:], g, output_padding, output_size)
         return back(k, spread(k.xp, filter, y, image, g), g)
@@ -170,43 +156,17 @@ def _define_transposed(name):
     made = op(name, "Input Filter Bias? -> Output", attrs=attrs)(kernel)
 
     @made.infer
-    def _(
-        x,
-        w,
-        bias,
-        *,
-        strides,
-        paddings,
-        dilations,
-        groups,
-        padding_algorithm,
-        data_format,
-        output_padding,
-        output_size,
-    ):
+    def _(x, w, bias, *, output_padding, output_size, **attrs):
         if bias is not None:
             raise OperatorError(f"{name}: Bias is not read", hint="add the bias with an elementwise_add of its own")
-        g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format, True)
+        g = Geometry.of(attrs, transposed=True)
         batch, image = _checked(name, x, w, g)
         sizes = _transposed_sizes(name, image, w.shape[2:], g, output_padding, output_size)
-        return _placed(x, batch, count_of((w.shape[1], groups)), sizes, g)
+        return _placed(x, batch, count_of((w.shape[1], g.groups)), sizes, g)
 
     @made.gradient(wrt="Input Filter")
-    def _(
-        k,
-        input,
-        filter,
-        bias: Like,
-        doutput,
-        *,
-        strides,
-        paddings,
-        dilations,
-        groups,
-        padding_algorithm,
-        data_format,
-    ):
-        g = Geometry(strides, paddings, dilations, groups, padding_algorithm, data_format, True)
+    def _(k, input, filter, bias: Like, doutput, **attrs):
+        g = Geometry.of(attrs, transposed=True)
         return (
             lambda: k.convolve(doutput, filter, input, geometry=g),
             lambda: k.convolve_filter(doutput, input, filter, geometry=g),

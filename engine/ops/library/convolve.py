@@ -30,6 +30,11 @@ class Geometry(NamedTuple):
     transposed: bool = False
     """Whether ``SAME`` is reckoned from the size of y, as the transposed convolution does."""
 
+    @classmethod
+    def of(cls, attrs, transposed=False):
+        """The geometry that an operator with these attributes has."""
+        return cls(*(attrs[name] for name in cls._fields[:-1]), transposed)
+
     def settled(self, name, window, image, result):
         """Padding and dilations for these sizes; ``SAME`` does not dilate."""
         same = self.padding_algorithm == "SAME"
@@ -44,7 +49,7 @@ class Geometry(NamedTuple):
         return pads, (1, 1) if same else self.dilations
 
 
-class _Windows:
+class Windows:
     """The windows of images of one size, unrolled in blocks of the batch."""
 
     def __init__(self, xp, window, image, result, geometry):
@@ -111,7 +116,7 @@ class _Windows:
 def product(xp, x, w, result, geometry):
     """The convolution of *x* with *w*, of the spatial size *result*."""
     batch, channels = x.shape[:2]
-    windows = _Windows(xp, w.shape[2:], x.shape[2:], result, geometry)
+    windows = Windows(xp, w.shape[2:], x.shape[2:], result, geometry)
     view = windows.view(windows.pad(x))
     if w.shape[1] == 1 and channels > 1:
         weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
@@ -132,7 +137,7 @@ def spread(xp, w, y, image, geometry):
     batch, result = y.shape[0], y.shape[2:]
     groups = geometry.groups
     channels = w.shape[1] * groups
-    windows = _Windows(xp, w.shape[2:], image, result, geometry)
+    windows = Windows(xp, w.shape[2:], image, result, geometry)
     if w.shape[1] == 1 and channels > 1:
         out = xp.zeros((batch, channels, *windows.padded), y.dtype)
         weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
@@ -158,7 +163,7 @@ def weigh(xp, x, y, shape, geometry):
     batch, channels = x.shape[:2]
     result = y.shape[2:]
     groups = geometry.groups
-    windows = _Windows(xp, shape[2:], x.shape[2:], result, geometry)
+    windows = Windows(xp, shape[2:], x.shape[2:], result, geometry)
     view = windows.view(windows.pad(x))
     if shape[1] == 1 and channels > 1:
         out = xp.empty((channels, shape[0] // channels, *shape[2:]), x.dtype)

@@ -276,70 +276,27 @@ def _size(name, image, index, window):
 
 
 @op("pool2d", attrs=ATTRS)
-def pool2d(
-    k,
-    x,
-    *,
-    pooling_type,
-    ksize,
-    strides,
-    paddings,
-    global_pooling,
-    adaptive,
-    ceil_mode,
-    exclusive,
-    padding_algorithm,
-    data_format,
-):
+def pool2d(k, x, *, pooling_type, **attrs):
     """Maximum or mean of every window of an image.
 
     ``adaptive`` makes a result of the size ``ksize``; ``global_pooling`` takes the whole image as the window;
     ``exclusive`` leaves padding out of the mean.
     """
-    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
+    w = Window.of(attrs)
     return _maximum(k, x, w) if pooling_type == "max" else _average(k, x, w)
 
 
 @pool2d.infer
-def _(
-    x,
-    *,
-    pooling_type,
-    ksize,
-    strides,
-    paddings,
-    global_pooling,
-    adaptive,
-    ceil_mode,
-    exclusive,
-    padding_algorithm,
-    data_format,
-):
+def _(x, *, pooling_type, **attrs):
     if pooling_type not in ("max", "avg"):
         raise OperatorError(f"pool2d: pooling_type must be 'max' or 'avg', not {pooling_type!r}")
-    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
+    w = Window.of(attrs)
     return _pooled("pool2d", x, w)
 
 
 @pool2d.gradient
-def _(
-    k,
-    x,
-    out,
-    dout,
-    *,
-    pooling_type,
-    ksize,
-    strides,
-    paddings,
-    global_pooling,
-    adaptive,
-    ceil_mode,
-    exclusive,
-    padding_algorithm,
-    data_format,
-):
-    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode, exclusive, padding_algorithm, data_format)
+def _(k, x, out, dout, *, pooling_type, **attrs):
+    w = Window.of(attrs)
     if pooling_type == "avg":
         return k.pool_spread(dout, x, window=w)
     # Which element is the maximum is settled: no gradient passes through the comparison, in whatever order.
@@ -350,16 +307,16 @@ INDEXED = {n: ATTRS[n] for n in ("ksize", "strides", "paddings", "global_pooling
 
 
 @op("max_pool2d_with_index", "X -> Out Mask", attrs=INDEXED)
-def max_pool2d_with_index(k, x, *, ksize, strides, paddings, global_pooling, adaptive, ceil_mode):
+def max_pool2d_with_index(k, x, **attrs):
     """Maximum of every window of an image, and its place ``row · width + column``."""
-    w = Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode)
+    w = Window.of(attrs)
     places = _places(k.xp, x, _lines("max_pool2d_with_index", x.shape[2:], w))
     return _maximum(k, x, w), places.astype(k.xp.int32)
 
 
 @max_pool2d_with_index.infer
-def _(x, *, ksize, strides, paddings, global_pooling, adaptive, ceil_mode):
-    out = _pooled("max_pool2d_with_index", x, Window(ksize, strides, paddings, global_pooling, adaptive, ceil_mode))
+def _(x, **attrs):
+    out = _pooled("max_pool2d_with_index", x, Window.of(attrs))
     return out, out.with_dtype(int32)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ...errors import OperatorError, ShapeError
 
@@ -63,6 +63,11 @@ class Window(NamedTuple):
     exclusive: bool = True
     padding_algorithm: str = "EXPLICIT"
     data_format: str = "NCHW"
+
+    @classmethod
+    def of(cls, attrs: Mapping[str, Any]) -> Window:
+        """The window that an operator with these attributes has."""
+        return cls(**{name: attrs[name] for name in cls._fields if name in attrs})
 
 
 class Line:
