@@ -63,6 +63,30 @@ def channel_last(data_format: str, where: str) -> bool:
     return data_format == "NHWC"
 
 
+def sequence_windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:
+    """As :func:`windows`, for sequences: one number for both ends or two, and ``padding_algorithm``."""
+    found = padding
+    if isinstance(padding, (list, tuple)) and len(padding) == 3 and isinstance(padding[0], (list, tuple)):
+        at = 1 if channel_last else 2
+        if any(any(p) for i, p in enumerate(padding) if i != at):
+            raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
+        found = padding[at]
+    if isinstance(found, str):
+        pads, algorithm = windows(found, channel_last)
+        return pads[:1], algorithm
+    both = numbers(found, 2 if isinstance(found, (list, tuple)) and len(found) == 2 else 1, "padding")
+    if min(both) < 0:
+        raise UsageError(f"Invalid padding: every number must be at least 0, but received {padding}.")
+    return both[:1] if both[0] == both[-1] else both, "EXPLICIT"
+
+
+def sequence_last(data_format: str, where: str) -> bool:
+    """Whether *data_format* is NLC; raises :class:`UsageError` unless it is that or NCL."""
+    if data_format not in ("NCL", "NLC"):
+        raise UsageError(f"Attr(data_format) of {where} should be 'NCL' or 'NLC', but received {data_format!r}.")
+    return data_format == "NLC"
+
+
 LAYOUTS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
 

@@ -57,6 +57,9 @@ def less_than(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     return _compared("less_than", x, y, name)
 
 
+less = less_than
+
+
 def less_equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """Whether the elements of *x* are smaller or equal."""
     return _compared("less_equal", x, y, name)
@@ -110,6 +113,9 @@ def bitwise_xor(x: Any, y: Any, out: Any = None, name: str | None = None) -> Any
 def bitwise_not(x: Any, out: Any = None, name: str | None = None) -> AnyTensor:
     """Each bit turned over; of truth values, whether they do not hold."""
     return _one("bitwise_not", tensor(x, "x", "paddle.bitwise_not", BITS), name, "bitwise_not", out)
+
+
+bitwise_invert = bitwise_not
 
 
 def isnan(x: Any, name: str | None = None) -> AnyTensor:

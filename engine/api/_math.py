@@ -85,6 +85,14 @@ def neg(x: Any, name: str | None = None) -> AnyTensor:
     return scale(x, -1.0, name=name)
 
 
+negative = neg
+
+
+def positive(x: Any) -> AnyTensor:
+    """*x* itself."""
+    return tensor(x, "x", "paddle.positive")
+
+
 def scale(
     x: Any,
     scale: Any = 1.0,

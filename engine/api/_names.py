@@ -18,8 +18,8 @@ provide(
     "gradtool",
     "gradtool._math",
     "abs acos acosh add add_n asin asinh atan atanh ceil clip cos cosh divide erf exp expm1 floor floor_divide "
-    "floor_mod log log10 log1p log2 maximum minimum mod multiply neg pow reciprocal remainder round rsqrt scale "
-    "sigmoid sign sin sinh sqrt square subtract tan tanh",
+    "floor_mod log log10 log1p log2 maximum minimum mod multiply neg negative positive pow reciprocal remainder "
+    "round rsqrt scale sigmoid sign sin sinh sqrt square subtract tan tanh",
 )
 provide(
     "gradtool",
@@ -48,12 +48,16 @@ provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 provide(
     "gradtool.nn",
     "gradtool.nn._activations",
-    "CELU ELU Hardshrink Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSigmoid LogSoftmax Mish ReLU6 SELU Silu "
-    "Softplus Softshrink Softsign Swish Tanhshrink ThresholdedReLU",
+    "CELU ELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh Identity LeakyReLU LogSigmoid LogSoftmax Mish PReLU "
+    "ReLU6 SELU Silu Softmax2D Softplus Softshrink Softsign Swish Tanhshrink ThresholdedReLU",
 )
 provide("gradtool.nn", "gradtool.nn._norm_layers", "GroupNorm InstanceNorm1D InstanceNorm2D InstanceNorm3D")
 provide("gradtool.nn", "gradtool.nn._probability_losses", "BCELoss CosineSimilarity KLDivLoss NLLLoss SmoothL1Loss")
-provide("gradtool.nn", "gradtool.nn._resizing_layers", "Pad1D Pad2D Pad3D Upsample ZeroPad2D")
+provide(
+    "gradtool.nn",
+    "gradtool.nn._resizing_layers",
+    "Pad1D Pad2D Pad3D Upsample UpsamplingBilinear2D UpsamplingNearest2D ZeroPad1D ZeroPad2D ZeroPad3D",
+)
 provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterList")
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
 provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")
@@ -66,11 +70,22 @@ provide(
 provide(
     "gradtool.nn",
     "gradtool.nn._layers",
-    "Linear Conv2D BatchNorm2D LayerNorm Embedding Dropout Flatten ReLU Tanh Sigmoid GELU Softmax",
+    "Linear LayerNorm Embedding Flatten ReLU Tanh Sigmoid GELU Softmax",
 )
-provide("gradtool.nn", "gradtool.nn._layers", "BatchNorm1D BatchNorm3D")
+provide("gradtool.nn", "gradtool.nn._batch_norm", "BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D SyncBatchNorm")
+provide("gradtool.nn", "gradtool.nn._conv_layers", "Conv1D Conv1DTranspose Conv2D Conv2DTranspose")
+provide("gradtool.nn", "gradtool.nn._dropout_layers", "AlphaDropout Dropout Dropout2D Dropout3D")
+provide(
+    "gradtool.nn",
+    "gradtool.nn._rearranging_layers",
+    "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unflatten Unfold",
+)
 provide("gradtool.nn", "gradtool.nn._losses", "CrossEntropyLoss MSELoss L1Loss BCEWithLogitsLoss")
-provide("gradtool.nn", "gradtool.nn._pooling_layers", "MaxPool2D AvgPool2D AdaptiveAvgPool2D")
+provide(
+    "gradtool.nn",
+    "gradtool.nn._pooling_layers",
+    "MaxPool1D MaxPool2D AvgPool1D AvgPool2D AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveMaxPool1D AdaptiveMaxPool2D",
+)
 provide("gradtool.nn", "gradtool.nn._attention", "MultiHeadAttention")
 provide("gradtool.nn", "gradtool.nn._recurrent", "RNNCellBase SimpleRNNCell LSTMCell GRUCell")
 provide(
@@ -88,10 +103,19 @@ provide(
 provide("gradtool", "gradtool._gather", "gather gather_nd index_put index_select masked_select scatter take_along_axis")
 provide(
     "gradtool",
+    "gradtool._in_place",
+    "abs_ acos_ acosh_ addmm_ asin_ asinh_ atan_ atanh_ bitwise_and_ bitwise_invert_ bitwise_not_ bitwise_or_ "
+    "bitwise_xor_ cast_ cos_ cosh_ cumsum_ divide_ equal_ flatten_ floor_divide_ floor_mod_ "
+    "greater_equal_ greater_than_ index_put_ less_ less_equal_ less_than_ log10_ log1p_ log2_ log_ logical_and_ "
+    "logical_not_ logical_or_ logical_xor_ masked_fill_ mod_ multiply_ neg_ not_equal_ pow_ remainder_ reshape_ "
+    "scatter_ sin_ sinh_ square_ squeeze_ t_ tan_ tanh_ transpose_ tril_ triu_ unsqueeze_ where_",
+)
+provide(
+    "gradtool",
     "gradtool._logic",
-    "allclose bitwise_and bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal greater_than is_complex "
-    "is_floating_point is_integer is_tensor isclose isfinite isinf isnan less_equal less_than logical_and logical_not "
-    "logical_or logical_xor not_equal",
+    "allclose bitwise_and bitwise_invert bitwise_not bitwise_or bitwise_xor equal equal_all greater_equal "
+    "greater_than is_complex is_floating_point is_integer is_tensor isclose isfinite isinf isnan less less_equal "
+    "less_than logical_and logical_not logical_or logical_xor not_equal",
 )
 provide(
     "gradtool",
@@ -119,10 +143,12 @@ provide("gradtool.autograd", "gradtool.autograd", "Hessian Jacobian hessian jaco
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._activation",
-    "celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid log_softmax mish relu relu6 selu "
-    "sigmoid silu softmax softplus softshrink softsign swish tanh tanhshrink thresholded_relu",
+    "celu elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_sigmoid log_softmax mish prelu "
+    "relu relu6 selu sigmoid silu softmax softplus softshrink softsign swish tanh tanhshrink thresholded_relu",
 )
 provide("gradtool.nn.functional", "gradtool.nn.functional._conv", "conv2d conv2d_transpose")
+provide("gradtool.nn.functional", "gradtool.nn.functional._conv1d", "conv1d conv1d_transpose")
+provide("gradtool.nn.functional", "gradtool.nn.functional._dropout", "alpha_dropout dropout dropout2d dropout3d")
 provide("gradtool.nn.functional", "gradtool.nn.functional._linear", "linear embedding")
 provide(
     "gradtool.nn.functional",
@@ -133,12 +159,22 @@ provide(
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._norm",
-    "batch_norm layer_norm group_norm instance_norm dropout normalize cosine_similarity",
+    "batch_norm layer_norm group_norm instance_norm normalize cosine_similarity",
 )
 provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._pooling",
     "avg_pool2d max_pool2d adaptive_avg_pool2d adaptive_max_pool2d",
+)
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._pooling1d",
+    "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d",
+)
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._rearranging",
+    "affine_grid channel_shuffle fold grid_sample pixel_shuffle pixel_unshuffle temporal_shift unfold",
 )
 provide("gradtool.nn.functional", "gradtool.nn.functional._resizing", "interpolate one_hot pad upsample zeropad2d")
 provide("gradtool.nn.functional", "gradtool.nn.functional._attention", "scaled_dot_product_attention")
@@ -146,6 +182,11 @@ provide("gradtool", "gradtool._along", "masked_fill put_along_axis")
 provide("gradtool", "gradtool._einsum", "einsum")
 provide("gradtool", "gradtool._empty", "empty empty_like")
 provide("gradtool", "gradtool._repeats", "repeat_interleave unique")
+provide(
+    "gradtool",
+    "gradtool._splitting",
+    "broadcast_shape dsplit hsplit matrix_transpose tensor_split unflatten vsplit",
+)
 provide(
     "gradtool",
     "gradtool._stacking",

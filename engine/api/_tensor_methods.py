@@ -30,6 +30,7 @@ FREE_DTYPE = {
     "equal",
     "greater_equal",
     "greater_than",
+    "less",
     "less_equal",
     "less_than",
     "logical_and",

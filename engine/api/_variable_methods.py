@@ -58,33 +58,37 @@ OPERATORS: tuple[tuple[str, str, bool, Scalar | None], ...] = (
 METHODS = (
     # elementwise
     "abs acos acosh add asin asinh atan atan2 atanh ceil clip conj cos cosh digamma divide erf erfinv exp expm1 "
-    "floor floor_divide floor_mod fmax fmin frac increment lerp lgamma log log10 log1p log2 logit maximum minimum "
-    "mod multiply neg pow reciprocal remainder round rsqrt scale sigmoid sign sin sinh sqrt square stanh subtract "
-    "tan tanh trunc bitwise_and bitwise_not bitwise_or bitwise_xor heaviside nan_to_num logaddexp copysign "
+    "floor floor_divide floor_mod fmax fmin frac increment lerp lgamma log log10 log1p log2 logit maximum "
+    "minimum mod multiply neg negative pow reciprocal remainder round rsqrt scale sigmoid sign sin sinh sqrt "
+    "square stanh subtract tan tanh trunc bitwise_and bitwise_invert bitwise_not bitwise_or bitwise_xor "
+    "heaviside nan_to_num logaddexp copysign "
     # comparisons and logic
-    "allclose equal equal_all greater_equal greater_than is_empty isclose isfinite isinf isnan less_equal less_than "
-    "logical_and logical_not logical_or logical_xor not_equal is_tensor is_complex is_integer is_floating_point "
+    "allclose equal equal_all greater_equal greater_than is_empty isclose isfinite isinf isnan less less_equal "
+    "less_than logical_and logical_not logical_or logical_xor not_equal is_tensor is_complex is_integer "
+    "is_floating_point "
     # reductions
-    "all amax amin any count_nonzero cumprod cumsum logcumsumexp logsumexp max mean median min nanmean nansum norm "
-    "numel prod quantile rank std sum trace var "
+    "all amax amin any count_nonzero cumprod cumsum logcumsumexp logsumexp max mean median min nanmean nansum "
+    "norm numel prod quantile rank std sum trace var "
     # products
     "addmm bmm cross dist dot inner kron matmul mm mv outer t tensordot "
     # shapes and places
-    "broadcast_to cast chunk concat diag diagonal expand expand_as flatten flip gather gather_nd index_add "
-    "index_put index_sample index_select masked_fill masked_select moveaxis put_along_axis repeat_interleave reshape "
-    "roll rot90 scatter scatter_nd_add slice split squeeze stack strided_slice take_along_axis tensor_split tile "
-    "transpose tril triu unbind unsqueeze unstack view view_as where "
+    "atleast_1d atleast_2d atleast_3d broadcast_to cast chunk concat diag diagonal expand dsplit expand_as "
+    "flatten flip gather gather_nd hsplit index_add index_put index_sample index_select masked_fill "
+    "masked_select matrix_transpose moveaxis put_along_axis repeat_interleave reshape reverse roll rot90 scatter "
+    "scatter_nd_add slice split squeeze stack strided_slice take_along_axis tensor_split tile transpose tril "
+    "triu unbind unflatten unsqueeze unstack view view_as vsplit where "
     # searching and sorting
     "argmax argmin argsort bincount histogram kthvalue mode multinomial nonzero searchsorted sort topk unique"
 )
 """Functions ``paddle.f(x, …)`` that are methods ``x.f(…)`` as well, as far as gradtool has them."""
 
 IN_PLACE = (
-    "add asin addmm atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor cast ceil clip cos cosh cumprod cumsum "
-    "digamma divide equal erfinv exp flatten floor floor_divide frac greater_equal greater_than index_add lerp "
-    "less_equal less_than lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor logit masked_fill "
-    "mod multiply nan_to_num neg not_equal pow put_along_axis reciprocal remainder reshape round rsqrt scale scatter "
-    "sigmoid sin sinh sqrt square squeeze subtract t tan tanh transpose tril triu trunc unsqueeze where"
+    "abs acos acosh add addmm asin asinh atan atanh bitwise_and bitwise_invert bitwise_not bitwise_or "
+    "bitwise_xor cast ceil clip cos cosh cumprod cumsum digamma divide equal erfinv exp flatten floor "
+    "floor_divide floor_mod frac greater_equal greater_than index_add index_put lerp less less_equal less_than "
+    "lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor logit masked_fill mod multiply "
+    "nan_to_num neg not_equal pow put_along_axis reciprocal remainder reshape round rsqrt scale scatter sigmoid "
+    "sin sinh sqrt square squeeze subtract t tan tanh transpose tril triu trunc unsqueeze where"
 )
 """Functions that have an in-place form ``x.f_(…)`` in dynamic mode; in a static program it makes a new variable."""
 
@@ -95,14 +99,14 @@ class SetItemError(UsageError, RuntimeError):
 
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
-    from . import _names, _tensor_methods  # noqa: F401  (fills SOURCES)
+    from . import _names, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
 
     known = _lazy.SOURCES["gradtool"]
     for method, op_type, reverse, scalar in OPERATORS:
         general = _operator(method, op_type, reverse, scalar)
         setattr(Variable, method, general)
         setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, scalar, general))
-    for owner, special in ((Variable, ON_VARIABLES), (Tensor, _tensor_methods.SPECIAL)):
+    for owner, special in ((Variable, ON_VARIABLES), (Tensor, _tensor_methods.SPECIAL | _tensor_places.SPECIAL)):
         for method, member in {**SPECIAL, **special}.items():
             setattr(owner, method, member)
         for method, function in BITWISE.items():
@@ -330,6 +334,13 @@ def _item(self: Variable) -> Variable:
     return self
 
 
+def _rows_and_columns(self: AnyTensor) -> Any:
+    """The last two dimensions exchanged."""
+    from ._splitting import matrix_transpose
+
+    return matrix_transpose(self)
+
+
 def _positive(self: AnyTensor) -> AnyTensor:
     return self
 
@@ -340,6 +351,7 @@ def _negative(self: AnyTensor) -> Any:
 
 SPECIAL: dict[str, Any] = {
     "T": property(transposed),
+    "mT": property(_rows_and_columns),
     "__getitem__": _getitem,
     "__iter__": _iterate,
     "__neg__": _negative,

@@ -310,8 +310,11 @@ ERRORS: list[tuple[str, type[Exception], str]] = [
     ("F.interpolate(x[None], [2, 2], 2)", ValueError, "only one of"),
     ("F.interpolate(x[None], [2])", ValueError, "2 numbers"),
     ("F.interpolate(x[None], scale_factor=-1)", ValueError, "must be positive"),
-    ("F.interpolate(x[None], [2, 2], mode='bilinear')", ValueError, "not part of this version"),
-    ("F.interpolate(x[None], [2, 2], mode='foo')", ValueError, "unknown mode"),
+    ("F.interpolate(x[None], [2, 2], mode='trilinear')", ValueError, "takes 5 dimensions"),
+    ("F.interpolate(x[None], [2, 2], mode='foo')", ValueError, "mode must be one of"),
+    ("F.interpolate(x[None], [2, 2], align_corners=True)", ValueError, "no meaning"),
+    ("F.interpolate(x[None], [2, 2], align_mode=2)", ValueError, "align_mode must be 0 or 1"),
+    ("F.interpolate(x[None], scale_factor=2, mode='area')", ValueError, "takes a size"),
 ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.errors import ShapeError, UsageError
 
 F = paddle.nn.functional
 
@@ -300,7 +300,8 @@ def test_without_a_seed_every_run_draws_anew_and_paddle_seed_repeats() -> None:
         ({"p": -0.1}, UsageError),
         ({"p": "a"}, TypeError),
         ({"p": 0.3, "mode": "x"}, UsageError),
-        ({"p": 0.3, "axis": 1}, UnsupportedError),
+        ({"p": 0.3, "axis": 7}, UsageError),
+        ({"p": 0.3, "axis": "rows"}, TypeError),
     ],
 )
 def test_arguments_of_dropout_that_do_not_fit_are_refused(given: dict[str, Any], error: type[Exception]) -> None:

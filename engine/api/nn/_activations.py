@@ -5,7 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import Any, ClassVar
 
+from gradtool.engine import state
+from gradtool.engine.errors import UsageError
+
 from . import functional as F
+from . import initializer
 from .layer import Layer
 
 
@@ -47,6 +51,7 @@ def _layer(name: str, function: str, **settings: Any) -> Any:
 
 CELU = _layer("CELU", "celu", alpha=1.0)
 ELU = _layer("ELU", "elu", alpha=1.0)
+GLU = _layer("GLU", "glu", axis=-1)
 Hardshrink = _layer("Hardshrink", "hardshrink", threshold=0.5)
 Hardsigmoid = _layer("Hardsigmoid", "hardsigmoid")
 Hardswish = _layer("Hardswish", "hardswish")
@@ -64,6 +69,56 @@ Softsign = _layer("Softsign", "softsign")
 Swish = _layer("Swish", "swish")
 Tanhshrink = _layer("Tanhshrink", "tanhshrink")
 ThresholdedReLU = _layer("ThresholdedReLU", "thresholded_relu", threshold=1.0, value=0.0)
+
+
+class PReLU(Layer):
+    """x where positive, elsewhere x times a slope that is learned.
+
+    Args:
+        num_parameters: 1, or as many slopes as there are channels.
+        init: what slopes start with.
+    """
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        weight_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        self._num_parameters, self._init, self._data_format, self._name = num_parameters, init, data_format, name
+        self._weight: Any = self.create_parameter(
+            [num_parameters], weight_attr, default_initializer=initializer.Constant(init)
+        )
+
+    def forward(self, x: Any) -> Any:
+        return F.prelu(x, self._weight, self._data_format)
+
+    def extra_repr(self) -> str:
+        text = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
+        return f"{text}, dtype={self._dtype.name}" + (f", name={self._name}" if self._name else "")
+
+
+class Softmax2D(Layer):
+    """Softmax over the channels of ``[channels, height, width]`` or ``[batch, channels, height, width]``."""
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__()
+        self._name = name
+
+    def forward(self, x: Any) -> Any:
+        if x.ndim not in (3, 4):
+            raise RankError(f"Softmax2D requires a 3D or 4D tensor as input. Received: {x.ndim}D.")
+        return F.softmax(x, axis=-3, name=self._name)
+
+    def extra_repr(self) -> str:
+        return f"name={self._name}" if self._name else ""
+
+
+class RankError(UsageError, AssertionError):
+    """A tensor of a wrong number of dimensions (Paddle raises AssertionError)."""
 
 
 class Identity(Layer):

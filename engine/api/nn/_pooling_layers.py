@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from . import functional as F
 from .layer import Layer
@@ -74,6 +74,84 @@ class AvgPool2D(_Pool):
 
     def forward(self, x: Any) -> Any:
         return F.avg_pool2d(x, self.ksize, self.stride, self.padding, **self._settings)
+
+
+class MaxPool1D(_Pool):
+    """Maximum of every window of a sequence."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, return_mask=return_mask, ceil_mode=ceil_mode, name=name)
+
+    def forward(self, x: Any) -> Any:
+        return F.max_pool1d(x, self.ksize, self.stride, self.padding, **self._settings)
+
+
+class AvgPool1D(_Pool):
+    """Mean of every window of a sequence."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        exclusive: bool = True,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, exclusive=exclusive, ceil_mode=ceil_mode, name=name)
+
+    def forward(self, x: Any) -> Any:
+        return F.avg_pool1d(x, self.ksize, self.stride, self.padding, **self._settings)
+
+
+class AdaptiveAvgPool1D(Layer):
+    """Means of the *output_size* windows that divide a sequence."""
+
+    def __init__(self, output_size: Any, name: str | None = None) -> None:
+        super().__init__()
+        self._output_size, self._name = output_size, name
+
+    def forward(self, x: Any) -> Any:
+        return F.adaptive_avg_pool1d(x, self._output_size, self._name)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self._output_size}"
+
+
+class _AdaptiveMax(Layer):
+    """Maxima of the windows that divide the spatial dimensions."""
+
+    function: ClassVar[str]
+
+    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
+        super().__init__()
+        self._output_size, self._return_mask, self._name = output_size, return_mask, name
+
+    def forward(self, x: Any) -> Any:
+        return getattr(F, self.function)(x, self._output_size, self._return_mask, self._name)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self._output_size}, return_mask={self._return_mask}"
+
+
+class AdaptiveMaxPool1D(_AdaptiveMax):
+    """Maxima of the *output_size* windows that divide a sequence."""
+
+    function = "adaptive_max_pool1d"
+
+
+class AdaptiveMaxPool2D(_AdaptiveMax):
+    """Maxima of the windows that divide an image into ``output_size`` parts."""
+
+    function = "adaptive_max_pool2d"
 
 
 class AdaptiveAvgPool2D(Layer):

@@ -56,15 +56,33 @@ class Pad3D(_Pad):
     sides, default_format = 6, "NCDHW"
 
 
-class ZeroPad2D(Pad2D):
-    """A border of zeros: ``[left, right, top, bottom]``."""
+class _ZeroPad(_Pad):
+    """A border of zeros."""
 
-    def __init__(self, padding: Any, data_format: str = "NCHW", name: str | None = None) -> None:
+    def __init__(self, padding: Any, data_format: str | None = None, name: str | None = None) -> None:
         super().__init__(padding, data_format=data_format, name=name)
 
     def extra_repr(self) -> str:
         named = f", name={self._name}" if self._name else ""
         return f"padding={self._pad}, data_format={self._data_format}{named}"
+
+
+class ZeroPad1D(_ZeroPad):
+    """A border of zeros: ``[left, right]``."""
+
+    sides, default_format = 2, "NCL"
+
+
+class ZeroPad2D(_ZeroPad):
+    """A border of zeros: ``[left, right, top, bottom]``."""
+
+    sides, default_format = 4, "NCHW"
+
+
+class ZeroPad3D(_ZeroPad):
+    """A border of zeros: ``[left, right, top, bottom, front, back]``."""
+
+    sides, default_format = 6, "NCDHW"
 
 
 class Upsample(Layer):
@@ -100,3 +118,37 @@ class Upsample(Layer):
         shown = {k: v for k, v in self._resize.items() if v is not None} | self._settings
         shown |= {"name": self._name} if self._name else {}
         return ", ".join(f"{k}={v}" for k, v in shown.items())
+
+
+class _Upsampling(Layer):
+    """Images resized by one method."""
+
+    settings: ClassVar[dict[str, Any]]
+
+    def __init__(
+        self, size: Any = None, scale_factor: Any = None, data_format: str = "NCHW", name: str | None = None
+    ) -> None:
+        super().__init__()
+        self.size, self.scale_factor, self.data_format, self.name = size, scale_factor, data_format, name
+
+    def forward(self, x: Any) -> Any:
+        return F.interpolate(
+            x, self.size, self.scale_factor, data_format=self.data_format, name=self.name, **self.settings
+        )
+
+    def extra_repr(self) -> str:
+        what = "scale_factor" if self.scale_factor is not None else "size"
+        text = f"{what}={getattr(self, what)}, data_format={self.data_format}"
+        return text + (f", name={self.name}" if self.name else "")
+
+
+class UpsamplingNearest2D(_Upsampling):
+    """Images resized; each element is the nearest one."""
+
+    settings: ClassVar[dict[str, Any]] = {"mode": "nearest"}
+
+
+class UpsamplingBilinear2D(_Upsampling):
+    """Images resized linearly; the corners stay where they are."""
+
+    settings: ClassVar[dict[str, Any]] = {"mode": "bilinear", "align_corners": True}

@@ -13,7 +13,8 @@ from gradtool.engine.errors import UsageError
 from . import functional as F
 from ._attention import Cache, ImpossibleSize, MultiHeadAttention, StaticCache, additive_mask, positive
 from ._containers import LayerList
-from ._layers import Dropout, LayerNorm, Linear
+from ._dropout_layers import Dropout
+from ._layers import LayerNorm, Linear
 from .layer import Layer
 
 

@@ -257,7 +257,7 @@ def _(theta, shape_tensor, *, output_shape):
 
 
 @affine_grid.gradient(wrt="Theta")
-def _(k, shape_tensor, doutput, **attrs):
+def _(k, theta: Like, shape_tensor, doutput, **attrs):
     return k.affine_sum(doutput, shape_tensor, **attrs)
 
 

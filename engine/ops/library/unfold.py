@@ -111,7 +111,7 @@ def _(x, *, output_sizes, **attrs):
 
 
 @fold.gradient
-def _(k, dy, *, kernel_sizes, strides, paddings, dilations):
+def _(k, x: Like, dy, *, kernel_sizes, strides, paddings, dilations):
     return k.unfold(dy, kernel_sizes=kernel_sizes, strides=strides, paddings=paddings, dilations=dilations)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool import _manipulation, _math
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name, unary
+from gradtool._images import FLOATS, layout
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
 from gradtool.engine.errors import UsageError
@@ -125,3 +127,40 @@ def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) 
 def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Logarithm of the softmax along *axis*; *x* is first cast to *dtype* if that is given."""
     return _along_axis("log_softmax", x, axis, dtype, name)
+
+
+def prelu(x: Any, weight: Any, data_format: str = "NCHW", name: str | None = None) -> AnyTensor:
+    """x where positive, *weight*·x elsewhere.
+
+    Args:
+        weight: ``[1]`` for all elements, or ``[channels]``.
+
+    Raises:
+        SlopeError: *weight* is not a vector of one element or of as many as *x* has channels (an AssertionError).
+    """
+    tensor(x, "x", "prelu", FLOATS)
+    tensor(weight, "weight", "prelu", FLOATS)
+    if weight.ndim != 1:
+        raise SlopeError(f"prelu: the dim count of weight should be 1, but its shape is {list(weight.shape)}.")
+    mode = "all"
+    if weight.shape[0] != 1:
+        data_format = layout(data_format, "prelu")
+        channels = x.shape[1 if data_format == "NCHW" else -1] if x.ndim > 1 else None
+        if channels is None or weight.shape[0] != channels:
+            raise SlopeError(
+                f"prelu: weight must have one element or one for each channel of x {list(x.shape)}, but its shape is "
+                f"{list(weight.shape)}."
+            )
+        mode = "channel"
+    return apply("prelu", x, weight, attrs={"mode": mode, "data_format": data_format}, name=name)  # type: ignore[no-any-return]
+
+
+class SlopeError(UsageError, AssertionError):
+    """Slopes that do not fit the channels (Paddle raises AssertionError)."""
+
+
+def glu(x: Any, axis: int = -1, name: str | None = None) -> AnyTensor:
+    """The first half of x along *axis* times the sigmoid of the second half."""
+    tensor(x, "x", "glu", FLOATS)
+    first, second = _manipulation.split(x, 2, axis=axis)
+    return _math.multiply(first, sigmoid(second), name=name)

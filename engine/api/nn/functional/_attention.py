@@ -12,7 +12,7 @@ from gradtool._images import FLOATS
 from gradtool.engine.errors import ShapeError
 
 from ._activation import softmax
-from ._norm import dropout
+from ._dropout import dropout
 
 
 def scaled_dot_product_attention(

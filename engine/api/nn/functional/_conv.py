@@ -47,7 +47,7 @@ def conv2d(
     tensor(weight, "weight", "conv2d", FLOATS)
     _check_image(x, weight)
     channels, filters = x.shape[3 if last else 1], weight.shape[0]
-    _check_groups("conv2d", channels, filters, groups)
+    check_groups("conv2d", channels, filters, groups)
     pads, algorithm = windows(padding, last)
     attrs = {
         "strides": numbers(stride, 2, "stride"),
@@ -92,7 +92,7 @@ def conv2d_transpose(
     tensor(weight, "weight", "conv2d_transpose", FLOATS)
     _check_image(x, weight)
     channels = x.shape[3 if last else 1]
-    _check_groups("conv2d_transpose", channels, weight.shape[0], groups)
+    check_groups("conv2d_transpose", channels, weight.shape[0], groups)
     if output_size is not None and output_padding != 0:
         raise UsageError("conv2d_transpose: output_padding option is mutually exclusive with output_size")
     pads, algorithm = windows(padding, last)
@@ -128,7 +128,8 @@ def _check_image(x: Any, weight: Any) -> None:
             raise UsageError(f"Input {what} should be 4D tensor, but received {what} with the shape of {list(v.shape)}")
 
 
-def _check_groups(where: str, channels: int, filters: int, groups: int) -> None:
+def check_groups(where: str, channels: int, filters: int, groups: int) -> None:
+    """Raise :class:`UsageError` unless channels and filters can be divided into *groups*."""
     if groups < 1:
         raise UsageError(f"{where}: groups must be at least 1, but received {groups}.")
     for what, size in (("channels", channels), ("filters", filters)):

@@ -1,4 +1,4 @@
-"""Normalisation and dropout."""
+"""Normalisation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, counted, layer_name
 from gradtool._images import FLOATS, layout
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
-from gradtool.engine.ir import default
+from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.spec import UNKNOWN
 
 
@@ -146,50 +144,6 @@ def instance_norm(
     mean, variance, y = apply("instance_norm", x, weight, bias, attrs={"epsilon": eps}, name=name)
     cut(mean, variance)
     return y
-
-
-def dropout(
-    x: Any,
-    p: float = 0.5,
-    axis: Any = None,
-    training: bool = True,
-    mode: str = "upscale_in_train",
-    name: str | None = None,
-) -> Any:
-    """Set each element to zero with probability *p*.
-
-    Args:
-        mode: ``upscale_in_train`` divides the others by ``1 - p`` in training; ``downscale_in_infer`` multiplies all
-            by ``1 - p`` outside it.
-
-    Raises:
-        UsageError: *p* outside [0, 1], an unknown mode (a ValueError).
-        UnsupportedError: *axis*, which drops whole slices.
-    """
-    if not isinstance(p, (int, float)):
-        raise ArgumentTypeError(f"p argument of dropout should be a number, but received {type(p).__name__}.")
-    if p == 0:
-        return x
-    if not 0 <= p <= 1:
-        raise UsageError(f"p argument of dropout should lie between 0 and 1, but received {p}.")
-    if mode not in ("downscale_in_infer", "upscale_in_train"):
-        raise UsageError(
-            f"mode argument of dropout should be 'downscale_in_infer' or 'upscale_in_train', but received {mode!r}."
-        )
-    if axis is not None:
-        raise UnsupportedError("dropout: the argument axis is not part of this version of gradtool.")
-    tensor(x, "x", "dropout", FLOATS)
-    seed = default.default_main_program().random_seed if state.in_static_mode() else 0
-    attrs = {
-        "dropout_prob": p,
-        "is_test": not training,
-        "dropout_implementation": "downgrade_in_infer" if mode == "downscale_in_infer" else mode,
-        "seed": seed,
-        "fix_seed": seed != 0,
-    }
-    out, mask = apply("dropout", x, None, attrs=attrs, name=name)
-    cut(mask)
-    return out
 
 
 def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:

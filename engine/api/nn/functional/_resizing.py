@@ -11,6 +11,19 @@ from gradtool._manipulation import concat, squeeze, unsqueeze
 from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
 from gradtool.engine.value import AnyTensor
 
+from ._pooling import adaptive_avg_pool2d
+from ._pooling1d import adaptive_avg_pool1d
+
+RANKS = {
+    "nearest": (4, 5),
+    "linear": (3,),
+    "bilinear": (4,),
+    "trilinear": (5,),
+    "bicubic": (4,),
+    "area": (3, 4, 5),
+}
+"""How many dimensions each way of resizing takes."""
+
 PAD_MODES = ("constant", "reflect", "replicate", "circular")
 
 
@@ -109,30 +122,39 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     name: str | None = None,
 ) -> AnyTensor:
-    """The inner dimensions of *x* resized; each element is the nearest one of *x*.
+    """The inner dimensions of *x* resized.
 
     Args:
         size: the new sizes: a list of numbers and variables, or a variable. Either this or *scale_factor*.
         scale_factor: new size over old size: a number, a list, or a variable.
-        mode: ``nearest``, the only one in this version.
+        mode: ``nearest`` for images and volumes; ``linear`` for sequences, ``bilinear`` for images, ``trilinear`` for
+            volumes; ``bicubic`` for images; ``area`` for the means of the parts that *size* divides *x* into.
+        align_corners: whether the middles of the outermost elements stay where they are, not their edges.
+        align_mode: 0 reckons places from the middles of elements, 1 from their beginnings.
         data_format: ``NCHW`` and the like, or ``NHWC`` with the channels last.
         recompute_scale_factor: whether the ratio that elements are looked up with is that of the rounded sizes.
 
     Raises:
-        UnsupportedError: another mode.
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: a mode for another number of dimensions (a ValueError).
+        UnsupportedError: ``area`` for volumes.
     """
     where = "paddle.nn.functional.interpolate"
     x = tensor(x, "x", where)
-    if mode not in ("nearest", "linear", "bilinear", "trilinear", "bicubic", "area"):
-        raise UsageError(f"{where}: unknown mode {mode!r}.")
-    if mode != "nearest":
-        raise UnsupportedError(f"{where}: mode {mode!r} is not part of this version of gradtool.", hint="use 'nearest'")
-    if x.ndim not in (4, 5):
-        raise ShapeError(f"{where}: '{x.name}' must have 4 or 5 dimensions, but its shape is {list(x.shape)}.")
-    if align_corners:
+    mode = mode.lower()
+    if mode not in RANKS:
+        raise UsageError(f"{where}: mode must be one of {', '.join(RANKS)}, but received {mode!r}.")
+    if x.ndim not in RANKS[mode]:
+        ranks = " or ".join(map(str, RANKS[mode]))
+        raise ShapeError(f"{where}: mode {mode!r} takes {ranks} dimensions, but the shape of '{x.name}' is {x.shape}.")
+    if align_corners and mode == "nearest":
         raise UsageError(f"{where}: align_corners has no meaning with mode 'nearest'.")
+    if align_mode not in (0, 1):
+        raise UsageError(f"{where}: align_mode must be 0 or 1, but received {align_mode!r}.")
     if size is None and scale_factor is None:
         raise UsageError(f"{where}: one of size and scale_factor must be given.")
+    if mode == "area":
+        return _areas(x, size, data_format, where)
     if size is not None and scale_factor is not None:
         raise UsageError(f"{where}: only one of size and scale_factor can be given.")
     inner = x.ndim - 2
@@ -141,8 +163,14 @@ def interpolate(
         dims_ = x.shape[1:-1] if last else x.shape[2:]
         size = [int(d * s) for d, s in zip(dims_, _scales(scale_factor, inner, where), strict=True)]
         scale_factor = None
-    layer = layer_name(name, "nearest_interp_v2")
-    attrs: dict[str, Any] = {"data_layout": "NHWC" if last else "NCHW", "align_mode": align_mode}
+    type_ = f"{mode}_interp_v2"
+    layer = layer_name(name, type_)
+    attrs: dict[str, Any] = {
+        "data_layout": "NHWC" if last else "NCHW",
+        "align_mode": align_mode,
+        "align_corners": bool(align_corners),
+        "interp_method": mode,
+    }
     whole: AnyTensor | None = None
     parts: tuple[AnyTensor, ...] = ()
     scale: AnyTensor | None = None
@@ -157,9 +185,19 @@ def interpolate(
             if len(given.numbers) != inner:
                 raise UsageError(f"{where}: size must hold {inner} numbers for '{x.name}', but received {size}.")
             attrs.update(zip(("out_d", "out_h", "out_w")[-inner:], given.numbers, strict=True))
-    return apply(  # type: ignore[no-any-return]
-        "nearest_interp_v2", x, whole, parts, scale, attrs=attrs, name=layer
-    )
+    return apply(type_, x, whole, parts, scale, attrs=attrs, name=layer)  # type: ignore[no-any-return]
+
+
+def _areas(x: AnyTensor, size: Any, data_format: str | None, where: str) -> AnyTensor:
+    """*x* divided into parts of nearly equal size, each of which becomes its mean."""
+    if size is None:
+        raise UsageError(f"{where}: mode 'area' takes a size, not a scale_factor.")
+    if x.ndim == 5:
+        raise UnsupportedError(f"{where}: mode 'area' of volumes is not part of this version of gradtool.")
+    if x.ndim == 3:
+        sizes = size if isinstance(size, (list, tuple)) else [size]
+        return adaptive_avg_pool1d(x, *sizes)  # type: ignore[no-any-return]
+    return adaptive_avg_pool2d(x, size, data_format or "NCHW")  # type: ignore[no-any-return]
 
 
 def _scales(scale_factor: Any, count: int, where: str) -> list[float]:

@@ -1,0 +1,175 @@
+"""Members of tensors about where and how they are stored, and those that fill them with random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.errors import ArgumentTypeError, BackendError, UnsupportedError, UsageError
+from gradtool.engine.ops import registry
+from gradtool.engine.spec import DType
+from gradtool.engine.spec import dtype as dtype_of
+
+from ._dispatch import compute
+from .device import CPUPlace
+
+
+class NeedsNoGradient(UsageError, RuntimeError):
+    """A function of values was applied to a tensor that gradients flow into (Paddle raises RuntimeError)."""
+
+
+def _detach_(self: Tensor) -> Tensor:
+    """Take the tensor out of its graph: from now on it is a leaf that stops gradients; returns it."""
+    self.node = None
+    self.stop_gradient = True
+    return self
+
+
+def _apply(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
+    """``func(x)``, for a tensor without gradients.
+
+    Raises:
+        NeedsNoGradient: gradients flow into the tensor (a RuntimeError).
+    """
+    if not self.stop_gradient:
+        raise NeedsNoGradient("Cannot apply function on a tensor that required gradient.", hint="use x.detach()")
+    return func(self)
+
+
+def _apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
+    """Replace the values by those of ``func(x)``; returns the tensor."""
+    self.write(_apply(self, func).array, "apply_")
+    return self
+
+
+def _strides(self: Tensor) -> list[int]:
+    """How many elements lie between neighbours along each dimension."""
+    return [step // self.array.itemsize for step in self.array.strides]
+
+
+def _is_contiguous(self: Tensor) -> bool:
+    """Whether its elements lie in memory in their order."""
+    return bool(self.array.flags.c_contiguous)
+
+
+def _is_same_shape(self: Tensor, y: Tensor) -> bool:
+    """Whether *y* has the same shape."""
+    return self.array.shape == y.array.shape
+
+
+def _value(self: Tensor) -> Tensor:
+    """The tensor itself."""
+    return self
+
+
+def _set_data(self: Tensor, value: Tensor) -> None:
+    self.set_value(value)
+
+
+def _cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
+    """Tensors are on the CPU.
+
+    Raises:
+        BackendError: always.
+    """
+    raise BackendError("x.cuda(): gradtool computes on the CPU.", hint="leave the call out, or use x.cpu()")
+
+
+def _to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Tensor:
+    """The tensor in another dtype, or the tensor itself where nothing changes.
+
+    Args:
+        args: a device, a dtype, a device and a dtype, or a tensor whose dtype to take; then perhaps ``blocking``.
+
+    Raises:
+        BackendError: a device that is not the CPU.
+    """
+    for given in args:
+        if isinstance(given, Tensor):
+            dtype = given.dtype
+        elif isinstance(given, bool) or given is None:
+            continue
+        elif isinstance(given, CPUPlace) or (isinstance(given, str) and _device(given)):
+            device = given
+        else:
+            dtype = given
+    if device is not None and not isinstance(device, CPUPlace) and device != "cpu":
+        raise BackendError(f"x.to({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
+    kind = self.dtype if dtype is None else dtype_of(dtype)
+    return self if kind is self.dtype else self.astype(kind)  # type: ignore[attr-defined, no-any-return]
+
+
+def _device(name: str) -> bool:
+    return name.partition(":")[0] in ("cpu", "gpu", "xpu", "gpu_pinned", "cuda")
+
+
+def _drawn(method: str, op_type: str, **settings: float) -> Callable[..., Tensor]:
+    """An in-place method that replaces the values by random numbers; *settings* are its arguments."""
+    names = tuple(settings)
+
+    def call(self: Tensor, *args: float, name: str | None = None, **named: float) -> Tensor:
+        unknown = [n for n in named if n not in names]
+        if unknown or len(args) > len(names):
+            raise ArgumentTypeError(f"{method} takes {', '.join(names)}, but received {unknown or list(args)}.")
+        self.check_inplace(method)
+        attrs = {**settings, **dict(zip(names, args, strict=False)), **named}
+        shape = {"shape": self.array.shape, "dtype": self.dtype.code}
+        made = compute(registry.by_type(op_type), (None, ()), {**attrs, **shape})
+        self.write(made.array, method)
+        self.node = None  # nothing of what it was is left
+        return self
+
+    call.__name__ = method
+    call.__doc__ = f"Replace the values by random numbers, as ``{op_type}`` draws them; returns the tensor."
+    return call
+
+
+def _view(self: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
+    """The same storage in another shape.
+
+    Args:
+        shape_or_dtype: a list of numbers, one of which may be -1.
+
+    Raises:
+        UnsupportedError: another dtype.
+    """
+    if not isinstance(shape_or_dtype, (list, tuple)):
+        if isinstance(shape_or_dtype, (str, DType)) and dtype_of(shape_or_dtype) is self.dtype:
+            return self
+        raise UnsupportedError(
+            f"x.view({shape_or_dtype!r}): reading the storage as another dtype is not part of this version of gradtool."
+        )
+    return self.reshape(list(shape_or_dtype))  # type: ignore[attr-defined, no-any-return]
+
+
+def _view_as(self: Tensor, other: Tensor, name: str | None = None) -> Tensor:
+    """The same storage in the shape of *other*."""
+    return _view(self, list(other.array.shape))
+
+
+SPECIAL: dict[str, Any] = {
+    "apply": _apply,
+    "apply_": _apply_,
+    "cuda": _cuda,
+    "data": property(_value, _set_data),
+    "detach_": _detach_,
+    "get_strides": _strides,
+    "is_contiguous": _is_contiguous,
+    "is_dense": lambda self: True,
+    "is_dist": lambda self: False,
+    "is_same_shape": _is_same_shape,
+    "is_sparse": lambda self: False,
+    "is_sparse_coo": lambda self: False,
+    "is_sparse_csr": lambda self: False,
+    "normal_": _drawn("normal_", "gaussian_random", mean=0.0, std=1.0),
+    "pin_memory": lambda self, blocking=True: self,
+    "strides": property(_strides),
+    "to": _to,
+    "to_dense": _value,
+    "uniform_": _drawn("uniform_", "uniform_random", min=-1.0, max=1.0, seed=0),
+    "value": _value,
+    "view": _view,
+    "view_as": _view_as,
+}
+"""Members that only tensors have."""

@@ -1,0 +1,226 @@
+"""Convolutions as layers; ``paddle.nn.functional`` computes them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from gradtool._images import numbers, sequence_windows, windows
+from gradtool.engine import state
+from gradtool.engine.errors import UsageError
+
+from . import functional as F
+from . import initializer
+from ._layers import needed
+from .layer import Layer
+
+
+class _Conv(Layer):
+    """What convolutions of every rank, and their transposes, keep and show."""
+
+    rank: ClassVar[int]
+    layouts: ClassVar[tuple[str, str]]
+
+    def _set_up(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        groups: int,
+        data_format: str,
+    ) -> None:
+        kind = type(self).__name__
+        if data_format not in self.layouts:
+            raise UsageError(f"data_format of {kind} must be one of {', '.join(self.layouts)}, but got {data_format!r}")
+        if groups < 1 or in_channels % groups:
+            raise UsageError(f"{kind}: in_channels ({in_channels}) must be divisible by groups ({groups}).")
+        self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
+        self._kernel_size = numbers(kernel_size, self.rank, "kernel_size")
+        self._stride = numbers(stride, self.rank, "stride")
+        self._dilation = numbers(dilation, self.rank, "dilation")
+        self._padding, self._padding_mode, self.output_padding = padding, "zeros", 0
+        self._data_format = data_format
+
+    @property
+    def _channel_last(self) -> bool:
+        return self._data_format.endswith("C")
+
+    def extra_repr(self) -> str:
+        one = (1,) * self.rank
+        parts = [f"{self._in_channels}, {self._out_channels}, kernel_size={list(self._kernel_size)}"]
+        if self._stride != one:
+            parts.append(f"stride={list(self._stride)}")
+        if self._padding != 0:
+            parts.append(f"padding={self._padding}")
+        if self._padding_mode != "zeros":
+            parts.append(f"padding_mode={self._padding_mode}")
+        if self.output_padding != 0:
+            parts.append(f"output_padding={self.output_padding}")
+        if self._dilation != one:
+            parts.append(f"dilation={list(self._dilation)}")
+        if self._groups != 1:
+            parts.append(f"groups={self._groups}")
+        return ", ".join([*parts, f"data_format={self._data_format}"])
+
+
+class _Forward(_Conv):
+    """A convolution; subclasses say of which rank."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        needed(weight_attr, "weight_attr", "Conv")
+        kind = type(self).__name__
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise UsageError(
+                f"padding_mode of {kind} must be 'zeros', 'reflect', 'replicate' or 'circular', "
+                f"but got {padding_mode!r}"
+            )
+        layout = self.layouts[0] if data_format is None else data_format
+        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, layout)
+        self._padding_mode = padding_mode
+        pads, algorithm = self._windows()
+        if padding_mode != "zeros" and algorithm == "SAME":
+            raise UsageError(f"{kind}: padding 'SAME' goes with padding_mode 'zeros' only, not {padding_mode!r}")
+        both = pads if len(pads) == 2 * self.rank else [n for pad in pads for n in (pad, pad)]
+        # functional.pad begins with the last dimension.
+        self._border = [n for i in reversed(range(self.rank)) for n in both[2 * i : 2 * i + 2]]
+        fan_in = math.prod(self._kernel_size) * in_channels
+        self.weight = self.create_parameter(
+            [out_channels, in_channels // groups, *self._kernel_size],
+            weight_attr,
+            default_initializer=initializer.Normal(0.0, math.sqrt(2.0 / fan_in)) if fan_in else None,
+        )
+        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+
+    def _windows(self) -> tuple[tuple[int, ...], str]:
+        return (sequence_windows if self.rank == 1 else windows)(self._padding, self._channel_last)
+
+    def forward(self, x: Any) -> Any:
+        padding = self._padding
+        if self._padding_mode != "zeros":
+            x = F.pad(x, self._border, mode=self._padding_mode, data_format=self._data_format)
+            padding = 0
+        compute = F.conv1d if self.rank == 1 else F.conv2d
+        return compute(
+            x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format
+        )
+
+
+class Conv1D(_Forward):
+    """Convolution of sequences; weight is ``[out_channels, in_channels / groups, length]``.
+
+    Args:
+        kernel_size, stride, dilation: one number.
+        padding: in the forms that ``functional.conv1d`` takes.
+        padding_mode: ``zeros``, ``reflect``, ``replicate`` or ``circular``.
+    """
+
+    rank, layouts = 1, ("NCL", "NLC")
+
+
+class Conv2D(_Forward):
+    """Convolution of images; weight is ``[out_channels, in_channels / groups, height, width]``.
+
+    Args:
+        kernel_size, stride, dilation: one number, or one for each spatial dimension.
+        padding: in the forms that ``functional.conv2d`` takes.
+        padding_mode: ``zeros``, ``reflect``, ``replicate`` or ``circular``.
+    """
+
+    rank, layouts = 2, ("NCHW", "NHWC")
+
+
+class _Transposed(_Conv):
+    """A transposed convolution; subclasses say of which rank."""
+
+    def _make(self, output_padding: Any, weight_attr: Any, bias_attr: Any) -> None:
+        needed(weight_attr, "weight_attr", "Conv")
+        self.output_padding = output_padding
+        shape = [self._in_channels, self._out_channels // self._groups, *self._kernel_size]
+        self.weight = self.create_parameter(shape, weight_attr)
+        self.bias = self.create_parameter([self._out_channels], bias_attr, is_bias=True)
+
+    def forward(self, x: Any, output_size: Any = None) -> Any:
+        compute = F.conv1d_transpose if self.rank == 1 else F.conv2d_transpose
+        return compute(
+            x,
+            self.weight,
+            self.bias,
+            stride=self._stride,
+            padding=self._padding,
+            output_padding=self.output_padding if output_size is None else 0,
+            dilation=self._dilation,
+            groups=self._groups,
+            output_size=output_size,
+            data_format=self._data_format,
+        )
+
+
+class Conv1DTranspose(_Transposed):
+    """Transposed convolution of sequences; weight is ``[in_channels, out_channels / groups, length]``.
+
+    Calls take an ``output_size`` as well, which excludes *output_padding*.
+    """
+
+    rank, layouts = 1, ("NCL", "NLC")
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, data_format)
+        self._make(output_padding, weight_attr, bias_attr)
+
+
+class Conv2DTranspose(_Transposed):
+    """Transposed convolution of images; weight is ``[in_channels, out_channels / groups, height, width]``.
+
+    Calls take an ``output_size`` as well, which excludes *output_padding*.
+    """
+
+    rank, layouts = 2, ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, data_format)
+        self._make(output_padding, weight_attr, bias_attr)

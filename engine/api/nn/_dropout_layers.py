@@ -1,0 +1,68 @@
+"""Dropout as layers; ``paddle.nn.functional`` computes it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from . import functional as F
+from ._layers import named
+from .layer import Layer
+
+
+class Dropout(Layer):
+    """Set each element to zero with probability *p* in training."""
+
+    def __init__(
+        self, p: float = 0.5, axis: Any = None, mode: str = "upscale_in_train", name: str | None = None
+    ) -> None:
+        super().__init__()
+        self.p, self.axis, self.mode, self.name = p, axis, mode, name
+
+    def forward(self, input: Any) -> Any:
+        return F.dropout(input, self.p, self.axis, self.training, self.mode, self.name)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, axis={self.axis}, mode={self.mode}" + named(self.name)
+
+
+class _ChannelDropout(Layer):
+    """Dropout of whole channels."""
+
+    function: ClassVar[str]
+    default_format: ClassVar[str]
+
+    def __init__(self, p: float = 0.5, data_format: str | None = None, name: str | None = None) -> None:
+        super().__init__()
+        self.p, self.data_format, self.name = p, data_format or self.default_format, name
+
+    def forward(self, input: Any) -> Any:
+        return getattr(F, self.function)(input, self.p, self.training, self.data_format, self.name)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, data_format={self.data_format}" + named(self.name)
+
+
+class Dropout2D(_ChannelDropout):
+    """Set each channel of each image to zero with probability *p* in training."""
+
+    function, default_format = "dropout2d", "NCHW"
+
+
+class Dropout3D(_ChannelDropout):
+    """Set each channel of each volume to zero with probability *p* in training."""
+
+    function, default_format = "dropout3d", "NCDHW"
+
+
+class AlphaDropout(Layer):
+    """Dropout for ``selu``, in training: mean and variance stay as they are."""
+
+    def __init__(self, p: float = 0.5, name: str | None = None) -> None:
+        super().__init__()
+        self.p, self.name = p, name
+
+    def forward(self, input: Any) -> Any:
+        return F.alpha_dropout(input, self.p, self.training, self.name)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}" + named(self.name)

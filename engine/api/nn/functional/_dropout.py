@@ -1,0 +1,138 @@
+"""Dropout of elements, of whole channels, and the form that keeps mean and variance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradtool
+from gradtool import _creation
+from gradtool._arguments import tensor
+from gradtool._dispatch import apply
+from gradtool._images import FLOATS
+from gradtool.engine import state
+from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.ir import default
+
+SELU = 1.0507009873554805, 1.6732632423543772
+"""Scale and alpha of ``selu``, whose activations alpha dropout keeps in proportion."""
+
+
+def _check(p: Any, where: str) -> None:
+    if isinstance(p, bool) or not isinstance(p, (int, float)):
+        raise ArgumentTypeError(f"p argument of {where} should be a number, but received {type(p).__name__}.")
+    if not 0 <= p <= 1:
+        raise UsageError(f"p argument of {where} should lie between 0 and 1, but received {p}.")
+
+
+def dropout(
+    x: Any,
+    p: float = 0.5,
+    axis: Any = None,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Any:
+    """Set each element to zero with probability *p*.
+
+    Args:
+        axis: a dimension or a list of them: elements that differ in the others only are dropped together.
+        mode: ``upscale_in_train`` divides the others by ``1 - p`` in training; ``downscale_in_infer`` multiplies all
+            by ``1 - p`` outside it.
+
+    Raises:
+        UsageError: *p* outside [0, 1], an unknown mode, an axis out of range (a ValueError).
+    """
+    if isinstance(p, (int, float)) and p == 0:
+        return x
+    _check(p, "dropout")
+    if mode not in ("downscale_in_infer", "upscale_in_train"):
+        raise UsageError(
+            f"mode argument of dropout should be 'downscale_in_infer' or 'upscale_in_train', but received {mode!r}."
+        )
+    tensor(x, "x", "dropout", FLOATS)
+    if axis is not None:
+        return _along(x, p, axis, training, mode == "upscale_in_train", name)
+    seed = default.default_main_program().random_seed if state.in_static_mode() else 0
+    attrs = {
+        "dropout_prob": p,
+        "is_test": not training,
+        "dropout_implementation": "downgrade_in_infer" if mode == "downscale_in_infer" else mode,
+        "seed": seed,
+        "fix_seed": seed != 0,
+    }
+    out, mask = apply("dropout", x, None, attrs=attrs, name=name)
+    mask.stop_gradient = True
+    return out
+
+
+def _along(x: Any, p: float, axis: Any, training: bool, upscale: bool, name: str | None) -> Any:
+    """Dropout with one decision for all elements that differ outside *axis* only."""
+    if not training:
+        return x if upscale else gradtool.scale(x, scale=1 - p)
+    if p == 1:
+        return gradtool.scale(x, scale=0.0)
+    axes = [axis] if isinstance(axis, int) else axis
+    if not isinstance(axes, (list, tuple)) or not axes or not all(isinstance(a, int) for a in axes):
+        raise ArgumentTypeError(f"axis of dropout should be int, or a list of them, but received {axis!r}.")
+    if min(axes) < 0 or max(axes) > x.ndim - 1:
+        raise UsageError(
+            f"axis value of dropout should lie between 0 and {x.ndim - 1} for {list(x.shape)}, but received {axis}."
+        )
+    given = x
+    if upscale:
+        x = gradtool.scale(x, scale=1 / (1 - p))
+    sizes = gradtool.shape(given) if state.in_static_mode() else given.shape
+    ones: list[Any] = [1] * x.ndim
+    for a in axes:
+        ones[a] = sizes[a]
+    drawn = gradtool.uniform(ones, dtype="float32", min=0.0, max=1.0)
+    kept = gradtool.greater_equal(drawn, _creation.fill([1], p, "float32"))
+    return gradtool.multiply(gradtool.cast(x, x.dtype), gradtool.cast(kept, x.dtype), name=name)
+
+
+def dropout2d(x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None) -> Any:
+    """Set each channel of each image to zero with probability *p* in training, and divide the others by ``1 - p``."""
+    return _channels(x, p, training, data_format, ("NCHW", "NHWC"), "dropout2d", name)
+
+
+def dropout3d(
+    x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCDHW", name: str | None = None
+) -> Any:
+    """Set each channel of each volume to zero with probability *p* in training, and divide the others by ``1 - p``."""
+    return _channels(x, p, training, data_format, ("NCDHW", "NDHWC"), "dropout3d", name)
+
+
+def _channels(
+    x: Any, p: float, training: bool, data_format: str, layouts: tuple[str, str], where: str, name: str | None
+) -> Any:
+    if data_format not in layouts:
+        raise UsageError(
+            f"Attr(data_format) of {where} should be {layouts[0]!r} or {layouts[1]!r}, but received {data_format!r}."
+        )
+    tensor(x, "x", where, FLOATS)
+    rank = len(layouts[0])
+    if x.ndim != rank:
+        raise UsageError(f"{where}: x must have {rank} dimensions, but has the shape {list(x.shape)}.")
+    return dropout(x, p, [0, 1 if data_format == layouts[0] else rank - 1], training, name=name)
+
+
+def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Any:
+    """Dropout for ``selu``: dropped elements take its lowest value, and mean and variance stay (Klambauer et al. 2017).
+
+    Raises:
+        UsageError: *p* outside [0, 1] (a ValueError).
+    """
+    _check(p, "alpha_dropout")
+    tensor(x, "x", "alpha_dropout", ("float32", "float64"))
+    if not training:
+        return x
+    if p == 1:
+        return gradtool.scale(x, scale=0.0)
+    lowest = -SELU[0] * SELU[1]
+    slope = ((1 - p) * (1 + p * lowest**2)) ** -0.5
+    drawn = gradtool.uniform(x.shape, dtype="float32", min=0.0, max=1.0)
+    kept = gradtool.cast(gradtool.greater_equal(drawn, gradtool.full(x.shape, p, "float32")), x.dtype)
+    dropped = gradtool.subtract(gradtool.full(x.shape, 1.0, x.dtype), kept)
+    shift = gradtool.full(x.shape, -slope * lowest * p, x.dtype)
+    mixed = gradtool.add(gradtool.multiply(x, kept), gradtool.scale(dropped, scale=lowest))
+    return gradtool.add(gradtool.scale(mixed, scale=slope), shift, name=name)
