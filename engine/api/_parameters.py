@@ -91,7 +91,7 @@ def make(
     count = default.default_main_program().names if static else unique_name.generate
     name = settings.name or count(f"{layer}.{'b' if is_bias else 'w'}")
     kind = dtype_of(dtype)
-    init = settings.initializer or default_init
+    init = settings.initializer or initializer.everywhere(is_bias) or default_init
     if init is None:
         if not kind.is_floating:
             raise DtypeError(f"parameter '{name}' of dtype {kind.name} needs an initializer")
@@ -123,8 +123,8 @@ def _initialise(name: str, spec: TensorSpec, init: Any) -> None:
         target = home.add_var(Variable(home, name, spec, persistable=True, loc=source.here()))
     op_type, attrs = init.operator(spec)
     op = registry.by_type(op_type)
-    # fill_constant does not list its optional slots, the random operators do (as Paddle's programs show).
-    inputs = () if op_type == "fill_constant" else tuple(() if s.many else None for s in op.inputs)
+    # Of the operators that fill parameters, only uniform_random lists its empty slots (as Paddle's programs show).
+    inputs = tuple(() if s.many else None for s in op.inputs) if op_type == "uniform_random" else ()
     build.emit(home, op, inputs, attrs, [target])
 
 

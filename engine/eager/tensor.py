@@ -413,6 +413,15 @@ class Tensor(AnyTensor, Arithmetic):
             np.copyto(self.array, array, casting="same_kind")
         self.version.wrote(writer)
 
+    def convert(self, dtype: DType) -> None:
+        """Have the same values in another dtype from now on, its gradient included."""
+        self.array = self.array.astype(dtype.numpy, copy=False)
+        self.version = Version()
+        if self._leaf is not None:
+            self._leaf.spec = self.spec
+            if self._leaf.grad is not None:
+                self._leaf.grad.convert(dtype)
+
     def check_inplace(self, writer: str) -> None:
         """Raise :class:`LeafError` where an in-place operator may not write."""
         from .mode import is_grad_enabled

@@ -248,7 +248,7 @@ def test_parameters_come_own_first_then_layer_by_layer() -> None:
     assert {path: p.name for path, p in model.named_parameters()} == PATHS
     assert [path for path, _ in model.named_parameters()] == list(PATHS)
     assert list(model.state_dict()) == list(PATHS)
-    assert [p.name for p in model.parameters(include_sublayer=False)] == ["model_0.w_0"]
+    assert [p.name for p in model.parameters(include_sublayers=False)] == ["model_0.w_0"]
     assert [path for path, p in model.named_parameters() if p.stop_gradient] == ["body.1._mean", "body.1._variance"]
 
 

@@ -1,4 +1,4 @@
-"""Rows: activations, losses, normalisation, convolution, pooling, attention, layers.
+"""Rows: activations, losses, normalisation, attention, layers.
 
 Left out on purpose, because Paddle and PyTorch differ: the running variance that batch normalisation keeps (biased in
 Paddle), gradients at kinks and of equal maxima, and anything random (dropout is compared in evaluation).
@@ -143,55 +143,6 @@ NORMALISATION: list[Row] = [
     row("F.dropout evaluation", "F.dropout(x, 0.5, training=False)", x=normal(3, 4)),
 ]
 
-IMAGES: list[Row] = [
-    row("F.conv2d", "F.conv2d(x, w, b)", x=normal(2, 3, 5, 4), w=normal(2, 3, 3, 2), b=normal(2)),
-    row(
-        "F.conv2d strided", "F.conv2d(x, w, stride=[2, 1], padding=[1, 2])", x=normal(1, 2, 5, 4), w=normal(3, 2, 3, 2)
-    ),
-    row("F.conv2d dilated", "F.conv2d(x, w, padding=2, dilation=2)", x=normal(1, 2, 5, 5), w=normal(2, 2, 2, 3)),
-    row("F.conv2d grouped", "F.conv2d(x, w, groups=2)", x=normal(1, 4, 3, 4), w=normal(6, 2, 2, 2)),
-    row(
-        "F.conv2d_transpose",
-        "F.conv2d_transpose(x, w, b)",
-        "F.conv_transpose2d(x, w, b)",
-        x=normal(2, 3, 3, 2),
-        w=normal(3, 2, 2, 3),
-        b=normal(2),
-    ),
-    row(
-        "F.conv2d_transpose strided",
-        "F.conv2d_transpose(x, w, stride=2, padding=1, output_padding=1)",
-        "F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1)",
-        x=normal(1, 2, 3, 3),
-        w=normal(2, 3, 3, 3),
-    ),
-    row(
-        "F.conv2d_transpose grouped",
-        "F.conv2d_transpose(x, w, groups=2, dilation=2)",
-        "F.conv_transpose2d(x, w, groups=2, dilation=2)",
-        x=normal(1, 4, 2, 3),
-        w=normal(4, 2, 2, 2),
-    ),
-    row("F.max_pool2d", "F.max_pool2d(x, 2, 2)", x=normal(2, 3, 4, 5)),
-    row("F.max_pool2d overlapping", "F.max_pool2d(x, 3, 2, 1)", x=normal(1, 2, 5, 4)),
-    row("F.max_pool2d ceil", "F.max_pool2d(x, 2, 2, ceil_mode=True)", x=normal(1, 2, 5, 3)),
-    row("F.avg_pool2d", "F.avg_pool2d(x, 2, 2)", x=normal(2, 3, 4, 5)),
-    row(
-        "F.avg_pool2d exclusive",
-        "F.avg_pool2d(x, 3, 2, 1)",
-        "F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)",
-        x=normal(1, 2, 5, 4),
-    ),
-    row(
-        "F.avg_pool2d inclusive",
-        "F.avg_pool2d(x, 3, 2, 1, exclusive=False)",
-        "F.avg_pool2d(x, 3, 2, 1)",
-        x=normal(1, 2, 5, 5),
-    ),
-    row("F.adaptive_avg_pool2d", "F.adaptive_avg_pool2d(x, [2, 3])", x=normal(1, 2, 5, 4)),
-    row("F.adaptive_max_pool2d", "F.adaptive_max_pool2d(x, [2, 3])", x=normal(1, 2, 5, 4)),
-]
-
 QKV = {"q": normal(2, 3, 2, 4), "k": normal(2, 5, 2, 4), "v": normal(2, 5, 2, 4)}
 TURNED = "q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)"  # Paddle has the heads third, PyTorch second
 
@@ -297,6 +248,51 @@ LAYERS: list[Row] = [
         b=normal(3),
     ),
     row(
+        "nn.Conv1D",
+        f"layer(nn.Conv1D(2, 3, 3, padding=1, padding_mode='circular'), {PAIR}, x)",
+        f"layer(nn.Conv1d(2, 3, 3, padding=1, padding_mode='circular'), {PAIR}, x)",
+        x=normal(1, 2, 5),
+        w=normal(3, 2, 3),
+        b=normal(3),
+    ),
+    row(
+        "nn.Conv1DTranspose",
+        f"layer(nn.Conv1DTranspose(2, 3, 3, stride=2), {PAIR}, x)",
+        f"layer(nn.ConvTranspose1d(2, 3, 3, stride=2), {PAIR}, x)",
+        x=normal(1, 2, 4),
+        w=normal(2, 3, 3),
+        b=normal(3),
+    ),
+    row(
+        "nn.Conv2DTranspose",
+        f"layer(nn.Conv2DTranspose(2, 3, 3, stride=2, padding=1, output_padding=1), {PAIR}, x)",
+        f"layer(nn.ConvTranspose2d(2, 3, 3, stride=2, padding=1, output_padding=1), {PAIR}, x)",
+        x=normal(1, 2, 3, 4),
+        w=normal(2, 3, 3, 3),
+        b=normal(3),
+    ),
+    row(
+        "nn.PReLU",
+        "layer(nn.PReLU(3), {'_weight': w}, x)",
+        "layer(nn.PReLU(3), {'weight': w}, x)",
+        x=away(2, 3, 4),
+        w=between(0.1, 0.5, 3),
+    ),
+    row(
+        "nn.BatchNorm",
+        f"layer(nn.BatchNorm(4, dtype='float64'), {PAIR}, x)",
+        f"layer(nn.BatchNorm2d(4), {PAIR}, x)",
+        x=normal(2, 4, 3, 2),
+        **SCALED,
+    ),
+    row(
+        "nn.SyncBatchNorm",
+        f"layer(nn.SyncBatchNorm(4), {PAIR}, x)",
+        f"layer(nn.BatchNorm2d(4), {PAIR}, x)",
+        x=normal(2, 4, 3, 2),
+        **SCALED,
+    ),
+    row(
         "nn.BatchNorm1D",
         f"layer(nn.BatchNorm1D(4), {PAIR}, x)",
         f"layer(nn.BatchNorm1d(4), {PAIR}, x)",
@@ -364,6 +360,23 @@ LAYERS: list[Row] = [
     ),
     *(module(f"{n}()") for n in ["ReLU", "Tanh", "Sigmoid", "GELU", "Flatten"]),
     module("Softmax()", "Softmax(-1)"),
+    module("PixelShuffle(2)", None, (1, 4, 2, 3)),
+    module("PixelUnshuffle(2)", None, (1, 2, 4, 2)),
+    module("ChannelShuffle(2)", None, (1, 4, 2, 3)),
+    module("Unfold(2)", None, (1, 2, 3, 4)),
+    module("Fold([3, 4], 2)", None, (1, 8, 6)),
+    module("Softmax2D()", "Softmax2d()", (1, 3, 2, 2)),
+    module("GLU()", None, (3, 4)),
+    module("Unflatten(1, [2, -1])", "Unflatten(1, (2, 2))", (3, 4)),
+    module("ZeroPad1D(2)", "ZeroPad1d(2)", (1, 2, 4)),
+    module("ZeroPad3D(1)", "ZeroPad3d(1)", (1, 2, 2, 3, 2)),
+    module("UpsamplingBilinear2D([5, 6])", "UpsamplingBilinear2d([5, 6])", (1, 2, 3, 4)),
+    module("UpsamplingNearest2D([5, 6])", "UpsamplingNearest2d([5, 6])", (1, 2, 3, 4)),
+    module("MaxPool1D(2)", "MaxPool1d(2)", (1, 2, 5)),
+    module("AvgPool1D(2)", "AvgPool1d(2)", (1, 2, 5)),
+    module("AdaptiveAvgPool1D(2)", "AdaptiveAvgPool1d(2)", (1, 2, 5)),
+    module("AdaptiveMaxPool1D(2)", "AdaptiveMaxPool1d(2)", (1, 2, 5)),
+    module("AdaptiveMaxPool2D(2)", "AdaptiveMaxPool2d(2)", (1, 2, 5, 4)),
     module("MaxPool2D(2)", "MaxPool2d(2)", (1, 2, 4, 5)),
     module("AvgPool2D(2)", "AvgPool2d(2)", (1, 2, 4, 5)),
     module("AdaptiveAvgPool2D(2)", "AdaptiveAvgPool2d(2)", (1, 2, 4, 5)),
@@ -374,4 +387,4 @@ LAYERS: list[Row] = [
     row("nn.CrossEntropyLoss", "nn.CrossEntropyLoss()(x, i)", x=normal(5, 4), i=integers(4, 5)),
 ]
 
-ROWS = [*ACTIVATIONS, *LOSSES, *NORMALISATION, *IMAGES, *ATTENTION, *LAYERS]
+ROWS = [*ACTIVATIONS, *LOSSES, *NORMALISATION, *ATTENTION, *LAYERS]

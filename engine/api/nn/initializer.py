@@ -245,4 +245,96 @@ class Assign(Initializer):
         }
 
 
+class DiracError(UsageError, AssertionError):
+    """A parameter or number of groups that :class:`Dirac` cannot do (Paddle raises AssertionError)."""
+
+
+class Dirac(Initializer):
+    """A convolution that gives back what it gets: a one in the middle of the filter of each channel with itself.
+
+    Args:
+        groups: into how many groups the channels are divided; each gets filters of its own.
+
+    Raises:
+        DiracError: no positive number (an AssertionError).
+    """
+
+    def __init__(self, groups: int = 1, name: str | None = None) -> None:
+        if not isinstance(groups, int) or groups < 1:
+            raise DiracError("'groups' must be a positive integer.")
+        self.groups = groups
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        shape = spec.shape
+        if len(shape) not in (3, 4, 5):
+            raise DiracError("Only Tensor with 3/4/5 dimensions can be initialized by Dirac")
+        if shape[0] % self.groups:
+            raise DiracError("Tensor 0-dimension must be divisible by groups")
+        value = np.zeros(shape)
+        middle = tuple(n // 2 for n in shape[2:])
+        each = shape[0] // self.groups
+        for group in range(self.groups):
+            for i in range(min(each, shape[1])):
+                value[(group * each + i, i, *middle)] = 1
+        return Assign(value).operator(spec)
+
+
+class Bilinear(Initializer):
+    """Filters with which a transposed convolution resizes linearly; they are square (Long et al. 2015).
+
+    Each row is the same as the column of its number. (Paddle 3.1 counts rows in fractions, so that its filters are
+    not symmetric.)
+    """
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        if len(spec.shape) != 4:
+            raise ShapeError("the length of shape must be 4.")
+        if spec.shape[2] != spec.shape[3]:
+            raise ShapeError("shape[2] must be equal to shape[3].")
+        size = spec.shape[3]
+        half = math.ceil(size / 2)
+        middle = (2 * half - 1 - half % 2) / (2.0 * half)
+        line = 1 - np.abs(np.arange(size) / half - middle)
+        return Assign(np.broadcast_to(line[:, None] * line, spec.shape)).operator(spec)
+
+
+class RankError(UsageError, AssertionError):
+    """A parameter of too few dimensions (Paddle raises AssertionError)."""
+
+
+class Orthogonal(Initializer):
+    """Random rows, or columns where there are fewer, that are orthogonal to each other and of length *gain*.
+
+    All dimensions after the first count as one (Saxe et al. 2014).
+    """
+
+    def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
+        self.gain = gain
+
+    def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
+        if len(spec.shape) < 2:
+            raise RankError("Only Tensor with 2 or more dimensions can be initialized by Orthogonal")
+        return "orthogonal_random", {"shape": spec.shape, "dtype": spec.dtype.code, "gain": float(self.gain)}
+
+
+_everywhere: dict[bool, Initializer | None] = {False: None, True: None}
+
+
+def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
+    """How parameters made from now on start, unless their ParamAttr says: weights and biases; None as layers have it.
+
+    Raises:
+        ArgumentTypeError: something else than an initializer (a TypeError).
+    """
+    for given in (weight_init, bias_init):
+        if given is not None and not isinstance(given, Initializer):
+            raise ArgumentTypeError(f"set_global_initializer takes initializers, but received {type(given).__name__}.")
+    _everywhere.update({False: weight_init, True: bias_init})
+
+
+def everywhere(is_bias: bool) -> Initializer | None:
+    """What :func:`set_global_initializer` set."""
+    return _everywhere[is_bias]
+
+
 __getattr__ = _lazy.refuse(__name__, globals())

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 from gradtool import _parameters
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.tensor import HookHandle, Tensor
-from gradtool.engine.errors import ArgumentTypeError, NotFound, UsageError, did_you_mean
+from gradtool.engine.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.ir.variable import Parameter
 from gradtool.engine.spec import dtype as dtype_of
 from gradtool.engine.value import AnyTensor
 from gradtool.utils import unique_name
+
+from ._layer_dtypes import Convertible
+from ._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
+from ._layer_state import Stateful
 
 AnyParameter = Parameter | TensorParameter
 PARAMETERS = (Parameter, TensorParameter)
@@ -31,7 +32,7 @@ def snake_case(name: str) -> str:
     return _TAIL.sub(r"\1_\2", _HEAD.sub(r"\1_\2", name)).lower()
 
 
-class Layer:
+class Layer(Stateful, Convertible):
     """A part of a model: it holds parameters and other layers, and computes when it is called.
 
     Subclasses call ``super().__init__()`` first, assign parameters and layers to attributes, and define ``forward``.
@@ -58,7 +59,7 @@ class Layer:
         fields["_sub_layers"] = OrderedDict()
         fields["_buffers"] = OrderedDict()
         fields["_passing_buffers"] = set()
-        fields["_before"], fields["_after"] = OrderedDict(), OrderedDict()
+        fields["_before"], fields["_after"], fields["_state_hooks"] = OrderedDict(), OrderedDict(), OrderedDict()
         fields["_path"] = ""
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -67,6 +68,11 @@ class Layer:
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         for before in list(self.__dict__["_before"].values()):
+            if getattr(before, "takes_kwargs", False):
+                changed = before(self, inputs, kwargs)
+                if changed is not None:
+                    inputs, kwargs = changed
+                continue
             changed = before(self, inputs)
             if changed is not None:
                 inputs = changed if isinstance(changed, tuple) else (changed,)
@@ -76,9 +82,13 @@ class Layer:
             outputs = outputs if changed is None else changed
         return outputs
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call ``hook(layer, inputs)`` before ``forward``; what it returns, unless None, replaces the inputs."""
-        return HookHandle(self.__dict__["_before"], hook)
+    def register_forward_pre_hook(self, hook: Callable[..., Any], *, with_kwargs: bool = False) -> HookHandle:
+        """Call ``hook(layer, inputs)`` before ``forward``; what it returns, unless None, replaces the inputs.
+
+        Args:
+            with_kwargs: call ``hook(layer, inputs, kwargs)``, which returns a pair of both or None.
+        """
+        return HookHandle(self.__dict__["_before"], _WithKwargs(hook) if with_kwargs else hook)
 
     def register_forward_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call ``hook(layer, inputs, outputs)`` after ``forward``; what it returns, unless None, replaces them."""
@@ -247,18 +257,28 @@ class Layer:
     # -- what it holds --------------------------------------------------------------------------------------------
 
     def named_sublayers(
-        self, prefix: str = "", include_self: bool = False, layers_set: set[int] | None = None
+        self,
+        prefix: str = "",
+        include_self: bool = False,
+        layers_set: set[Layer] | None = None,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Layer]]:
-        """Every layer below this one with its path, each once, in the order of assignment."""
+        """Every layer below this one with its path, in the order of assignment.
+
+        Args:
+            layers_set: layers that are left out; those that come are added.
+            remove_duplicate: whether a layer in several places comes once.
+        """
         seen = layers_set if layers_set is not None else set()
-        if id(self) in seen:
+        if self in seen:
             return
-        seen.add(id(self))
+        if remove_duplicate:
+            seen.add(self)
         if include_self:
             yield prefix, self
         for name, layer in self.__dict__["_sub_layers"].items():
             if layer is not None:
-                yield from layer.named_sublayers(f"{prefix}.{name}" if prefix else name, True, seen)
+                yield from layer.named_sublayers(f"{prefix}.{name}" if prefix else name, True, seen, remove_duplicate)
 
     def sublayers(self, include_self: bool = False) -> list[Layer]:
         """Every layer below this one."""
@@ -276,71 +296,39 @@ class Layer:
         """The layers that this one holds itself."""
         return (layer for _, layer in self.named_children())
 
-    def _named(self, what: str, prefix: str, include_sublayer: bool) -> Iterator[tuple[str, Any]]:
-        layers = self.named_sublayers(prefix, True) if include_sublayer else iter([(prefix, self)])
+    def _named(self, what: str, prefix: str, below: bool, once: bool) -> Iterator[tuple[str, Any]]:
+        layers = self.named_sublayers(prefix, True, remove_duplicate=once) if below else iter([(prefix, self)])
         seen = set()
         for path, layer in layers:
             for name, value in layer.__dict__[what].items():
-                if value is not None and id(value) not in seen:
+                if value is not None and not (once and id(value) in seen):
                     seen.add(id(value))
                     yield f"{path}.{name}" if path else name, value
 
-    def named_parameters(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, AnyParameter]]:
-        """Its parameters with their paths: its own, then those of its layers in the order of assignment."""
-        return self._named("_parameters", prefix, include_sublayer)
-
-    def parameters(self, include_sublayer: bool = True) -> list[AnyParameter]:
-        """Its parameters."""
-        return [p for _, p in self.named_parameters(include_sublayer=include_sublayer)]
-
-    def named_buffers(self, prefix: str = "", include_sublayer: bool = True) -> Iterator[tuple[str, AnyTensor]]:
-        """Its buffers with their paths."""
-        return self._named("_buffers", prefix, include_sublayer)
-
-    def buffers(self, include_sublayer: bool = True) -> list[AnyTensor]:
-        """Its buffers."""
-        return [b for _, b in self.named_buffers(include_sublayer=include_sublayer)]
-
-    def state_dict(self, include_sublayers: bool = True, structured_name_prefix: str = "") -> OrderedDict[str, Any]:
-        """Parameters and buffers by path: those of a layer before those of the layers below it."""
-        layers = self.named_sublayers(include_self=True) if include_sublayers else iter([("", self)])
-        found: OrderedDict[str, Any] = OrderedDict()
-        for path, layer in layers:
-            for what in ("_parameters", "_buffers"):
-                for name, value in layer.__dict__[what].items():
-                    if value is not None and name not in layer.__dict__["_passing_buffers"]:
-                        found[structured_name_prefix + (f"{path}.{name}" if path else name)] = value
-        return found
-
-    def set_state_dict(
-        self, state_dict: Mapping[str, Any], use_structured_name: bool = True
-    ) -> tuple[list[str], list[str]]:
-        """Take over the values in *state_dict*.
+    def named_parameters(
+        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, AnyParameter]]:
+        """Its parameters with their paths: its own, then those of its layers in the order of assignment.
 
         Args:
-            state_dict: values by path, as :meth:`state_dict` returns them: tensors or arrays.
-            use_structured_name: False when they are by the names of the parameters instead.
-
-        Returns:
-            The keys that are missing, and those that nothing here has. A value of another shape is left out with a
-            warning, as in Paddle.
+            include_sublayers: whether those of the layers below it are among them.
+            remove_duplicate: whether a parameter in several places comes once.
         """
-        mine = {p if use_structured_name else v.name: v for p, v in self.state_dict().items()}
-        for key, target in mine.items():
-            if key not in state_dict:
-                continue
-            value = np.asarray(state_dict[key])
-            if value.shape != tuple(target.shape):
-                warnings.warn(
-                    f"Skip loading for {key}. {key} receives a shape {list(value.shape)}, but the expected shape is "
-                    f"{list(target.shape)}.",
-                    stacklevel=2,
-                )
-                continue
-            target.set_value(value)
-        return [k for k in mine if k not in state_dict], [k for k in state_dict if k not in mine]
+        return self._named("_parameters", prefix, include_sublayers, remove_duplicate)
 
-    set_dict = load_dict = set_state_dict
+    def parameters(self, include_sublayers: bool = True) -> list[AnyParameter]:
+        """Its parameters."""
+        return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
+
+    def named_buffers(
+        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, AnyTensor]]:
+        """Its buffers with their paths."""
+        return self._named("_buffers", prefix, include_sublayers, remove_duplicate)
+
+    def buffers(self, include_sublayers: bool = True) -> list[AnyTensor]:
+        """Its buffers."""
+        return [b for _, b in self.named_buffers(include_sublayers=include_sublayers)]
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Set the gradients of all its parameters to zeros, or remove them."""
@@ -357,15 +345,25 @@ class Layer:
         fn(self)
         return self
 
-    def train(self) -> None:
-        """Work as in training from now on (dropout, batch normalisation)."""
+    def train(self) -> Self:
+        """Work as in training from now on (dropout, batch normalisation); returns the layer."""
         for layer in self.sublayers(include_self=True):
             layer.__dict__["training"] = True
+        return self
 
-    def eval(self) -> None:
-        """Work as in testing from now on."""
+    def eval(self) -> Self:
+        """Work as in testing from now on; returns the layer."""
         for layer in self.sublayers(include_self=True):
             layer.__dict__["training"] = False
+        return self
+
+    def backward(self, *inputs: Any) -> Any:
+        """Layers have none: gradients follow from what ``forward`` computes.
+
+        Raises:
+            UsageError: always (a ValueError).
+        """
+        raise UsageError("Layer shouldn't implement backward", hint="for a gradient of your own, use PyLayer")
 
     # -- text -----------------------------------------------------------------------------------------------------
 
@@ -382,17 +380,13 @@ class Layer:
         return f"{type(self).__name__}({body}\n)"
 
 
-class MissingForward(UsageError, NotImplementedError):
-    """A layer without a ``forward`` was called (Paddle raises NotImplementedError)."""
+class _WithKwargs:
+    """A hook that gets the keyword arguments of the call as well."""
 
+    takes_kwargs = True
 
-class MissingAttribute(UsageError, AttributeError):
-    """A layer has no attribute of that name."""
+    def __init__(self, hook: Callable[..., Any]) -> None:
+        self.hook = hook
 
-
-class NameTaken(NotFound):
-    """A name that a parameter cannot have (Paddle raises KeyError)."""
-
-
-class NoLayer(ArgumentTypeError, AssertionError):
-    """Something else where a layer is expected (Paddle raises AssertionError)."""
+    def __call__(self, *args: Any) -> Any:
+        return self.hook(*args)

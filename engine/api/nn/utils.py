@@ -1,4 +1,4 @@
-"""``paddle.nn.utils``: gradients of dynamic mode kept small by hand, parameters as one vector and back."""
+"""``paddle.nn.utils``: gradients kept small by hand, parameters as one vector and back, normed weights."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from gradtool import _lazy, _manipulation
 from gradtool.engine import state
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ExecutionError, ModeError, ShapeError, UsageError
+from gradtool.engine.errors import ExecutionError, ShapeError, UsageError
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters"]
+from ._normed_weights import DynamicOnly, remove_weight_norm, spectral_norm, weight_norm
+
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "parameters_to_vector",
+    "remove_weight_norm",
+    "spectral_norm",
+    "vector_to_parameters",
+    "weight_norm",
+]
 
 SMALL = 1e-6
 """Is added to a norm before dividing by it."""
-
-
-class DynamicOnly(ModeError, RuntimeError):
-    """A function of dynamic mode was called in static mode (Paddle raises RuntimeError or AssertionError)."""
 
 
 class NonFiniteNorm(ExecutionError):

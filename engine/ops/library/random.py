@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...errors import UsageError
 from ...spec import TensorSpec
 from ...spec import dtype as dtype_of
@@ -86,6 +88,35 @@ def randint(k, shape_tensor, shape_tensor_list, *, shape, dtype, low, high, seed
     """Whole numbers from *low* up to but without *high*."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
     return k.xp.asarray(k.generator(seed).integers(low, high, shape)).astype(dtype_of(dtype).numpy)
+
+
+@op(
+    "orthogonal_random",
+    "-> Out",
+    attrs={"shape": (), "dtype": 5, "gain": 1.0, "seed": 0},
+    trait=Trait.RANDOM,
+    differentiable=False,
+)
+def orthogonal_random(k, *, shape, dtype, gain, seed):
+    """Random rows of length *gain*, orthogonal to each other; columns where there are fewer of them."""
+    rows, columns = shape[0], math.prod(shape[1:])
+    drawn = k.xp.asarray(k.generator(seed).normal(0.0, 1.0, (max(rows, columns), min(rows, columns))))
+    q, r = k.xp.linalg.qr(drawn)
+    q = q * k.xp.where(k.xp.diagonal(r) < 0, -1.0, 1.0)  # the sign that makes the draw even over all directions
+    return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(dtype_of(dtype).numpy)
+
+
+@orthogonal_random.infer
+def _(*, shape, dtype):
+    if len(shape) < 2:
+        raise UsageError(f"orthogonal_random: shape {list(shape)} must have at least 2 dimensions")
+    return TensorSpec(shape, dtype)
+
+
+@orthogonal_random.samples
+def _(make):
+    yield make(shape=(3, 5), gain=2.0)
+    yield make(shape=(6, 2, 2), dtype=6, seed=3)
 
 
 @op("randperm", "-> Out", attrs={"n": 0, "dtype": 3}, trait=Trait.RANDOM, differentiable=False)

@@ -1,0 +1,102 @@
+"""A layer's parameters and buffers in another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.errors import BackendError, DtypeError, GradtoolError, ModeError, UsageError
+from gradtool.engine.spec import DType
+from gradtool.engine.spec import dtype as dtype_of
+
+
+class Convertible:
+    """The part of :class:`Layer` that changes the dtype of what it holds."""
+
+    def sublayers(self, include_self: bool = False) -> list[Any]:
+        """Defined by :class:`Layer`."""
+        raise NotImplementedError
+
+    def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Self:
+        """Change floating parameters and buffers, of the layers below it too, to *dtype*; returns the layer.
+
+        Args:
+            device: the CPU, if anything.
+            dtype: unchanged when None.
+
+        Raises:
+            BackendError: another device.
+            UnknownDtype: no dtype of that name (a ValueError).
+            ModeError: the layer is part of a static program.
+        """
+        if device is not None and str(device).lower() not in ("cpu", "place(cpu)"):
+            raise BackendError(f"Layer.to({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
+        if dtype is not None:
+            _convert(self.sublayers(include_self=True), _dtype(dtype))
+        return self
+
+    def astype(self, dtype: Any = None) -> Self:
+        """Change floating parameters and buffers, of the layers below it too, to *dtype*; returns the layer.
+
+        Raises:
+            UnknownDtype: no dtype of that name (a ValueError).
+            ModeError: the layer is part of a static program.
+        """
+        _convert(self.sublayers(include_self=True), _dtype(dtype))
+        return self
+
+    def float(self, excluded_layers: Any = None) -> Self:
+        """:meth:`astype` float32, but for the layers of the classes *excluded_layers*."""
+        return self._but("float32", excluded_layers)
+
+    def float16(self, excluded_layers: Any = None) -> Self:
+        """:meth:`astype` float16, but for the layers of the classes *excluded_layers*."""
+        return self._but("float16", excluded_layers)
+
+    def bfloat16(self, excluded_layers: Any = None) -> Self:
+        """:meth:`astype` bfloat16, but for the layers of the classes *excluded_layers*."""
+        return self._but("bfloat16", excluded_layers)
+
+    def _but(self, dtype: str, excluded: Any) -> Self:
+        classes = () if excluded is None else tuple(excluded) if isinstance(excluded, (list, tuple)) else (excluded,)
+        for given in classes:
+            if not isinstance(given, type):
+                raise UsageError(f"excluded_layers must be classes of layers, but received {given!r}.")
+        _convert([v for v in self.sublayers(include_self=True) if not isinstance(v, classes)], _dtype(dtype))
+        return self
+
+
+class UnknownDtype(UsageError):
+    """No dtype that layers can have."""
+
+
+def _dtype(given: Any) -> DType:
+    try:
+        kind = None if given is None else dtype_of(given)
+    except GradtoolError:
+        kind = None
+    if kind is None:
+        raise UnknownDtype(f"dtype value error: {given!r} is none; layers take names such as 'float32' and 'float64'.")
+    if not kind.is_floating:
+        raise DtypeError(f"a layer cannot compute in {kind.name}.", hint="use a floating-point type")
+    return kind
+
+
+def _convert(layers: Sequence[Any], kind: DType) -> None:
+    found = []
+    for layer in layers:
+        held = [*layer.__dict__["_parameters"].values(), *layer.__dict__["_buffers"].values()]
+        for value in held:
+            if value is None or not value.dtype.is_floating:
+                continue
+            if not isinstance(value, Tensor):
+                raise ModeError(
+                    f"'{value.name}' is part of a static program, where its dtype is settled.",
+                    hint="call paddle.set_default_dtype before making the layer",
+                )
+            found.append(value)
+    for layer in layers:
+        layer.__dict__["_dtype"] = kind
+    for value in found:
+        value.convert(kind)
