@@ -58,6 +58,12 @@ provide(
     "gradtool.nn._resizing_layers",
     "Pad1D Pad2D Pad3D Upsample UpsamplingBilinear2D UpsamplingNearest2D ZeroPad1D ZeroPad2D ZeroPad3D",
 )
+provide(
+    "gradtool.nn",
+    "gradtool.nn._ranking_losses",
+    "CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss MultiLabelSoftMarginLoss PairwiseDistance "
+    "SoftMarginLoss TripletMarginLoss",
+)
 provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterList")
 provide("gradtool.nn", "gradtool.nn._containers", "Sequential LayerList")
 provide("gradtool.nn", "gradtool.nn.clip", "ClipGradByValue ClipGradByNorm ClipGradByGlobalNorm")
@@ -170,6 +176,12 @@ provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._pooling1d",
     "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d",
+)
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._ranking",
+    "cosine_embedding_loss dice_loss hinge_embedding_loss margin_ranking_loss multi_label_soft_margin_loss "
+    "pairwise_distance sequence_mask sigmoid_focal_loss soft_margin_loss triplet_margin_loss",
 )
 provide(
     "gradtool.nn.functional",

@@ -43,7 +43,7 @@ def tensor_split(
     if count < 1:
         raise UsageError(f"{where}: there must be at least one part, but received {count}.")
     least, longer = divmod(size, count)
-    return split(x, [least + 1] * longer + [least] * (count - longer), at)  # type: ignore[return-value]
+    return split(x, [least + 1] * longer + [least] * (count - longer), at)
 
 
 def _along(where: str, x: Any, least: int, axis: int, num_or_indices: Any) -> list[AnyTensor]:

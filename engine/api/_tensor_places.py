@@ -97,7 +97,7 @@ def _to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blockin
     if device is not None and not isinstance(device, CPUPlace) and device != "cpu":
         raise BackendError(f"x.to({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
     kind = self.dtype if dtype is None else dtype_of(dtype)
-    return self if kind is self.dtype else self.astype(kind)  # type: ignore[attr-defined, no-any-return]
+    return self if kind is self.dtype else self.astype(kind)
 
 
 def _device(name: str) -> bool:
@@ -140,7 +140,7 @@ def _view(self: Tensor, shape_or_dtype: Any, name: str | None = None) -> Tensor:
         raise UnsupportedError(
             f"x.view({shape_or_dtype!r}): reading the storage as another dtype is not part of this version of gradtool."
         )
-    return self.reshape(list(shape_or_dtype))  # type: ignore[attr-defined, no-any-return]
+    return self.reshape(list(shape_or_dtype))  # type: ignore[no-any-return]
 
 
 def _view_as(self: Tensor, other: Tensor, name: str | None = None) -> Tensor:

@@ -28,6 +28,8 @@ ACTIVATIONS: list[Row] = [
     row("F.log_softmax", "F.log_softmax(x, -1)", x=normal(3, 4)),
 ]
 
+SIGNS = exactly([1.0, -1.0, 1.0, -1.0])
+
 LOSSES: list[Row] = [
     row("F.mse_loss", "F.mse_loss(x, y)", x=normal(3, 4), y=normal(3, 4)),
     row("F.mse_loss sum", "F.mse_loss(x, y, reduction='sum')", x=normal(3, 4), y=normal(3, 4)),
@@ -109,6 +111,61 @@ LOSSES: list[Row] = [
         x=between(0.1, 0.9, 4, 1),
         y=between(0, 1, 4, 1),
         fixed=("y",),
+    ),
+    row("F.pairwise_distance", "F.pairwise_distance(x, y)", x=normal(3, 4), y=normal(3, 4)),
+    row(
+        "F.margin_ranking_loss",
+        "F.margin_ranking_loss(x, y, z, 0.3)",
+        x=normal(4),
+        y=normal(4),
+        z=SIGNS,
+        fixed=("z",),
+    ),
+    row("F.hinge_embedding_loss", "F.hinge_embedding_loss(x, z)", x=normal(4), z=SIGNS, fixed=("z",)),
+    row(
+        "F.cosine_embedding_loss",
+        "F.cosine_embedding_loss(x, y, z, 0.1)",
+        x=normal(4, 3),
+        y=normal(4, 3),
+        z=SIGNS,
+        fixed=("z",),
+    ),
+    *(
+        row(
+            f"F.triplet_margin_loss {swap}",
+            f"F.triplet_margin_loss(x, y, z, 0.8, swap={swap})",
+            x=normal(3, 4),
+            y=normal(3, 4),
+            z=normal(3, 4),
+        )
+        for swap in (False, True)
+    ),
+    row("F.soft_margin_loss", "F.soft_margin_loss(x, z)", x=normal(4), z=SIGNS, fixed=("z",)),
+    row(
+        "F.multi_label_soft_margin_loss",
+        "F.multi_label_soft_margin_loss(x, y, w)",
+        "F.multilabel_soft_margin_loss(x, y, w)",
+        x=normal(3, 4),
+        y=exactly([[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0]]),
+        w=between(0.5, 2, 4),
+        fixed=("y", "w"),
+    ),
+    row(
+        "F.sigmoid_focal_loss",
+        "F.sigmoid_focal_loss(x, y)",
+        "(F.binary_cross_entropy_with_logits(x, y, reduction='none') * (0.25 * y + 0.75 * (1 - y)) * "
+        "(1 - (torch.sigmoid(x) * y + (1 - torch.sigmoid(x)) * (1 - y))) ** 2).sum()",
+        x=normal(3, 4),
+        y=exactly([[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0]]),
+        fixed=("y",),
+    ),
+    row(
+        "F.dice_loss",
+        "F.dice_loss(x, i)",
+        "(1 - 2 * (x * F.one_hot(i[..., 0], 4)).sum((1, 2)) / (x.sum((1, 2)) + F.one_hot(i[..., 0], 4).sum((1, 2)) "
+        "+ 1e-5)).mean()",
+        x=shares(2, 3, 4),
+        i=integers(4, 2, 3, 1),
     ),
     row("F.label_smooth", "F.label_smooth(y, epsilon=0.2)", "0.8 * y + 0.2 / 4", y=shares(3, 4)),
 ]

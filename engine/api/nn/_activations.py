@@ -2,73 +2,36 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, ClassVar
+from typing import Any
 
 from gradtool.engine import state
 from gradtool.engine.errors import UsageError
 
 from . import functional as F
 from . import initializer
+from ._table import table_layer
 from .layer import Layer
 
-
-class TableActivation(Layer):
-    """An activation: ``function`` names what computes it, ``settings`` the arguments that the layer keeps for it."""
-
-    function: ClassVar[str]
-    settings: ClassVar[dict[str, Any]]
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__()
-        bound = self.__signature__.bind(*args, **named)
-        bound.apply_defaults()
-        self._name = bound.arguments.pop("name")
-        self._given = dict(bound.arguments)
-
-    def forward(self, x: Any) -> Any:
-        return getattr(F, self.function)(x, **self._given, name=self._name)
-
-    def extra_repr(self) -> str:
-        shown = {**self._given, **({"name": self._name} if self._name else {})}
-        return ", ".join(f"{k}={v}" for k, v in shown.items())
-
-
-def _layer(name: str, function: str, **settings: Any) -> Any:
-    parameters = [
-        inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)
-        for n, v in {**settings, "name": None}.items()
-    ]
-    members = {
-        "function": function,
-        "settings": settings,
-        "__doc__": f"``paddle.nn.functional.{function}`` as a layer.",
-        "__module__": __name__,
-        "__signature__": inspect.Signature(parameters),
-    }
-    return type(name, (TableActivation,), members)
-
-
-CELU = _layer("CELU", "celu", alpha=1.0)
-ELU = _layer("ELU", "elu", alpha=1.0)
-GLU = _layer("GLU", "glu", axis=-1)
-Hardshrink = _layer("Hardshrink", "hardshrink", threshold=0.5)
-Hardsigmoid = _layer("Hardsigmoid", "hardsigmoid")
-Hardswish = _layer("Hardswish", "hardswish")
-Hardtanh = _layer("Hardtanh", "hardtanh", min=-1.0, max=1.0)
-LeakyReLU = _layer("LeakyReLU", "leaky_relu", negative_slope=0.01)
-LogSigmoid = _layer("LogSigmoid", "log_sigmoid")
-LogSoftmax = _layer("LogSoftmax", "log_softmax", axis=-1)
-Mish = _layer("Mish", "mish")
-ReLU6 = _layer("ReLU6", "relu6")
-SELU = _layer("SELU", "selu", scale=1.0507009873554805, alpha=1.6732632423543772)
-Silu = _layer("Silu", "silu")
-Softplus = _layer("Softplus", "softplus", beta=1, threshold=20)
-Softshrink = _layer("Softshrink", "softshrink", threshold=0.5)
-Softsign = _layer("Softsign", "softsign")
-Swish = _layer("Swish", "swish")
-Tanhshrink = _layer("Tanhshrink", "tanhshrink")
-ThresholdedReLU = _layer("ThresholdedReLU", "thresholded_relu", threshold=1.0, value=0.0)
+CELU = table_layer(__name__, "CELU", "celu", alpha=1.0)
+ELU = table_layer(__name__, "ELU", "elu", alpha=1.0)
+GLU = table_layer(__name__, "GLU", "glu", axis=-1)
+Hardshrink = table_layer(__name__, "Hardshrink", "hardshrink", threshold=0.5)
+Hardsigmoid = table_layer(__name__, "Hardsigmoid", "hardsigmoid")
+Hardswish = table_layer(__name__, "Hardswish", "hardswish")
+Hardtanh = table_layer(__name__, "Hardtanh", "hardtanh", min=-1.0, max=1.0)
+LeakyReLU = table_layer(__name__, "LeakyReLU", "leaky_relu", negative_slope=0.01)
+LogSigmoid = table_layer(__name__, "LogSigmoid", "log_sigmoid")
+LogSoftmax = table_layer(__name__, "LogSoftmax", "log_softmax", axis=-1)
+Mish = table_layer(__name__, "Mish", "mish")
+ReLU6 = table_layer(__name__, "ReLU6", "relu6")
+SELU = table_layer(__name__, "SELU", "selu", scale=1.0507009873554805, alpha=1.6732632423543772)
+Silu = table_layer(__name__, "Silu", "silu")
+Softplus = table_layer(__name__, "Softplus", "softplus", beta=1, threshold=20)
+Softshrink = table_layer(__name__, "Softshrink", "softshrink", threshold=0.5)
+Softsign = table_layer(__name__, "Softsign", "softsign")
+Swish = table_layer(__name__, "Swish", "swish")
+Tanhshrink = table_layer(__name__, "Tanhshrink", "tanhshrink")
+ThresholdedReLU = table_layer(__name__, "ThresholdedReLU", "thresholded_relu", threshold=1.0, value=0.0)
 
 
 class PReLU(Layer):

@@ -33,7 +33,7 @@ class Geometry(NamedTuple):
     @classmethod
     def of(cls, attrs, transposed=False):
         """The geometry that an operator with these attributes has."""
-        return cls(*(attrs[name] for name in cls._fields[:-1]), transposed)
+        return cls(**{name: attrs[name] for name in cls._fields if name in attrs}, transposed=transposed)
 
     def settled(self, name, window, image, result):
         """Padding and dilations for these sizes; ``SAME`` does not dilate."""

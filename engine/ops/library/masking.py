@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...errors import DtypeError, ShapeError
-from ...spec import UNKNOWN
+from ...spec import UNKNOWN, TensorSpec
+from ...spec import dtype as dtype_of
 from ..infer import broadcast, expect_floating
 from ..opdef import Like, op
 from ..samples import bools, ints
@@ -80,3 +81,33 @@ def _(make):
     yield make(x=(3, 3))
     yield make(x=(0, 2, 2))
     yield make(x=(2, 0, 0))
+
+
+@op(
+    "sequence_mask",
+    "X MaxLenTensor? -> Y",
+    attrs={"maxlen": -1, "out_dtype": 3},
+    differentiable=False,
+)
+def sequence_mask(k, x, longest, *, maxlen, out_dtype):
+    """For each length in *x* that many ones, then zeros; ``maxlen`` altogether, or as many as the longest has."""
+    if longest is not None:
+        maxlen = int(longest.reshape(()))
+    elif maxlen < 0:
+        maxlen = int(x.max()) if x.size else 0
+    return (k.xp.arange(maxlen) < x[..., None]).astype(dtype_of(out_dtype).numpy)
+
+
+@sequence_mask.infer
+def _(x, longest, *, maxlen, out_dtype):
+    if not x.dtype.is_integer:
+        raise DtypeError(f"sequence_mask: X must hold whole numbers, but received {x.dtype.name}")
+    count = UNKNOWN if longest is not None or maxlen < 0 else maxlen
+    return TensorSpec((*x.shape, count), dtype_of(out_dtype))
+
+
+@sequence_mask.samples
+def _(make):
+    yield make(x=ints((2, 3), 5), maxlen=4)
+    yield make(x=ints((), 5), maxlen=3, out_dtype=5)
+    yield make(x=ints((0, 3), 5), maxlen=2)

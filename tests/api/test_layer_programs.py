@@ -1,0 +1,48 @@
+"""What layers and functions append, with the names of everything, is what Paddle 3.1.1 was seen to append."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradtool as paddle
+
+RECORDED = json.loads(Path(__file__).with_name("layer_programs.json").read_text(encoding="utf-8"))
+"""By expression: the operators of the program with its gradients and of the startup program, and the names."""
+
+
+@pytest.fixture(autouse=True)
+def fresh_names() -> Iterator[None]:
+    with paddle.utils.unique_name.guard():
+        yield
+
+
+def data(name: str, shape: list[int], dtype: str = "float32") -> Any:
+    made = paddle.static.data(name, shape, dtype)
+    made.stop_gradient = False
+    return made
+
+
+def types(program: Any) -> str:
+    return " ".join(o.type for o in program.global_block().ops)
+
+
+@pytest.mark.parametrize("expression", RECORDED)
+def test_the_program_is_that_of_paddle(expression: str) -> None:
+    record = RECORDED[expression]
+    names = {"paddle": paddle, "nn": paddle.nn, "F": paddle.nn.functional, "static": paddle.static, "data": data}
+    made = eval(expression, names | {"I": paddle.nn.initializer})
+    results = list(made) if isinstance(made, (list, tuple)) else [made]
+    paddle.static.append_backward(paddle.mean(results[0]) if results[0].ndim else results[0])
+    main = paddle.static.default_main_program()
+    assert types(main) == record["operators"]
+    assert types(paddle.static.default_startup_program()) == record["startup"]
+    assert [v.name for v in results] == record["results"]
+    assert [list(v.shape) for v in results] == record["shapes"]
+    assert [[p.name, list(p.shape)] for p in main.all_parameters()] == record["parameters"]
+    written = {n for o in main.global_block().ops for slot in o.output_names for n in o.output(slot)}
+    assert " ".join(sorted(written)) == record["variables"]
