@@ -416,7 +416,7 @@ class Tensor(AnyTensor, Arithmetic):
     def convert(self, dtype: DType) -> None:
         """Have the same values in another dtype from now on, its gradient included."""
         self.array = self.array.astype(dtype.numpy, copy=False)
-        self.version = Version()
+        self.version.wrote("astype")
         if self._leaf is not None:
             self._leaf.spec = self.spec
             if self._leaf.grad is not None:

@@ -140,6 +140,11 @@ def grid_sample(
     """
     tensor(x, "x", "grid_sample", FLOATS)
     tensor(grid, "grid", "grid_sample", FLOATS)
+    if x.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2:
+        raise UsageError(
+            f"grid_sample: x {list(x.shape)} must be [batch, channels, height, width], and grid {list(grid.shape)} "
+            "[batch, rows, columns, 2]."
+        )
     for what, given, known in (
         ("mode", mode, ("bilinear", "nearest")),
         ("padding_mode", padding_mode, ("zeros", "reflection", "border")),
