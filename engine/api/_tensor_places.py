@@ -55,7 +55,7 @@ def _is_contiguous(self: Tensor) -> bool:
 
 def _is_same_shape(self: Tensor, y: Tensor) -> bool:
     """Whether *y* has the same shape."""
-    return self.array.shape == y.array.shape
+    return bool(self.array.shape == y.array.shape)
 
 
 def _value(self: Tensor) -> Tensor:
@@ -116,12 +116,15 @@ def _drawn(method: str, op_type: str, **settings: float) -> Callable[..., Tensor
         attrs = {**settings, **dict(zip(names, args, strict=False)), **named}
         shape = {"shape": self.array.shape, "dtype": self.dtype.code}
         made = compute(registry.by_type(op_type), (None, ()), {**attrs, **shape})
+        self.fill_(0.0)
         self.write(made.array, method)
-        self.node = None  # nothing of what it was is left
         return self
 
     call.__name__ = method
-    call.__doc__ = f"Replace the values by random numbers, as ``{op_type}`` draws them; returns the tensor."
+    call.__doc__ = (
+        f"Replace the values by random numbers, as ``{op_type}`` draws them; returns the tensor. What it was computed "
+        "from gets zeros as gradients."
+    )
     return call
 
 
@@ -156,7 +159,6 @@ SPECIAL: dict[str, Any] = {
     "detach_": _detach_,
     "get_strides": _strides,
     "is_contiguous": _is_contiguous,
-    "is_dense": lambda self: True,
     "is_dist": lambda self: False,
     "is_same_shape": _is_same_shape,
     "is_sparse": lambda self: False,

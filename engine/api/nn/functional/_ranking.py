@@ -13,8 +13,7 @@ from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.spec import dtype as dtype_of
 from gradtool.engine.value import AnyTensor
 
-from ._activation import log_sigmoid, sigmoid
-from ._common import relu
+from ._activation import log_sigmoid, relu, sigmoid
 from ._resizing import one_hot
 
 
@@ -165,7 +164,7 @@ def multi_label_soft_margin_loss(
         )
     loss = -(label * log_sigmoid(input) + (1 - label) * log_sigmoid(-input))
     if weight is not None:
-        loss = loss * tensor(weight, "weight", "multi_label_soft_margin_loss")  # type: ignore[operator]
+        loss = loss * tensor(weight, "weight", "multi_label_soft_margin_loss")
     return _reduced(gradtool.mean(loss, axis=-1), reduction)
 
 
