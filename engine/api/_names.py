@@ -193,6 +193,7 @@ provide("gradtool.nn.functional", "gradtool.nn.functional._attention", "scaled_d
 provide("gradtool", "gradtool._along", "masked_fill put_along_axis")
 provide("gradtool", "gradtool._einsum", "einsum")
 provide("gradtool", "gradtool._empty", "empty empty_like")
+provide("gradtool", "gradtool._median", "median")
 provide("gradtool", "gradtool._repeats", "repeat_interleave unique")
 provide(
     "gradtool",

@@ -238,3 +238,19 @@ class TestProducts:
         arguments = [paddle.static.data(f"v{i}", s, "float32") for i, s in enumerate(shapes)]
         with pytest.raises(ShapeError, match=message):
             getattr(paddle, name)(*arguments)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_median(axis: int | None, keepdim: bool) -> None:
+    paddle.disable_static()
+    for shape in ((4, 5), (3, 3)):
+        x = np.random.default_rng(7).permutation(np.prod(shape)).reshape(shape).astype("float64")
+        found = paddle.median(paddle.to_tensor(x), axis, keepdim)
+        np.testing.assert_array_equal(found.numpy(), np.median(x, axis, keepdims=keepdim))
+    x[1, 1] = np.nan
+    found = paddle.median(paddle.to_tensor(x), axis, keepdim)
+    np.testing.assert_array_equal(np.isnan(found.numpy()), np.isnan(x).any(axis, keepdims=keepdim))
+    for given, message in (({"mode": "foo"}, "Must be avg or min"), ({"axis": 2}, "axis must be within")):
+        with pytest.raises(ValueError, match=message):
+            paddle.median(paddle.to_tensor(x), **given)
