@@ -68,4 +68,4 @@ def median(
     found: Any = middle + total(flags * line.astype(kind), axis=at, keepdim=True)
     if axis is None:
         return reshape(found, [1] * rank if keepdim else [], name)
-    return found if keepdim else squeeze(found, at, name)  # type: ignore[no-any-return]
+    return found if keepdim else squeeze(found, at, name)
