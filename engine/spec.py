@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import importlib
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -21,15 +22,35 @@ class DType:
     Attributes:
         name: Paddle's name, such as ``float32``.
         code: the number that stands for it in operator attributes (as in Paddle 3.1).
-        numpy: the NumPy type, or None for bfloat16, which NumPy does not have.
+        size: bytes per element.
+        is_floating: whether its values are real numbers that can carry a gradient.
+        is_integer: whether its values are whole numbers (truth values are not).
+        is_complex: whether its values are complex numbers.
+        is_rare: whether operators on it take special care, which costs nothing until such a type is in use.
     """
 
-    __slots__ = ("code", "name", "numpy")
+    __slots__ = ("_numpy", "code", "is_complex", "is_floating", "is_integer", "is_rare", "name", "size")
 
-    def __init__(self, name: str, code: int, numpy: np.dtype[Any] | None) -> None:
+    def __init__(self, name: str, code: int, size: int) -> None:
         self.name = name
         self.code = code
-        self.numpy = numpy
+        self.size = size
+        self.is_floating = name.startswith(("float", "bfloat"))
+        self.is_integer = name.startswith(("int", "uint"))
+        self.is_complex = name.startswith("complex")
+        self.is_rare = self.is_complex or name == "bfloat16"
+        self._numpy: np.dtype[Any] | None = None if self.is_rare else np.dtype(name)
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The type of its arrays; that of bfloat16 comes from ml_dtypes, which is imported when first asked for."""
+        found = self._numpy
+        if found is None:
+            home: Any = importlib.import_module("ml_dtypes") if self.is_floating else np
+            found = self._numpy = np.dtype(getattr(home, self.name))
+            _BY_NUMPY[found] = self
+            _use(self)
+        return found
 
     def __repr__(self) -> str:
         return f"paddle.{self.name}"
@@ -37,37 +58,19 @@ class DType:
     def __reduce__(self) -> tuple[Any, ...]:
         return (dtype, (self.name,))
 
-    @property
-    def is_floating(self) -> bool:
-        """Whether values of this type can carry a gradient as real numbers."""
-        return self.name.startswith(("float", "bfloat"))
 
-    @property
-    def is_integer(self) -> bool:
-        return self.name.startswith(("int", "uint"))
-
-    @property
-    def size(self) -> int:
-        """Bytes per element."""
-        return 2 if self.numpy is None else self.numpy.itemsize
-
-
-def _of(name: str, code: int) -> DType:
-    return DType(name, code, np.dtype(name))
-
-
-bool_ = _of("bool", 0)
-int16 = _of("int16", 1)
-int32 = _of("int32", 2)
-int64 = _of("int64", 3)
-float16 = _of("float16", 4)
-float32 = _of("float32", 5)
-float64 = _of("float64", 6)
-uint8 = _of("uint8", 20)
-int8 = _of("int8", 21)
-bfloat16 = DType("bfloat16", 22, None)
-complex64 = _of("complex64", 23)
-complex128 = _of("complex128", 24)
+bool_ = DType("bool", 0, 1)
+int16 = DType("int16", 1, 2)
+int32 = DType("int32", 2, 4)
+int64 = DType("int64", 3, 8)
+float16 = DType("float16", 4, 2)
+float32 = DType("float32", 5, 4)
+float64 = DType("float64", 6, 8)
+uint8 = DType("uint8", 20, 1)
+int8 = DType("int8", 21, 1)
+bfloat16 = DType("bfloat16", 22, 2)
+complex64 = DType("complex64", 23, 8)
+complex128 = DType("complex128", 24, 16)
 
 DTYPES: Final = (
     bool_,
@@ -85,7 +88,28 @@ DTYPES: Final = (
 )
 _BY_NAME = {d.name: d for d in DTYPES}
 _BY_CODE = {d.code: d for d in DTYPES}
-_BY_NUMPY = {d.numpy: d for d in DTYPES if d.numpy is not None}
+_BY_NUMPY = {d.numpy: d for d in DTYPES if not d.is_rare}
+
+in_use: Final[set[DType]] = set()
+"""The rare types that this process has met so far."""
+
+_callbacks: list[Callable[[], None]] = []
+
+
+def when_in_use(callback: Callable[[], None]) -> None:
+    """Have *callback* called when the first rare type is met; at once if that has happened."""
+    if in_use:
+        callback()
+    else:
+        _callbacks.append(callback)
+
+
+def _use(kind: DType) -> None:
+    first = not in_use
+    in_use.add(kind)
+    if first:
+        for callback in _callbacks:
+            callback()
 
 
 def dtype(value: object) -> DType:
@@ -110,9 +134,35 @@ def dtype(value: object) -> DType:
             return _BY_CODE[value]
         raise DtypeError(f"data type code {value} not understood")
     try:
-        return _BY_NUMPY[np.dtype(value)]  # type: ignore[call-overload]
-    except (TypeError, KeyError):
+        kind: np.dtype[Any] = np.dtype(value)  # type: ignore[call-overload]
+    except TypeError:
         raise DtypeError(f"data type {value!r} not understood") from None
+    found = _BY_NUMPY.get(kind)
+    if found is None:
+        named = _BY_NAME.get(kind.name)
+        if named is None or named.numpy != kind:
+            raise DtypeError(f"data type {value!r} not understood")
+        found = named
+    return found
+
+
+def promoted(x: DType, y: DType) -> DType:
+    """The type in which two types of floating-point or complex numbers meet.
+
+    Half precision of either kind gives way to the other's wider type; the two kinds meet in float32. A complex type
+    takes real ones in, and is as precise as the more precise of the two.
+
+    >>> promoted(float16, bfloat16), promoted(complex64, float64)
+    (paddle.float32, paddle.complex128)
+    """
+    if x is y:
+        return x
+    if x.is_complex or y.is_complex:
+        parts = [d.size // 2 if d.is_complex else d.size if d.is_floating else 4 for d in (x, y)]
+        return complex128 if max(parts) > 4 else complex64
+    if x.size == y.size:
+        return float32
+    return x if x.size > y.size else y
 
 
 class TensorSpec:
@@ -132,6 +182,8 @@ class TensorSpec:
         if found is None:
             found = object.__new__(cls)
             found.shape, found.dtype = key
+            if found.dtype.is_rare:
+                _use(found.dtype)
             _SPECS[key] = found
         return found
 

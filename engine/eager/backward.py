@@ -11,10 +11,12 @@ import numpy as np
 from .. import source
 from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..kernels.backend import backend
-from ..ops.opdef import Operand
+from ..ops import rare
+from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
 from ..rows import RowArray
-from ..spec import TensorSpec
+from ..spec import TensorSpec, in_use
+from ..spec import dtype as dtype_of
 from .mode import _GradMode
 from .record import apply, lifted, recorded, rule_ops
 from .tape import Freed, GradNode, Place, each
@@ -238,8 +240,27 @@ class Pass:
             args = [recorded(a) for a in args]
         mask = [p is not None for p in wrt]
         wanted = [[w] for w in mask] if node.wrt_sizes is None else _cut(mask, node.wrt_sizes, always=True)
-        grads = [g for group in rule(self._k, args, wanted, node.attrs) for g in group]
+        if in_use and isinstance(rule, WrittenRule):
+            grads = self._with_care(node, args, wanted)
+        else:
+            grads = [g for group in rule(self._k, args, wanted, node.attrs) for g in group]
         return [lifted(g) for g in grads] if self.create_graph else grads
+
+    def _with_care(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
+        """What the rule of *node* gives, if there may be numbers of 16 bits or complex ones (``ops/rare.py``)."""
+        if not self.create_graph:
+            args = rare.widened(args)
+        groups = rare.pulled(node.op, self._k, args, wanted, node.attrs)
+        found: list[Grad | None] = []
+        for place, g in zip(node.wrt, [g for group in groups for g in group], strict=True):
+            if g is not None and place is not None:
+                kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
+                if not self.create_graph:
+                    g = rare.settled(g, kind)
+                elif g.dtype != kind.numpy:
+                    g = self._k.cast(g, in_dtype=dtype_of(g.dtype).code, out_dtype=kind.code)
+            found.append(g)
+        return found
 
     def _arguments(self, node: GradNode, arriving: Sequence[Grad | None]) -> list[Operand]:
         rule = node.op.rule

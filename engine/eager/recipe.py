@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import marshal
 import sys
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,9 +22,11 @@ from .. import source
 from ..errors import GradtoolError, KernelError, describe
 from ..kernels import quiet
 from ..kernels.backend import backend
+from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, WrittenRule, specs_of
 from ..ops.readings import flatten
 from ..rows import RowArray
+from ..spec import in_use, when_in_use
 from .mode import grad_enabled
 from .saved import packing
 from .tape import GradNode, PackedValues, Place, each, next_key
@@ -46,13 +49,28 @@ class Call:
         gradients: the gradient kernels, by a number whose bits say which gradients are wanted.
     """
 
-    __slots__ = ("attrs", "gradients", "kernel", "recipe")
+    __slots__ = ("__weakref__", "attrs", "gradients", "kernel", "recipe")
 
     def __init__(self, recipe: Recipe, attrs: Mapping[str, Any]) -> None:
         self.recipe = recipe
         self.attrs = attrs
-        self.kernel = _engine.bind(recipe.op, attrs)
+        self.bind()
+        _calls.add(self)
+
+    def bind(self) -> None:
+        """Choose the kernels; once a rare type is in use, those that look out for it."""
+        kernel = _engine.bind(self.recipe.op, self.attrs)
+        self.kernel = rare.watched(self.recipe.op, self.attrs, kernel, _engine) if in_use else kernel
         self.gradients = _Gradients(self)
+
+
+_calls: weakref.WeakSet[Call] = weakref.WeakSet()
+
+
+@when_in_use
+def _bind_again() -> None:
+    for call in list(_calls):
+        call.bind()
 
 
 class _Gradients(dict[int, Callable[..., Any]]):
@@ -69,6 +87,8 @@ class _Gradients(dict[int, Callable[..., Any]]):
         wanted = [[bool(mask >> i & 1)] for i in range(len(recipe.wrt))]
         bound = _engine.bind_gradient(recipe.op, self._call.attrs, wanted)
         assert bound is not None, "only rules without list slots are pulled through"
+        if in_use:
+            bound = rare.watched_gradients(recipe.op, self._call.attrs, bound, _engine, wanted)
         self[mask] = bound
         return bound
 

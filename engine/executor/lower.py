@@ -124,7 +124,7 @@ class _Lowering:
         ins, arrange, likes = _inputs(self, op)
         outputs = _flat(op.outputs)
         wanted = _wanted(op) if op.op.forward is not None else None
-        kernel = backend.bind(op.op, op.attrs, wanted, [v.spec if isinstance(v, Variable) else None for v in op.inputs])
+        kernel = backend.bind(op.op, op.attrs, wanted, _specs(op.inputs), _specs(op.outputs))
         if arrange is not None:
             kernel = arrange(kernel)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
@@ -139,6 +139,11 @@ def _flat(operands: Sequence[Any]) -> list[Variable | None]:
     for v in operands:
         flat.extend(v) if isinstance(v, tuple) else flat.append(v)
     return flat
+
+
+def _specs(operands: Sequence[Any]) -> list[Any]:
+    """The specs of variables, in the same nesting."""
+    return [tuple(e and e.spec for e in v) if isinstance(v, tuple) else None if v is None else v.spec for v in operands]
 
 
 def _wanted(op: Operator) -> list[list[bool]]:

@@ -15,9 +15,11 @@ import numpy as np
 
 from .. import state
 from ..errors import BackendError
+from ..ops import rare
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
+from ..spec import in_use
 
 Kernel = Callable[..., Any]
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
@@ -69,13 +71,18 @@ class Backend:
         attrs: Mapping[str, Any],
         wanted: Sequence[Sequence[bool]] | None = None,
         specs: Sequence[Any] = (),
+        outs: Sequence[Any] | None = None,
     ) -> Kernel:
         """A function of the operands alone: the best kernel there is, with its attributes fixed.
 
         Args:
             wanted: for a gradient operator, which of its outputs to compute.
             specs: what is known about the operands.
+            outs: the specs of the outputs, if they are known.
         """
+        if in_use and any(s.dtype.is_rare for s in rare.each([*specs, *(outs or ())])):
+            run = partial(rare.careful(op, specs, attrs, outs), self)
+            return run if op.forward is None else partial(run, wanted=wanted)
         if op.forward is not None:
             bound = self.bind_gradient(op.forward, attrs, wanted, specs)
             if bound is not None:

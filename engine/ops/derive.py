@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import names
-from . import compat, registry
+from ..spec import in_use
+from . import compat, rare, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
 from .readings import Tape, Traced, flatten
 
@@ -39,7 +40,8 @@ def derive(op: OpDef) -> OpDef:
         masks = wanted or [
             [True] * (len(v) if isinstance(v, (list, tuple)) else 1) for v in _forward_operands(op, operands)
         ]
-        grads = rule(backend.ops, operands, masks, attrs)
+        k = backend.ops
+        grads = rare.pulled(op, k, operands, masks, attrs) if in_use else rule(k, operands, masks, attrs)
         shaped = tuple(g if s.many else g[0] for g, s in zip(grads, outputs, strict=True))
         return shaped[0] if len(shaped) == 1 else shaped
 
@@ -146,7 +148,8 @@ def _pull_through(
     for i, slot in enumerate(op.outputs):
         if slot.many and cotangents[i] is None:
             wanted[i] = [False] * len(_forward_operands(forward, operands)[i])
-    results = [v for group in rule(k, traced, wanted, attrs) for v in group]
+    groups = rare.pulled(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
+    results = [v for group in groups for v in group]
     arriving = [
         e
         for c, mask in zip(cotangents, wanted, strict=True)
@@ -241,7 +244,9 @@ def _random_like(value: Any, rng: np.random.Generator) -> Any:
         return None
     if isinstance(value, (list, tuple)):
         return [_random_like(v, rng) for v in value]
-    return rng.uniform(0.5, 1.5, np.shape(value)).astype(np.asarray(value).dtype)
+    kind, shape = np.asarray(value).dtype, np.shape(value)
+    drawn = rng.uniform(0.5, 1.5, shape)
+    return (drawn + 1j * rng.uniform(0.5, 1.5, shape) if kind.kind == "c" else drawn).astype(kind)
 
 
 def _poisons(value: Any, rng: np.random.Generator) -> list[Any]:
@@ -250,9 +255,10 @@ def _poisons(value: Any, rng: np.random.Generator) -> list[Any]:
         columns = [_poisons(v, rng) for v in value]
         return [None] if any(c[0] is None for c in columns) else [list(row) for row in zip(*columns, strict=True)]
     array = np.asarray(value)
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fc":
         return [None]
-    return [np.full_like(array, np.nan), rng.uniform(-3, 3, array.shape).astype(array.dtype)]
+    unit = 1 + 1j if array.dtype.kind == "c" else 1
+    return [np.full_like(array, np.nan * unit), (unit * rng.uniform(-3, 3, array.shape)).astype(array.dtype)]
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DtypeError, OperatorError, ShapeError
-from ..spec import UNKNOWN, Shape, TensorSpec, bool_
+from ..spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promoted
 
 if TYPE_CHECKING:
     from .opdef import OpDef
@@ -20,7 +20,7 @@ def by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> Tenso
         return specs[0]  # type: ignore[no-any-return]
     if Trait.ELEMENTWISE in op.trait:
         x, y = specs[0], specs[1]
-        return TensorSpec(broadcast(x.shape, y.shape, attrs.get("axis", -1), op.type), x.dtype)
+        return TensorSpec(broadcast(x.shape, y.shape, attrs.get("axis", -1), op.type), meeting(x.dtype, y.dtype))
     if Trait.COMPARE in op.trait:
         x, y = specs[0], specs[1]
         return TensorSpec(broadcast(x.shape, y.shape, -1, op.type), bool_)
@@ -48,6 +48,17 @@ def expect_floating(spec: TensorSpec, slot: str, op: str) -> None:
             f"{op}: {slot} must hold floating-point numbers, but received {spec.dtype.name}.",
             hint="convert it first, as in paddle.cast(x, 'float32')",
         )
+
+
+def meeting(x: DType, y: DType) -> DType:
+    """The dtype of what is computed from *x* and *y*: the first one's but where a rare type meets another."""
+    mixed = x is not y and (x.is_rare or y.is_rare) and not (x is bool_ or y is bool_)
+    return promoted(x, y) if mixed and (x.is_complex or y.is_complex or x.is_floating and y.is_floating) else x
+
+
+def real_part(x: TensorSpec) -> TensorSpec:
+    """*x* with the dtype of its parts where it is complex."""
+    return x.with_dtype({"complex64": "float32", "complex128": "float64"}.get(x.dtype.name, x.dtype))
 
 
 def broadcast(x: Shape, y: Shape, axis: int = -1, op: str = "broadcast") -> Shape:

@@ -27,7 +27,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from ..errors import OperatorError
-from ..spec import TensorSpec
+from ..spec import TensorSpec, in_use
+from . import rare
 
 if TYPE_CHECKING:
     from .samples import Maker, Sample
@@ -73,6 +74,15 @@ class Trait(enum.Flag):
     """Draws random numbers: two runs differ, so it is never folded or merged."""
     INTERNAL = enum.auto()
     """Used in rules only; programs never hold it, so it has no place in the list of operators."""
+    MOVES = enum.auto()
+    """Elements of any type come out as they went in: moved, repeated or left out, and nothing computed with them."""
+    HOLOMORPHIC = enum.auto()
+    """Takes complex numbers: a function with a complex derivative, whose rule gives this times the output's gradient.
+
+    Conjugation is none of the rule's business then (``rare.py``).
+    """
+    COMPLEX = enum.auto()
+    """Takes complex numbers, and the rule itself gives ``∂L/∂Re x + i·∂L/∂Im x``, as ``abs`` does."""
 
 
 class Slot(NamedTuple):
@@ -305,6 +315,8 @@ class OpDef:
         """The output specs, one per output slot (a tuple for a list slot), from the input specs."""
         from . import infer
 
+        if in_use:
+            rare.expect_complex_allowed(self, specs)
         if self.infer_fn is not None:
             names = taken_by(self.infer_fn, self.defaults)
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})

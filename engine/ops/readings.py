@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+from ..spec import in_use
 from ..sweep import sweep
-from . import registry
+from . import rare, registry
 from .opdef import Array, OpDef, Operand
 
 
@@ -285,7 +286,8 @@ class TapeOps(Ops):
                 like = out if many else [out]
                 group = [self.zeros_like(o) if g is None else g for g, o in zip(group, like, strict=True)]
             filled.append(group if many else group[0])
-        grads = rule(self, filled, regroup(mask, operands, rule.wrt), attrs)
+        wanted = regroup(mask, operands, rule.wrt)
+        grads = rare.pulled(op, self, filled, wanted, attrs) if in_use else rule(self, filled, wanted, attrs)
         return [g for slot in grads for g in slot]
 
     def backward(self, tape: Tape, seeds: list[tuple[Any, Array]], wrt: Sequence[Traced | None]) -> list[Array | None]:

@@ -16,6 +16,7 @@ LIBRARY = (
     "clipping",
     "along",
     "compare",
+    "complex_numbers",
     "conditions",
     "conv",
     "convolve",

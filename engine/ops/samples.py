@@ -49,6 +49,16 @@ def between(low: float, high: float, shape: Sequence[int]) -> Fill:
     return lambda rng: rng.uniform(low, high, shape)
 
 
+def complexes(shape: Sequence[int]) -> Fill:
+    """Complex numbers whose parts lie between 0.2 and 0.9 in size."""
+
+    def fill(rng: np.random.Generator) -> Any:
+        parts = rng.uniform(0.2, 0.9, (2, *shape)) * rng.choice([-1.0, 1.0], (2, *shape))
+        return np.asarray(parts[0] + 1j * parts[1])
+
+    return fill
+
+
 def bools(shape: Sequence[int]) -> Fill:
     """Truth values."""
     return lambda rng: rng.integers(0, 2, shape).astype(bool)

@@ -61,10 +61,16 @@ def seeds(op: OpDef, results: Sequence[Any], rng: np.random.Generator, late: boo
     read = {r.place for r in op.rule.reads if r.kind == "dout" and (late or not r.late)}
 
     def draw(a: Any) -> np.ndarray:
-        array = np.asarray(a)
-        return rng.uniform(0.5, 1.5, array.shape).astype(array.dtype)
+        return random_like(a, lambda shape: rng.uniform(0.5, 1.5, shape))
 
     return [nested(draw, r) if j in read and all_floats(r) else None for j, r in enumerate(results)]
+
+
+def random_like(a: Any, draw: Callable[[tuple[int, ...]], Any]) -> np.ndarray:
+    """Random numbers of the type and shape of *a*; the parts of complex ones are drawn one after the other."""
+    array = np.asarray(a)
+    drawn = draw(array.shape)
+    return np.asarray(drawn + 1j * draw(array.shape) if array.dtype.kind == "c" else drawn, array.dtype)
 
 
 def all_floats(value: Any) -> bool:
@@ -159,7 +165,10 @@ def zeros(value: Any) -> Any:
 
 
 def dot(values: Any, weights: Any) -> float:
-    """The sum of the products of corresponding elements; an absent value or weight counts as zero."""
+    """The sum of the products of corresponding elements; an absent value or weight counts as zero.
+
+    Of complex numbers real and imaginary parts are multiplied apart.
+    """
     total = 0.0
     for v, w in zip(values, weights, strict=True):
         if v is None or w is None:
@@ -167,7 +176,7 @@ def dot(values: Any, weights: Any) -> float:
         if isinstance(v, (list, tuple)):
             total += dot(v, w)
         else:
-            total += float(np.sum(np.asarray(v) * np.asarray(w)))
+            total += float(np.sum(np.asarray(v) * np.conj(np.asarray(w))).real)
     return total
 
 
@@ -175,7 +184,9 @@ def direction(op: OpDef, operands: Sequence[Operand], rng: np.random.Generator) 
     """A random direction in the space of the inputs that have a gradient; None for the others."""
     assert op.rule is not None
     return [
-        nested(lambda a: rng.normal(size=np.shape(a)) if is_float(a) else None, v) if i in op.rule.wrt else None
+        nested(lambda a: random_like(a, lambda s: rng.normal(size=s)) if is_float(a) else None, v)
+        if i in op.rule.wrt
+        else None
         for i, v in enumerate(operands)
     ]
 

@@ -51,7 +51,8 @@ def arrays(operands: Any) -> Iterator[np.ndarray]:
 
 
 def is_float(array: Any) -> bool:
-    return bool(np.asarray(array).dtype.kind == "f")
+    """Whether it holds real or complex numbers, which have gradients."""
+    return np.asarray(array).dtype.kind in "fc"
 
 
 def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
@@ -60,7 +61,9 @@ def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
         for dtype in dtypes if floats else dtypes[-1:]:
 
             def as_dtype(a: Any, to: str = dtype) -> np.ndarray:
-                array = np.array(a, dtype=to) if is_float(a) else np.array(a)
+                whole = np.asarray(a)
+                kind = {"float32": "complex64", "float64": "complex128"}[to] if whole.dtype.kind == "c" else to
+                array = np.array(a, dtype=kind) if is_float(a) else np.array(a)
                 array.flags.writeable = False
                 return array
 

@@ -20,6 +20,7 @@ from tests.ops.calls import (
     has_late,
     moved,
     pull,
+    random_like,
     second_pull,
     seeds,
     wanted_for,
@@ -57,9 +58,9 @@ def test_second_order(case: Case) -> None:
     along = direction(op, case.operands, rng)
     for late in has_late(op):
         douts = seeds(op, results, rng, late)
-        along_douts = [nested(lambda a: rng.normal(size=np.shape(a)), d) for d in douts]
+        along_douts = [nested(lambda a: random_like(a, lambda s: rng.normal(size=s)), d) for d in douts]
         gradients = pull(op, case.operands, results, douts, case.attrs)
-        weights = [nested(lambda a: rng.uniform(0.5, 1.5, np.shape(a)), g) for g in gradients]
+        weights = [nested(lambda a: random_like(a, lambda s: rng.uniform(0.5, 1.5, s)), g) for g in gradients]
         expected = difference(_weighted_gradients(case, along, douts, along_douts, weights))
         by_input, by_dout = second_pull(op, case.operands, results, douts, weights, case.attrs)
         assert close(dot(by_input, along) + dot(by_dout, along_douts), expected)

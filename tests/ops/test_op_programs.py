@@ -15,7 +15,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import Operand
 from gradtool.engine.spec import UNKNOWN, Shape
-from tests.ops.calls import call, pull, second_pull, seeds, wanted_for
+from tests.ops.calls import call, pull, random_like, second_pull, seeds, wanted_for
 from tests.ops.cases import NEEDS_KNOWN, Case, arrays, each_case, is_float
 
 both_declarations = pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
@@ -73,7 +73,7 @@ class OneOp:
         """The fed variables that can have a gradient."""
         rule = self.case.op.rule
         assert rule is not None
-        return [v for v in flat([self.inputs[i] for i in rule.wrt]) if v is not None and v.dtype.is_floating]
+        return [v for v in flat([self.inputs[i] for i in rule.wrt]) if v is not None and (v.dtype.is_floating or v.dtype.is_complex)]
 
     def expected(self, grads: list[Any]) -> list[Any]:
         """Of *grads*, one entry per input slot, those of :meth:`wrt`."""
@@ -161,4 +161,4 @@ def test_second_gradients(case: Case, known: bool) -> None:
 
 
 def one_weight(gradient: Any, rng: np.random.Generator) -> Any:
-    return None if gradient is None else rng.uniform(0.5, 1.5, np.shape(gradient))
+    return None if gradient is None else random_like(gradient, lambda shape: rng.uniform(0.5, 1.5, shape))

@@ -38,7 +38,7 @@ def _(k, out, dout):
     return dout * (out > 0)
 
 
-@op("sigmoid", trait=Trait.UNARY)
+@op("sigmoid", trait=Trait.UNARY | Trait.HOLOMORPHIC)
 def sigmoid(k, x):
     """``1 / (1 + exp(-x))``."""
     return _sigmoid(k.xp, x)
@@ -49,7 +49,7 @@ def _(k, out, dout):
     return dout * out * (1 - out)
 
 
-@op("tanh", trait=Trait.UNARY)
+@op("tanh", trait=Trait.UNARY | Trait.HOLOMORPHIC)
 def tanh(k, x):
     """Hyperbolic tangent of each element."""
     return k.xp.tanh(x)
@@ -207,7 +207,7 @@ def _(k, x, dout):
     return dout / k.square(k.abs(x) + 1)
 
 
-@op("silu", trait=Trait.UNARY)
+@op("silu", trait=Trait.UNARY | Trait.HOLOMORPHIC)
 def silu(k, x):
     """``x·sigmoid(x)``."""
     return x * _sigmoid(k.xp, x)

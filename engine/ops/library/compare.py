@@ -8,14 +8,13 @@ from ..opdef import Trait, op
 from ..samples import bools, exactly, ints
 
 
-def _compare(name, function, doc):
+def _compare(name, function, doc, takes=Trait.NONE):
     def kernel(k, x, y):
         return function(k.xp)(x, y)
 
     kernel.__doc__ = doc
-    defined = op(name, "X Y -> Out", attrs={"axis": -1, "force_cpu": False}, trait=Trait.COMPARE, differentiable=False)(
-        kernel
-    )
+    attrs = {"axis": -1, "force_cpu": False}
+    defined = op(name, "X Y -> Out", attrs=attrs, trait=Trait.COMPARE | takes, differentiable=False)(kernel)
 
     @defined.samples
     def _(make):
@@ -26,8 +25,8 @@ def _compare(name, function, doc):
     return defined
 
 
-equal = _compare("equal", lambda xp: xp.equal, "Whether elements are equal.")
-not_equal = _compare("not_equal", lambda xp: xp.not_equal, "Whether elements differ.")
+equal = _compare("equal", lambda xp: xp.equal, "Whether elements are equal.", Trait.COMPLEX)
+not_equal = _compare("not_equal", lambda xp: xp.not_equal, "Whether elements differ.", Trait.COMPLEX)
 less_than = _compare("less_than", lambda xp: xp.less, "Whether the first is smaller.")
 less_equal = _compare("less_equal", lambda xp: xp.less_equal, "Whether the first is smaller or equal.")
 greater_than = _compare("greater_than", lambda xp: xp.greater, "Whether the first is larger.")
@@ -95,7 +94,7 @@ def _kind(name, type_, function, doc):
         return k.xp.asarray(function(k.xp)(x))
 
     kernel.__doc__ = doc
-    defined = op(name, type=type_, differentiable=False)(kernel)
+    defined = op(name, type=type_, trait=Trait.COMPLEX, differentiable=False)(kernel)
     defined.infer(lambda x: x.with_dtype("bool"))
 
     @defined.samples
@@ -113,7 +112,7 @@ isinf = _kind("isinf", "isinf_v2", lambda xp: xp.isinf, "Whether each element is
 isfinite = _kind("isfinite", "isfinite_v2", lambda xp: xp.isfinite, "Whether each element is a finite number.")
 
 
-@op("equal_all", "X Y -> Out", differentiable=False)
+@op("equal_all", "X Y -> Out", trait=Trait.COMPLEX, differentiable=False)
 def equal_all(k, x, y):
     """Whether two tensors have the same shape and elements, as a 0-d tensor."""
     return k.xp.asarray(x.shape == y.shape and bool((x == y).all()))

@@ -10,7 +10,7 @@ from ..opdef import Like, Trait, op
 from ..samples import bools, exactly, ints
 
 
-@op("where", "Condition X Y -> Out")
+@op("where", "Condition X Y -> Out", trait=Trait.MOVES)
 def where(k, condition, x, y):
     """*x* where the condition holds, else *y*."""
     return k.xp.where(condition, x, y)
@@ -31,7 +31,7 @@ def _(k, condition, x: Like, y: Like, dout):
     )
 
 
-@op("masked_select", "X Mask -> Y")
+@op("masked_select", "X Mask -> Y", trait=Trait.MOVES)
 def masked_select(k, x, mask):
     """The elements of *x* where *mask* holds, as a vector."""
     return x[k.xp.broadcast_to(mask, x.shape)]
@@ -48,7 +48,7 @@ def _(k, x: Like, mask, dy):
     return k.unmask(dy, mask, x)
 
 
-@op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL)
+@op("unmask", "X Mask Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def unmask(k, x, mask, like):
     """Zeros in the shape of *like* with *x* where *mask* holds: the transpose of ``masked_select``."""
     out = k.xp.zeros(like.shape, x.dtype)

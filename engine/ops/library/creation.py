@@ -88,7 +88,7 @@ def _(x, *, shape, dtype, input_dim_idx, output_dim_idx):
     return TensorSpec(dims, dtype)
 
 
-@op("full_like", type="fill_any_like", attrs={"value": 0.0, "dtype": -1}, differentiable=False)
+@op("full_like", type="fill_any_like", attrs={"value": 0.0, "dtype": -1}, differentiable=False, trait=Trait.MOVES)
 def full_like(k, x, *, value, dtype):
     """A tensor of one value in the shape of another; dtype -1 keeps its dtype."""
     return k.xp.full(x.shape, value, x.dtype if dtype == -1 else dtype_of(dtype).numpy)
@@ -155,7 +155,7 @@ def _(*, num_rows, num_columns, dtype):
     return TensorSpec((num_rows, num_rows if num_columns < 0 else num_columns), dtype)
 
 
-@op("shape", "Input -> Out", differentiable=False)
+@op("shape", "Input -> Out", differentiable=False, trait=Trait.MOVES)
 def shape(k, x):
     """The dimensions of *x*, as an int32 vector."""
     return k.xp.array(x.shape, "int32")
@@ -166,7 +166,7 @@ def _(x):
     return TensorSpec((x.ndim,), "int32")
 
 
-@op("size", "Input -> Out", differentiable=False)
+@op("size", "Input -> Out", differentiable=False, trait=Trait.MOVES)
 def size(k, x):
     """The number of elements of *x*, as a 0-d int64 tensor."""
     return k.xp.array(math.prod(x.shape), "int64")
@@ -177,7 +177,7 @@ def _(x):
     return TensorSpec((), "int64")
 
 
-@op("increment", attrs={"step": 1.0})
+@op("increment", attrs={"step": 1.0}, trait=Trait.HOLOMORPHIC)
 def increment(k, x, *, step):
     """*x* plus *step*; programs write the result to *x* itself."""
     return x + k.xp.asarray(step).astype(x.dtype)
@@ -197,7 +197,7 @@ def _(k, dout):
     return k.assign(dout)
 
 
-@op("add_n", "X* -> Out", type="sum")
+@op("add_n", "X* -> Out", type="sum", trait=Trait.HOLOMORPHIC)
 def add_n(k, xs):
     """Sum of any number of tensors of one shape, from the first to the last."""
     if len(xs) == 1:
@@ -219,7 +219,7 @@ def _(k, xs: Like, dout):
     return [k.scale(dout) for _ in xs]
 
 
-@op("merge_selected_rows")
+@op("merge_selected_rows", trait=Trait.HOLOMORPHIC)
 def merge_selected_rows(k, x):
     """Selected rows with every row once; any other tensor as it is."""
     return x.merged() if isinstance(x, SelectedRows) else x
@@ -235,7 +235,7 @@ def _(k, dout):
     return dout
 
 
-@op("get_tensor_from_selected_rows")
+@op("get_tensor_from_selected_rows", trait=Trait.MOVES)
 def get_tensor_from_selected_rows(k, x):
     """The rows of selected rows as a tensor, without saying which they are; any other tensor as it is."""
     return x.values if isinstance(x, SelectedRows) else x
@@ -251,10 +251,11 @@ def _(k, dout):
     return dout
 
 
-@op("cast", attrs={"in_dtype": 5, "out_dtype": 5})
+@op("cast", attrs={"in_dtype": 5, "out_dtype": 5}, trait=Trait.COMPLEX)
 def cast(k, x, *, out_dtype):
-    """The values in another dtype."""
-    return x.astype(dtype_of(out_dtype).numpy)
+    """The values in another dtype; of complex numbers only the real parts, unless that is complex too."""
+    wanted = dtype_of(out_dtype)
+    return (x if wanted.is_complex else x.real).astype(wanted.numpy)
 
 
 @cast.infer

@@ -17,7 +17,7 @@ def _joined(inputs, output):
     return f"{','.join(inputs)}->{output}"
 
 
-@op("einsum", "Operands* -> Out", attrs={"equation": ""})
+@op("einsum", "Operands* -> Out", attrs={"equation": ""}, trait=Trait.HOLOMORPHIC)
 def einsum(k, operands, *, equation):
     """The sum over all labels that the result lacks of products of elements with equal labels (size 1 is repeated)."""
     return k.xp.einsum(equation, *operands, optimize=len(operands) > 1)
@@ -59,7 +59,7 @@ def _(k, operands, dout, *, equation):
     return [towards(i) for i in range(len(operands))]
 
 
-@op("einsum_like", "X* Y -> Out", attrs={"equation": ""}, trait=Trait.INTERNAL)
+@op("einsum_like", "X* Y -> Out", attrs={"equation": ""}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def einsum_like(k, xs, like, *, equation):
     """As ``einsum``, in the shape of *like*: the closure of ``einsum`` under differentiation.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..infer import floating
+from ..infer import floating, real_part
 from ..opdef import Trait, op
 from ..samples import between, ints
 from . import special
 
 
-def _define(name, doc, function, rule, *ranges, integers=False):
+def _define(name, doc, function, rule, *ranges, integers=False, takes=Trait.HOLOMORPHIC):
     """An operator for a function of one variable.
 
     Args:
@@ -19,13 +19,14 @@ def _define(name, doc, function, rule, *ranges, integers=False):
         rule: its gradient rule.
         ranges: where samples are drawn from, as pairs of ends.
         integers: whether it takes integers too.
+        takes: how it takes complex numbers, if it does.
     """
 
     def kernel(k, x):
         return getattr(k.xp, function)(x) if isinstance(function, str) else function(k.xp, x)
 
     kernel.__doc__ = doc
-    defined = op(name, trait=Trait.UNARY)(kernel)
+    defined = op(name, trait=Trait.UNARY | takes)(kernel)
     defined.gradient(rule)
     if not integers:
         defined.infer(floating(name))
@@ -49,7 +50,7 @@ def _rounding(function):
 
 _ROOT_PI = math.sqrt(math.pi)
 
-REAL: tuple[tuple[Any, ...], ...] = (
+FUNCTIONS: tuple[tuple[Any, ...], ...] = (
     ("exp", "e to the power of each element.", "exp", lambda k, out, dout: dout * out, (-2, 2)),
     ("expm1", "``exp(x) - 1``, exact near 0.", "expm1", lambda k, out, dout: dout * (out + 1), (-2, 2)),
     ("log", "Natural logarithm of each element.", "log", lambda k, x, dout: dout / x, (0.3, 2)),
@@ -103,7 +104,8 @@ REAL: tuple[tuple[Any, ...], ...] = (
         "acosh",
         "Inverse hyperbolic cosine of each element.",
         "arccosh",
-        lambda k, x, dout: dout * k.rsqrt(k.square(x) - 1),
+        # Not the root of x² - 1, which has the wrong sign for complex x to the left of the imaginary axis.
+        lambda k, x, dout: dout * k.rsqrt(x - 1) * k.rsqrt(x + 1),
         (1.3, 4),
     ),
     (
@@ -113,26 +115,45 @@ REAL: tuple[tuple[Any, ...], ...] = (
         lambda k, x, dout: dout / (1 - k.square(x)),
         (-0.9, 0.9),
     ),
-    (
-        "erf",
-        "Error function, ``2/√π ∫₀ˣ exp(-t²) dt``.",
-        special.erf,
-        lambda k, x, dout: dout * k.exp(-k.square(x)) * (2 / _ROOT_PI),
-        (-3, 3),
-        (4.1, 5),
-    ),
 )
-"""Name, documentation, function, gradient rule and ranges of samples of functions of real numbers."""
+"""Name, documentation, function, gradient rule and ranges of samples of functions of real and complex numbers."""
 
-ANY: tuple[tuple[Any, ...], ...] = (
-    ("square", "Square of each element.", "square", lambda k, x, dout: dout * (2 * x), (-2, 2)),
-    ("abs", "Size of each element.", "abs", lambda k, x, dout: dout * k.sign(x), (0.2, 2), (-2, -0.2)),
+ROUNDING: tuple[tuple[Any, ...], ...] = (
     ("floor", "Next whole number below.", _rounding("floor"), lambda k, dout: k.zeros_like(dout), (0.1, 0.9)),
     ("ceil", "Next whole number above.", _rounding("ceil"), lambda k, dout: k.zeros_like(dout), (-1.9, -1.1)),
 )
-"""The same of functions that take integers too."""
+"""The same of functions of real numbers and integers."""
 
-for _row in REAL:
+
+def _away_from_zero(k, x, dout):
+    """The gradient of the size: it grows fastest in the direction of x itself."""
+    if x.dtype.kind != "c":
+        return dout * k.sign(x)
+    size = k.abs(x)
+    return x * (dout / k.select(size > 0, size, k.ones_like(size)))
+
+
+for _row in FUNCTIONS:
     _define(*_row)
-for _row in ANY:
-    _define(*_row, integers=True)
+for _row in ROUNDING:
+    _define(*_row, integers=True, takes=Trait.NONE)
+_define("square", "Square of each element.", "square", lambda k, x, dout: dout * (2 * x), (-2, 2), integers=True)
+_define(
+    "erf",
+    "Error function, ``2/√π ∫₀ˣ exp(-t²) dt``.",
+    special.erf,
+    lambda k, x, dout: dout * k.exp(-k.square(x)) * (2 / _ROOT_PI),
+    (-3, 3),
+    (4.1, 5),
+    takes=Trait.NONE,
+)
+_define(
+    "abs",
+    "Size of each element; of a complex number, its real absolute value.",
+    "abs",
+    _away_from_zero,
+    (0.2, 2),
+    (-2, -0.2),
+    integers=True,
+    takes=Trait.COMPLEX,
+).infer(real_part)

@@ -17,14 +17,18 @@ def _placed(x, y, axis):
     return y.reshape(broadcast_axes(x.shape, y.shape, axis)[0])
 
 
-def _define(name, type_, function):
-    """An elementwise operator whose kernel is the array module's *function*."""
+def _define(name, type_, function, takes=Trait.NONE):
+    """An elementwise operator whose kernel is the array module's *function*.
+
+    Args:
+        takes: how it takes complex numbers, if it does.
+    """
 
     def kernel(k, x, y, *, axis):
         return function(k.xp)(x, _placed(x, y, axis))
 
     kernel.__doc__ = f"{_DOCS[name]}, broadcast against each other."
-    return op(name, "X Y -> Out", type=type_, attrs={"axis": -1}, trait=Trait.ELEMENTWISE)(kernel)
+    return op(name, "X Y -> Out", type=type_, attrs={"axis": -1}, trait=Trait.ELEMENTWISE | takes)(kernel)
 
 
 _DOCS = {
@@ -39,11 +43,11 @@ _DOCS = {
     "floordiv": "Quotient rounded towards minus infinity",
 }
 
-add = _define("add", "elementwise_add", lambda xp: xp.add)
-sub = _define("sub", "elementwise_sub", lambda xp: xp.subtract)
-mul = _define("mul", "elementwise_mul", lambda xp: xp.multiply)
-div = _define("div", "elementwise_div", lambda xp: xp.divide)
-pow = _define("pow", "elementwise_pow", lambda xp: xp.power)
+add = _define("add", "elementwise_add", lambda xp: xp.add, Trait.HOLOMORPHIC)
+sub = _define("sub", "elementwise_sub", lambda xp: xp.subtract, Trait.HOLOMORPHIC)
+mul = _define("mul", "elementwise_mul", lambda xp: xp.multiply, Trait.HOLOMORPHIC)
+div = _define("div", "elementwise_div", lambda xp: xp.divide, Trait.HOLOMORPHIC)
+pow = _define("pow", "elementwise_pow", lambda xp: xp.power, Trait.HOLOMORPHIC)
 max = _define("max", "elementwise_max", lambda xp: xp.maximum)
 min = _define("min", "elementwise_min", lambda xp: xp.minimum)
 mod = _define("mod", "elementwise_mod", lambda xp: xp.mod)
@@ -82,11 +86,15 @@ def _(k, x, y, dout, *, axis):
     def base():
         # x**(y-1) is infinite at x = 0 where y < 1, and the product with y must be 0 where y is 0.
         zero = k.zeros_like(exponent)
-        return k.sum_to(dout * exponent * k.pow(x, k.select(exponent == zero, k.ones_like(exponent), exponent - 1)), x)
+        return k.sum_to(
+            dout * exponent * k.pow(x, k.select(k.equal(exponent, zero), k.ones_like(exponent), exponent - 1)), x
+        )
 
     def power():
         # The derivative by the exponent is x**y · ln x; at x = 0 it is taken as 0, the limit for y > 0.
-        safe = k.select(x > 0, x, k.ones_like(x))
+        # A complex x has its logarithm everywhere else.
+        positive = k.not_equal(x, k.zeros_like(x)) if x.dtype.kind == "c" else x > 0
+        safe = k.select(positive, x, k.ones_like(x))
         return k.sum_to(dout * k.pow(safe, exponent) * k.log(safe), y, axis=axis)
 
     return base, power
@@ -121,7 +129,7 @@ def _(k, x, y, dout, *, axis):
     )
 
 
-@op("select", "Condition X Y -> Out", trait=Trait.INTERNAL)
+@op("select", "Condition X Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def select(k, condition, x, y):
     """*x* where the condition holds, else *y*; the shapes broadcast."""
     return k.xp.where(condition, x, y)

@@ -40,7 +40,7 @@ def _taken_spec(x, index, axis, name):
     return x.with_shape((*x.shape[:at], *index.shape[:1], *x.shape[at + 1 :]))
 
 
-@op("gather", "X Index Axis? -> Out", attrs={"axis": 0})
+@op("gather", "X Index Axis? -> Out", attrs={"axis": 0}, trait=Trait.MOVES)
 def gather(k, x, index, axis_tensor, *, axis):
     """The slices of *x* at *index* along *axis*."""
     axis = _number(axis, axis_tensor)
@@ -59,7 +59,7 @@ def _(k, x: Like, index, axis_tensor, dout, *, axis):
     return k.add_at(dout, index, x, axis_tensor, axis=axis)
 
 
-@op("add_at", "X Index Y Axis? -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
+@op("add_at", "X Index Y Axis? -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def add_at(k, x, index, like, axis_tensor, *, axis):
     """Zeros in the shape of *like* with *x* added at *index* along *axis*: the transpose of ``gather``."""
     xp = k.xp
@@ -75,7 +75,7 @@ def _(k, index, axis_tensor, dout, *, axis):
     return k.gather(dout, index, axis_tensor, axis=axis)
 
 
-@op("index_select", "X Index -> Out", attrs={"dim": 0})
+@op("index_select", "X Index -> Out", attrs={"dim": 0}, trait=Trait.MOVES)
 def index_select(k, x, index, *, dim):
     """The slices of *x* at *index* along *dim*."""
     return k.xp.take(x, _checked(_rows(index), x.shape[dim], "index_select"), axis=dim)
@@ -91,7 +91,7 @@ def _(k, x: Like, index, dout, *, dim):
     return k.add_at(dout, index, x, axis=dim)
 
 
-@op("scatter", "X Ids Updates -> Out", attrs={"overwrite": True})
+@op("scatter", "X Ids Updates -> Out", attrs={"overwrite": True}, trait=Trait.HOLOMORPHIC)
 def scatter(k, x, ids, updates, *, overwrite):
     """*x* with the rows at *ids* replaced by *updates*; without overwrite, by the sum of the updates of each row."""
     out = x.copy()
@@ -120,7 +120,7 @@ def _(k, ids, updates: Like, dout, *, overwrite):
     return (lambda: k.clear_rows(dout, ids)), (lambda: k.written_rows(dout, ids, updates, overwrite=overwrite))
 
 
-@op("clear_rows", "X Ids -> Out", trait=Trait.INTERNAL)
+@op("clear_rows", "X Ids -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def clear_rows(k, x, ids):
     """*x* with zeros in the rows *ids*."""
     out = x.copy()
@@ -148,14 +148,14 @@ def _kept(k, values, ids, rows, overwrite):
     return k.xp.where(mask, values, k.xp.zeros((), values.dtype))
 
 
-@op("written_rows", "X Ids Y -> Out", attrs={"overwrite": True}, trait=Trait.INTERNAL)
+@op("written_rows", "X Ids Y -> Out", attrs={"overwrite": True}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def written_rows(k, x, ids, like, *, overwrite):
     """The rows of *x* at *ids*, zeros for updates that a later one overwrites."""
     ids = _rows(ids)
     return _kept(k, x[ids], ids, x.shape[0], overwrite)
 
 
-@op("write_rows", "X Ids Y -> Out", attrs={"overwrite": True}, trait=Trait.INTERNAL)
+@op("write_rows", "X Ids Y -> Out", attrs={"overwrite": True}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def write_rows(k, x, ids, like, *, overwrite):
     """Zeros in the shape of *like* with *x* at the rows *ids*: the transpose of ``written_rows``."""
     ids = _rows(ids)
@@ -183,7 +183,7 @@ def _point_index(index, shape, name):
     return tuple(_checked(p, d, name) for p, d in zip(parts, shape, strict=False))
 
 
-@op("gather_nd", "X Index -> Out")
+@op("gather_nd", "X Index -> Out", trait=Trait.MOVES)
 def gather_nd(k, x, index):
     """The elements (or slices) of *x* at the coordinates in the last dimension of *index*."""
     places = _point_index(index, x.shape, "gather_nd")
@@ -207,7 +207,7 @@ def _(k, x: Like, index, dout):
     return k.add_points(dout, index, x)
 
 
-@op("add_points", "X Index Y -> Out", trait=Trait.INTERNAL)
+@op("add_points", "X Index Y -> Out", trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def add_points(k, x, index, like):
     """Zeros in the shape of *like* with *x* added at coordinates: the transpose of ``gather_nd``."""
     out = k.xp.zeros(like.shape, x.dtype)
@@ -223,7 +223,7 @@ def _(k, index, dout):
     return k.gather_nd(dout, index)
 
 
-@op("take_along_axis", "Input Index -> Result", attrs={"Axis": 0})
+@op("take_along_axis", "Input Index -> Result", attrs={"Axis": 0}, trait=Trait.MOVES)
 def take_along_axis(k, x, index, *, Axis):
     """For each place of *index* the element of *x* whose coordinate along Axis is the index there."""
     axis = Axis % x.ndim
@@ -256,7 +256,7 @@ def _(k, x: Like, index, dresult, *, Axis):
     return k.put_along(dresult, index, x, axis=Axis)
 
 
-@op("put_along", "X Index Y -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
+@op("put_along", "X Index Y -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def put_along(k, x, index, like, *, axis):
     """Zeros in the shape of *like* with *x* added where ``take_along_axis`` reads: its transpose."""
     out = k.xp.zeros(like.shape, x.dtype)
@@ -271,7 +271,7 @@ def _(k, x: Like, index, dout, *, axis):
     return k.pick_along(dout, index, axis=axis)
 
 
-@op("pick_along", "X Index -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
+@op("pick_along", "X Index -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL | Trait.MOVES)
 def pick_along(k, x, index, *, axis):
     """``take_along_axis``, for scalars too."""
     return x[_along(k, index, axis % x.ndim)] if x.ndim else x

@@ -14,6 +14,7 @@ from ..samples import ints
     "Ids W -> Out",
     type="lookup_table_v2",
     attrs={"padding_idx": -1, "is_sparse": False, "is_distributed": False, "remote_prefetch": False},
+    trait=Trait.MOVES,
 )
 def embedding(k, ids, w, *, padding_idx):
     """The rows of *w* at *ids*; rows at padding_idx are zeros (-1: none)."""
@@ -36,7 +37,7 @@ def _(k, ids, w: Like, dout, *, padding_idx):
     return k.add_rows(ids, dout, w, padding_idx=padding_idx)
 
 
-@op("add_rows", "Ids X Y -> Out", attrs={"padding_idx": -1}, trait=Trait.INTERNAL)
+@op("add_rows", "Ids X Y -> Out", attrs={"padding_idx": -1}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def add_rows(k, ids, x, like, *, padding_idx):
     """Zeros in the shape of *like* with the rows of *x* added at *ids*: the transpose of ``embedding``."""
     xp = k.xp

@@ -21,7 +21,7 @@ def _times(repeats, repeats_tensor, size):
     return repeats_tensor
 
 
-@op("repeat_interleave", "X RepeatsTensor? -> Out", attrs={"Repeats": 0, "dim": 0})
+@op("repeat_interleave", "X RepeatsTensor? -> Out", attrs={"Repeats": 0, "dim": 0}, trait=Trait.MOVES)
 def repeat_interleave(k, x, repeats_tensor, *, Repeats, dim):
     """Every slice of *x* along a dimension several times in a row."""
     return k.xp.repeat(x, _times(Repeats, repeats_tensor, x.shape[dim]), axis=dim)
@@ -43,7 +43,9 @@ def _(k, x: Like, repeats_tensor, dout, *, Repeats, dim):
     return k.add_repeats(dout, x, repeats_tensor, Repeats=Repeats, dim=dim)
 
 
-@op("add_repeats", "X Y RepeatsTensor? -> Out", attrs={"Repeats": 0, "dim": 0}, trait=Trait.INTERNAL)
+@op(
+    "add_repeats", "X Y RepeatsTensor? -> Out", attrs={"Repeats": 0, "dim": 0}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC
+)
 def add_repeats(k, x, like, repeats_tensor, *, Repeats, dim):
     """Sums of the slices that ``repeat_interleave`` made from each slice of *like*: its transpose."""
     xp = k.xp

@@ -21,7 +21,7 @@ def broadcast_axes(shape, target, axis):
     return aligned, summed
 
 
-@op("sum_to", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL)
+@op("sum_to", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def sum_to(k, x, like, *, axis):
     """Sum *x* over the dimensions that *like* was broadcast over, giving the shape of *like*."""
     if x.shape == like.shape:
@@ -37,7 +37,7 @@ def _(k, x: Like, dout, *, axis):
     return k.expand_like(dout, x, axis=axis)
 
 
-@op("expand_like", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL)
+@op("expand_like", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL | Trait.MOVES)
 def expand_like(k, x, like, *, axis):
     """Broadcast *x* to the shape of *like*: the inverse of ``sum_to``."""
     if x.shape == like.shape:
@@ -53,7 +53,7 @@ def _(k, x: Like, dout, *, axis):
     return k.sum_to(dout, x, axis=axis)
 
 
-@op("align", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL)
+@op("align", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL | Trait.MOVES)
 def align(k, x, like, *, axis):
     """Give *x* the ones that let it broadcast against *like* with its first dimension at *axis*."""
     if axis in (-1, like.ndim - x.ndim) or x.ndim > like.ndim:
@@ -66,7 +66,7 @@ def _(k, x: Like, dout):
     return k.reshape_like(dout, x)
 
 
-@op("reshape_like", "X Y -> Out", trait=Trait.INTERNAL)
+@op("reshape_like", "X Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def reshape_like(k, x, like):
     """*x* in the shape of *like*."""
     return x.reshape(like.shape)
@@ -77,7 +77,7 @@ def _(k, x: Like, dout):
     return k.reshape_like(dout, x)
 
 
-@op("unshape", "X XShape -> Out", trait=Trait.INTERNAL)
+@op("unshape", "X XShape -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def unshape(k, x, xshape):
     """*x* in the shape that an ``XShape`` output remembers: all but its leading 0."""
     return x.reshape(xshape.shape[1:])
@@ -88,28 +88,30 @@ def _(k, x: Like, dout):
     return k.reshape_like(dout, x)
 
 
-@op("zeros_like", "X -> Out", trait=Trait.INTERNAL, differentiable=False)
+@op("zeros_like", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES, differentiable=False)
 def zeros_like(k, x):
     """Zeros in the shape and dtype of *x*."""
     return k.xp.zeros(x.shape, x.dtype)
 
 
-@op("ones_like", "X -> Out", trait=Trait.INTERNAL, differentiable=False)
+@op("ones_like", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES, differentiable=False)
 def ones_like(k, x):
     """Ones in the shape and dtype of *x*."""
     return k.xp.ones(x.shape, x.dtype)
 
 
-@op("size_of", "X -> Out", trait=Trait.INTERNAL, differentiable=False)
+@op("size_of", "X -> Out", trait=Trait.INTERNAL | Trait.HOLOMORPHIC, differentiable=False)
 def size_of(k, x):
     """The number of elements of *x*, as a tensor of its dtype."""
     return k.xp.asarray(math.prod(x.shape), x.dtype)
 
 
-@op("cast_like", "X Y -> Out", trait=Trait.INTERNAL)
+@op("cast_like", "X Y -> Out", trait=Trait.INTERNAL | Trait.COMPLEX)
 def cast_like(k, x, like):
-    """*x* in the dtype of *like*."""
-    return x if x.dtype == like.dtype else x.astype(like.dtype)
+    """*x* in the dtype of *like*; of complex numbers only the real parts, unless that is complex too."""
+    if x.dtype == like.dtype:
+        return x
+    return (x if like.dtype.kind == "c" else x.real).astype(like.dtype)
 
 
 @cast_like.gradient(wrt="X")

@@ -18,7 +18,7 @@ def _joined(dims):
     return UNKNOWN if UNKNOWN in dims else sum(dims)
 
 
-@op("concat", "X* AxisTensor? -> Out", attrs={"axis": 0})
+@op("concat", "X* AxisTensor? -> Out", attrs={"axis": 0}, trait=Trait.MOVES)
 def concat(k, xs, axis_tensor, *, axis):
     """The tensors one after another along *axis*."""
     return k.xp.concatenate(xs, axis=_axis(axis, axis_tensor))
@@ -61,7 +61,7 @@ def _(k, xs: Like, axis_tensor, dout, *, axis):
     return k.split_like(dout, xs, axis_tensor, axis=axis)
 
 
-@op("split_like", "X Y* AxisTensor? -> Out*", attrs={"axis": 0}, trait=Trait.INTERNAL)
+@op("split_like", "X Y* AxisTensor? -> Out*", attrs={"axis": 0}, trait=Trait.INTERNAL | Trait.MOVES)
 def split_like(k, x, likes, axis_tensor, *, axis):
     """Consecutive parts of *x* along *axis*, each as long as one of *likes*."""
     axis = _axis(axis, axis_tensor)
@@ -91,7 +91,9 @@ def _sections(length, num, sections):
     return [rest if d == UNKNOWN else d for d in sections]
 
 
-@op("split", "X AxisTensor? SectionsTensorList* -> Out*", attrs={"axis": 0, "num": 0, "sections": ()})
+@op(
+    "split", "X AxisTensor? SectionsTensorList* -> Out*", attrs={"axis": 0, "num": 0, "sections": ()}, trait=Trait.MOVES
+)
 def split(k, x, axis_tensor, sections_list, *, axis, num, sections):
     """Consecutive parts along *axis*: *num* equal ones, or of the lengths *sections*."""
     axis = _axis(axis, axis_tensor)
@@ -119,7 +121,7 @@ def _(k, axis_tensor, dout, *, axis):
     return k.concat(list(dout), axis_tensor, axis=axis)
 
 
-@op("stack", "X* -> Y", attrs={"axis": 0})
+@op("stack", "X* -> Y", attrs={"axis": 0}, trait=Trait.MOVES)
 def stack(k, xs, *, axis):
     """Tensors of one shape along a new dimension *axis*."""
     return k.xp.stack(xs, axis=axis)
@@ -159,7 +161,7 @@ def _parts_spec(x, axis, name):
     return ((x.with_shape((*x.shape[:at], *x.shape[at + 1 :])),) * x.shape[at],)
 
 
-@op("unstack", "X -> Y*", attrs={"axis": 0, "num": 0})
+@op("unstack", "X -> Y*", attrs={"axis": 0, "num": 0}, trait=Trait.MOVES)
 def unstack(k, x, *, axis):
     """The parts along *axis*, without that dimension."""
     return _parts(k, x, axis)
@@ -175,7 +177,7 @@ def _(k, dy, *, axis):
     return k.stack(list(dy), axis=axis)
 
 
-@op("unbind", "X -> Out*", attrs={"axis": 0})
+@op("unbind", "X -> Out*", attrs={"axis": 0}, trait=Trait.MOVES)
 def unbind(k, x, *, axis):
     """The parts along *axis*, without that dimension."""
     return _parts(k, x, axis)

@@ -6,13 +6,13 @@ import math
 
 from ...errors import ShapeError
 from ...spec import UNKNOWN, TensorSpec
-from ..infer import axis_in, broadcast, expect_floating, product, reduced
+from ..infer import axis_in, broadcast, expect_floating, meeting, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import between, exactly
 from .reduction import ATTRS, axes_of
 
 
-@op("matmul", "X Y -> Out", type="matmul_v2", attrs={"trans_x": False, "trans_y": False})
+@op("matmul", "X Y -> Out", type="matmul_v2", attrs={"trans_x": False, "trans_y": False}, trait=Trait.HOLOMORPHIC)
 def matmul(k, x, y, *, trans_x, trans_y):
     """Matrix product over the last two dimensions, the others broadcast; a vector counts as a row or a column."""
     if trans_x and x.ndim > 1:
@@ -41,7 +41,7 @@ def _(x, y, *, trans_x, trans_y):
     rows = a[-2:-1] if len(a) > 1 else []
     columns = b[-1:] if len(b) > 1 else []
     batch = broadcast(tuple(a[:-2]), tuple(b[:-2]), op="matmul_v2")
-    return TensorSpec((*batch, *rows, *columns), x.dtype)
+    return TensorSpec((*batch, *rows, *columns), meeting(x.dtype, y.dtype))
 
 
 @matmul.gradient
@@ -105,19 +105,19 @@ def _vector_gradients(k, x, y, dout, trans_x, trans_y):
     return left, right
 
 
-@op("as_row", trait=Trait.INTERNAL)
+@op("as_row", trait=Trait.INTERNAL | Trait.MOVES)
 def as_row(k, x):
     """A leading dimension of one."""
     return x.reshape((1, *x.shape))
 
 
-@op("as_column", trait=Trait.INTERNAL)
+@op("as_column", trait=Trait.INTERNAL | Trait.MOVES)
 def as_column(k, x):
     """A trailing dimension of one."""
     return x.reshape((*x.shape, 1))
 
 
-@op("insert_row", trait=Trait.INTERNAL)
+@op("insert_row", trait=Trait.INTERNAL | Trait.MOVES)
 def insert_row(k, x):
     """A dimension of one before the last."""
     return x.reshape((*x.shape[:-1], 1, x.shape[-1]))
@@ -149,7 +149,7 @@ def _(make):
     yield make(x=(0, 3), y=(3, 4))
 
 
-@op("fc_mul", "X Y -> Out", type="mul", attrs={"x_num_col_dims": 1, "y_num_col_dims": 1})
+@op("fc_mul", "X Y -> Out", type="mul", attrs={"x_num_col_dims": 1, "y_num_col_dims": 1}, trait=Trait.HOLOMORPHIC)
 def fc_mul(k, x, y, *, x_num_col_dims, y_num_col_dims):
     """Matrix product of two tensors, each flattened to a matrix after its first ``num_col_dims`` dimensions."""
     rows, columns = x.shape[:x_num_col_dims], y.shape[y_num_col_dims:]
@@ -187,7 +187,7 @@ def _(k, x, y, dout, *, x_num_col_dims, y_num_col_dims):
     )
 
 
-@op("as_matrix", trait=Trait.INTERNAL, attrs={"dims": 1})
+@op("as_matrix", trait=Trait.INTERNAL | Trait.MOVES, attrs={"dims": 1})
 def as_matrix(k, x, *, dims):
     """Flatten to a matrix: the first *dims* dimensions are rows."""
     return x.reshape((math.prod(x.shape[:dims]), math.prod(x.shape[dims:])))
@@ -207,7 +207,7 @@ def _(make):
     yield make(x=(0, 3), y=(3, 4))
 
 
-@op("bmm", "X Y -> Out")
+@op("bmm", "X Y -> Out", trait=Trait.HOLOMORPHIC)
 def bmm(k, x, y):
     """Matrix products of two batches of matrices, ``[b, m, n]`` and ``[b, n, p]``."""
     return k.xp.matmul(x, y)
@@ -240,7 +240,7 @@ def _(k, x, y, dout):
     return (lambda: k.matmul(dout, y, trans_y=True)), (lambda: k.matmul(x, dout, trans_x=True))
 
 
-@op("dot", "X Y -> Out")
+@op("dot", "X Y -> Out", trait=Trait.HOLOMORPHIC)
 def dot(k, x, y):
     """Inner product of two vectors, or of each pair of rows of two matrices."""
     return k.xp.sum(x * y, axis=-1, dtype=x.dtype)
@@ -261,7 +261,7 @@ def _(k, x, y, dout):
     return (lambda: k.as_column(dout) * y), (lambda: k.as_column(dout) * x)
 
 
-@op("addmm", "Input X Y -> Out", attrs={"Alpha": 1.0, "Beta": 1.0})
+@op("addmm", "Input X Y -> Out", attrs={"Alpha": 1.0, "Beta": 1.0}, trait=Trait.HOLOMORPHIC)
 def addmm(k, base, x, y, *, Alpha, Beta):
     """``Beta·Input + Alpha·(X @ Y)`` of matrices; Input is broadcast."""
     return base * Beta + k.xp.matmul(x, y) * Alpha

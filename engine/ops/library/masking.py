@@ -6,11 +6,11 @@ from ...errors import DtypeError, ShapeError
 from ...spec import UNKNOWN, TensorSpec
 from ...spec import dtype as dtype_of
 from ..infer import broadcast, expect_floating
-from ..opdef import Like, op
+from ..opdef import Like, Trait, op
 from ..samples import bools, ints
 
 
-@op("masked_fill", "x mask value -> out")
+@op("masked_fill", "x mask value -> out", trait=Trait.MOVES)
 def masked_fill(k, x, mask, value):
     """*x* with *value* where *mask* holds; the three are broadcast against each other."""
     return k.xp.where(mask, value, x)

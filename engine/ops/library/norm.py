@@ -245,14 +245,14 @@ def _(k, x, scale, bias: Like, mean: Like, variance: Like, dy, *, begin_norm_axi
 # -- over groups of channels ------------------------------------------------------------------------------------------
 
 
-@op("grouped", attrs={"groups": 1, "data_layout": "NCHW"}, trait=Trait.INTERNAL)
+@op("grouped", attrs={"groups": 1, "data_layout": "NCHW"}, trait=Trait.INTERNAL | Trait.MOVES)
 def grouped(k, x, *, groups, data_layout):
     """*x* as ``[batch, groups, elements]``, channel after channel."""
     x = k.xp.moveaxis(x, -1, 1) if data_layout == "NHWC" else x
     return x.reshape((x.shape[0], groups, math.prod(x.shape[1:]) // groups))
 
 
-@op("ungrouped", "X Y -> Out", attrs={"data_layout": "NCHW"}, trait=Trait.INTERNAL)
+@op("ungrouped", "X Y -> Out", attrs={"data_layout": "NCHW"}, trait=Trait.INTERNAL | Trait.MOVES)
 def ungrouped(k, x, like, *, data_layout):
     """The inverse of ``grouped``: *x* in the shape of *like*."""
     if data_layout != "NHWC":

@@ -42,7 +42,7 @@ def _given(paddings, tensor):
     return paddings if tensor is None else whole(tensor)
 
 
-@op("pad3d", "X Paddings? -> Out", attrs=PAD)
+@op("pad3d", "X Paddings? -> Out", attrs=PAD, trait=Trait.MOVES)
 def pad3d(k, x, paddings_tensor, *, paddings, mode, value, data_format):
     """Five dimensions with a border around the inner three: constant, mirrored, repeated or wrapped around."""
     sides = _sides(_given(paddings, paddings_tensor), data_format)
@@ -83,7 +83,7 @@ def _(k, x: Like, paddings_tensor, dout, **attrs):
     return k.unpad3d(dout, x, paddings_tensor, **attrs)
 
 
-@op("unpad3d", "X Y Paddings? -> Out", attrs=PAD, trait=Trait.INTERNAL)
+@op("unpad3d", "X Y Paddings? -> Out", attrs=PAD, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def unpad3d(k, x, like, paddings_tensor, *, paddings, mode, data_format):
     """Sum of the copies that padding made of each element of *like*: the transpose of ``pad3d``."""
     sides = _sides(_given(paddings, paddings_tensor), data_format)
@@ -112,7 +112,7 @@ def _pairs(paddings):
     return list(zip(paddings[::2], paddings[1::2], strict=True))
 
 
-@op("pad", attrs={"paddings": (), "pad_value": 0.0})
+@op("pad", attrs={"paddings": (), "pad_value": 0.0}, trait=Trait.MOVES)
 def pad(k, x, *, paddings, pad_value):
     """A border of one value around all dimensions: (before, after) of the first, of the second, …"""
     return k.xp.pad(x, _pairs(paddings), constant_values=pad_value) if x.ndim else x
@@ -132,7 +132,7 @@ def _(k, dout, *, paddings):
     return k.unpad(dout, paddings=paddings)
 
 
-@op("unpad", attrs={"paddings": ()}, trait=Trait.INTERNAL)
+@op("unpad", attrs={"paddings": ()}, trait=Trait.INTERNAL | Trait.MOVES)
 def unpad(k, x, *, paddings):
     """*x* without its border."""
     return x[tuple(slice(b, n - a) for n, (b, a) in zip(x.shape, _pairs(paddings), strict=True))]

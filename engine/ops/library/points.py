@@ -42,7 +42,7 @@ def _kept(k, values, places, shape, accumulate):
     return k.xp.where(mask, values, k.xp.zeros((), values.dtype))
 
 
-@op("index_put", f"x {POINTS} value -> out", attrs={"accumulate": False})
+@op("index_put", f"x {POINTS} value -> out", attrs={"accumulate": False}, trait=Trait.HOLOMORPHIC)
 def index_put(k, x, indices, value, *, accumulate):
     """*x* with the elements at *indices* replaced by *value* (or with *value* added there), broadcast."""
     out = x.copy()
@@ -77,7 +77,7 @@ def _(k, x: Like, indices, value: Like, dout, *, accumulate):
     )
 
 
-@op("clear_points", f"X {POINTS} -> Out", trait=Trait.INTERNAL)
+@op("clear_points", f"X {POINTS} -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def clear_points(k, x, indices):
     """*x* with zeros at *indices*."""
     out = x.copy()
@@ -90,14 +90,14 @@ def _(k, indices, dout):
     return k.clear_points(dout, indices)
 
 
-@op("points", f"X {POINTS} -> Out", attrs={"accumulate": False}, trait=Trait.INTERNAL)
+@op("points", f"X {POINTS} -> Out", attrs={"accumulate": False}, trait=Trait.INTERNAL | Trait.MOVES)
 def points(k, x, indices, *, accumulate):
     """The elements of *x* at *indices*; without accumulate, zeros at places that a later one repeats."""
     places = _places(k, x.shape, indices)
     return _kept(k, x[tuple(places)], places, x.shape, accumulate)
 
 
-@op("put_points", f"X {POINTS} Y -> Out", attrs={"accumulate": False}, trait=Trait.INTERNAL)
+@op("put_points", f"X {POINTS} Y -> Out", attrs={"accumulate": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def put_points(k, x, indices, like, *, accumulate):
     """Zeros in the shape of *like* with *x* added at *indices*: the transpose of ``points``."""
     out = k.xp.zeros(like.shape, x.dtype)

@@ -51,20 +51,20 @@ def _total_dtype(x, out_dtype):
     return (dtype_of(out_dtype) if out_dtype != -1 else dtype_of(_summed_dtype(dtype_of(x.dtype)))).numpy
 
 
-@op("reduce_sum", attrs=ATTRS)
+@op("reduce_sum", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
 def reduce_sum(k, x, *, dim, keep_dim, reduce_all, out_dtype):
     """Sum over dimensions; a narrow integer type widens to int64."""
     axes = axes_of(dim, reduce_all, x.ndim, "reduce_sum")
     return k.xp.sum(x, axis=axes, keepdims=keep_dim, dtype=_total_dtype(x, out_dtype))
 
 
-@op("reduce_mean", attrs=ATTRS)
+@op("reduce_mean", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
 def reduce_mean(k, x, *, dim, keep_dim, reduce_all):
     """Mean over dimensions."""
     return _mean(k.xp, x, axes_of(dim, reduce_all, x.ndim, "reduce_mean"), keep_dim)
 
 
-@op("mean", attrs={"rank": 0})
+@op("mean", attrs={"rank": 0}, trait=Trait.HOLOMORPHIC)
 def mean(k, x, *, rank):
     """Mean of all elements: a scalar, or with rank 1 one element as ``fluid.layers.mean`` made it."""
     return _mean(k.xp, x, None, False).reshape((1,) * rank)
@@ -76,7 +76,7 @@ def _mean(xp, x, axes, keep):
     return found if found.dtype == x.dtype else found.astype(x.dtype)
 
 
-@op("reduce_prod", attrs=ATTRS)
+@op("reduce_prod", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
 def reduce_prod(k, x, *, dim, keep_dim, reduce_all, out_dtype):
     """Product over dimensions; a narrow integer type widens to int64."""
     axes = axes_of(dim, reduce_all, x.ndim, "reduce_prod")
@@ -93,7 +93,7 @@ def _(x, *, rank):
     return x.with_shape((1,) * rank)
 
 
-@op("restore", "X Y -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL)
+@op("restore", "X Y -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL | Trait.MOVES)
 def restore(k, x, like, *, dim, reduce_all):
     """Broadcast a reduced *x* back to the shape of *like*: the transpose of a sum over *dim*."""
     axes = axes_of(dim, reduce_all, like.ndim, "restore")
@@ -133,7 +133,7 @@ def _(k, x, out: Like, dout, *, dim, reduce_all):
     return k.restore(k.cast_like(dout, x), x, dim=dim, reduce_all=reduce_all) * others
 
 
-@op("leave_one_out", "X V* -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL)
+@op("leave_one_out", "X V* -> Out", attrs={"dim": (), "reduce_all": False}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def leave_one_out(k, x, vs, *, dim, reduce_all):
     """For each element the product of the others along *dim*, differentiated once in each direction of *vs*.
 
@@ -293,7 +293,7 @@ def _(k, x, out, dout, *, axis, reduce_all):
     return k.restore(dout, x, **where) * k.exp(x - k.restore(out, x, **where))
 
 
-@op("cumsum", attrs={"axis": -1, "flatten": False, "exclusive": False, "reverse": False})
+@op("cumsum", attrs={"axis": -1, "flatten": False, "exclusive": False, "reverse": False}, trait=Trait.HOLOMORPHIC)
 def cumsum(k, x, *, axis, flatten, exclusive, reverse):
     """Running sums along a dimension, or over all elements in a row.
 

@@ -31,7 +31,7 @@ def _expanded(old, shape):
     return tuple(dims)
 
 
-@op("expand", "X Shape? expand_shapes_tensor* -> Out", type="expand_v2", attrs={"shape": ()})
+@op("expand", "X Shape? expand_shapes_tensor* -> Out", type="expand_v2", attrs={"shape": ()}, trait=Trait.MOVES)
 def expand(k, x, shape_tensor, shape_tensor_list, *, shape):
     """Broadcast to *shape*; -1 keeps a dimension."""
     if shape_tensor is not None:
@@ -55,7 +55,7 @@ def _(k, x: Like, shape_tensor: Like, shape_tensor_list: Like, dout):
     return k.sum_to(dout, x)
 
 
-@op("expand_as", "X Y? -> Out", type="expand_as_v2", attrs={"target_shape": ()})
+@op("expand_as", "X Y? -> Out", type="expand_as_v2", attrs={"target_shape": ()}, trait=Trait.MOVES)
 def expand_as(k, x, y, *, target_shape):
     """Broadcast to the shape of *y*."""
     return k.xp.broadcast_to(x, _expanded(x.shape, target_shape if y is None else y.shape))
@@ -75,7 +75,7 @@ def _(k, x: Like, dout):
     return k.sum_to(dout, x)
 
 
-@op("broadcast_tensors", "X* -> Out*")
+@op("broadcast_tensors", "X* -> Out*", trait=Trait.MOVES)
 def broadcast_tensors(k, xs):
     """All of them broadcast to their common shape."""
     shape = _common(xs)
@@ -109,7 +109,7 @@ def _repeats(ndim, times):
     return (1,) * (ndim - len(times)) + tuple(times), more
 
 
-@op("tile", "X RepeatTimes? repeat_times_tensor* -> Out", attrs={"repeat_times": ()})
+@op("tile", "X RepeatTimes? repeat_times_tensor* -> Out", attrs={"repeat_times": ()}, trait=Trait.MOVES)
 def tile(k, x, times_tensor, times_list, *, repeat_times):
     """The tensor repeated *repeat_times* along each dimension."""
     if times_tensor is not None:
@@ -143,7 +143,7 @@ def _folded(big, small):
     return tuple(shape), tuple(range(0, 2 * len(big), 2))
 
 
-@op("untile", "X Y -> Out", trait=Trait.INTERNAL)
+@op("untile", "X Y -> Out", trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def untile(k, x, like):
     """Sum of the copies that ``tile`` made of *like*."""
     shape, copies = _folded(x.shape, like.shape)
@@ -152,7 +152,7 @@ def untile(k, x, like):
     return x.reshape(shape).sum(axis=copies).reshape(like.shape)
 
 
-@op("tile_like", "X Y -> Out", trait=Trait.INTERNAL)
+@op("tile_like", "X Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def tile_like(k, x, like):
     """Copies of *x* in the shape of *like*: the transpose of ``untile``."""
     shape, _ = _folded(like.shape, x.shape)
@@ -175,7 +175,7 @@ def _(k, x: Like, dout):
 # -- meshgrid ---------------------------------------------------------------------------------------------------------
 
 
-@op("meshgrid", "X* -> Out*")
+@op("meshgrid", "X* -> Out*", trait=Trait.MOVES)
 def meshgrid(k, xs):
     """The i-th vector along the i-th dimension, the same along all others."""
     shape = tuple(x.size for x in xs)
@@ -200,13 +200,13 @@ def _(k, xs: Like, dout):
     return [k.unmesh(d, x, place=i) for i, (x, d) in enumerate(zip(xs, dout, strict=True))]
 
 
-@op("unmesh", "X Y -> Out", attrs={"place": 0}, trait=Trait.INTERNAL)
+@op("unmesh", "X Y -> Out", attrs={"place": 0}, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def unmesh(k, x, like, *, place):
     """Sum over all dimensions but *place*, in the shape of *like*."""
     return x.sum(axis=tuple(i for i in range(x.ndim) if i != place)).reshape(like.shape)
 
 
-@op("mesh", "X Y -> Out", attrs={"place": 0}, trait=Trait.INTERNAL)
+@op("mesh", "X Y -> Out", attrs={"place": 0}, trait=Trait.INTERNAL | Trait.MOVES)
 def mesh(k, x, like, *, place):
     """*x* along dimension *place* of the shape of *like*: the transpose of ``unmesh``."""
     return _along(k, x, place, like.shape)

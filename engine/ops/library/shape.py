@@ -53,6 +53,7 @@ def length(tensor, name):
     "X Shape? ShapeTensor* -> Out XShape",
     type="reshape2",
     attrs={"shape": (), "mkldnn_data_type": "float32", "use_quantizer": False},
+    trait=Trait.MOVES,
 )
 def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
     """The elements in another shape; 0 in *shape* keeps that dimension, one -1 takes what is left."""
@@ -109,7 +110,13 @@ def _(k, xshape: Like, dout):
     return k.unshape(dout, xshape)
 
 
-@op("flatten", "X -> Out XShape", type="flatten_contiguous_range", attrs={"start_axis": 1, "stop_axis": 1})
+@op(
+    "flatten",
+    "X -> Out XShape",
+    type="flatten_contiguous_range",
+    attrs={"start_axis": 1, "stop_axis": 1},
+    trait=Trait.MOVES,
+)
 def flatten(k, x, *, start_axis, stop_axis):
     """Dimensions *start_axis* to *stop_axis* (included) joined into one."""
     start, stop = _range(x.ndim, start_axis, stop_axis)
@@ -148,7 +155,7 @@ def _squeezed(shape, axes):
     return tuple(i for i, d in enumerate(shape) if d == 1)
 
 
-@op("squeeze", "X -> Out XShape", type="squeeze2", attrs={"axes": ()})
+@op("squeeze", "X -> Out XShape", type="squeeze2", attrs={"axes": ()}, trait=Trait.MOVES)
 def squeeze(k, x, *, axes):
     """Without the dimensions *axes* that are 1 (all that are 1 when there are no axes)."""
     return k.xp.squeeze(x, _squeezed(x.shape, axes)), _xshape(k, x)
@@ -165,7 +172,9 @@ def _(k, xshape: Like, dout):
     return k.unshape(dout, xshape)
 
 
-@op("unsqueeze", "X AxesTensor? AxesTensorList* -> Out XShape", type="unsqueeze2", attrs={"axes": ()})
+@op(
+    "unsqueeze", "X AxesTensor? AxesTensorList* -> Out XShape", type="unsqueeze2", attrs={"axes": ()}, trait=Trait.MOVES
+)
 def unsqueeze(k, x, axes_tensor, axes_tensor_list, *, axes):
     """With dimensions of 1 put in, one after the other, at *axes* of the result so far."""
     if axes_tensor is not None:
@@ -209,7 +218,7 @@ def _inverse(axis):
     return tuple(axes.index(i) for i in range(len(axes)))
 
 
-@op("transpose", "X -> Out XShape", type="transpose2", attrs={"axis": ()})
+@op("transpose", "X -> Out XShape", type="transpose2", attrs={"axis": ()}, trait=Trait.MOVES)
 def transpose(k, x, *, axis):
     """The dimensions in the order *axis*."""
     return x.transpose(_permutation(axis, x.ndim)), _xshape(k, x)
@@ -225,7 +234,7 @@ def _(k, xshape: Like, dout, *, axis):
     return k.permute(dout, axis=_inverse(axis))
 
 
-@op("permute", attrs={"axis": ()}, trait=Trait.INTERNAL)
+@op("permute", attrs={"axis": ()}, trait=Trait.INTERNAL | Trait.MOVES)
 def permute(k, x, *, axis):
     """The dimensions in the order *axis*."""
     return x.transpose(axis)
@@ -236,7 +245,7 @@ def _(k, dout, *, axis):
     return k.permute(dout, axis=_inverse(axis))
 
 
-@op("flip", attrs={"axis": ()})
+@op("flip", attrs={"axis": ()}, trait=Trait.MOVES)
 def flip(k, x, *, axis):
     """The elements in reverse order along *axis*."""
     return k.xp.flip(x, axes_in(axis, x.ndim, "flip"))
@@ -260,13 +269,13 @@ def _roll(k, x, shifts, axis, sign):
     return k.xp.roll(x, moves, tuple(axis)) if axis else k.xp.roll(x, sum(moves))
 
 
-@op("roll", "X ShiftsTensor? -> Out", attrs={"shifts": (), "axis": ()})
+@op("roll", "X ShiftsTensor? -> Out", attrs={"shifts": (), "axis": ()}, trait=Trait.MOVES)
 def roll(k, x, shifts_tensor, *, shifts, axis):
     """The elements moved by *shifts* along *axis*, what leaves at one end entering at the other."""
     return _roll(k, x, shifts if shifts_tensor is None else whole(shifts_tensor), axis, 1)
 
 
-@op("roll_back", "X ShiftsTensor? -> Out", attrs={"shifts": (), "axis": ()}, trait=Trait.INTERNAL)
+@op("roll_back", "X ShiftsTensor? -> Out", attrs={"shifts": (), "axis": ()}, trait=Trait.INTERNAL | Trait.MOVES)
 def roll_back(k, x, shifts_tensor, *, shifts, axis):
     """The inverse of ``roll``."""
     return _roll(k, x, shifts if shifts_tensor is None else whole(shifts_tensor), axis, -1)
@@ -289,7 +298,7 @@ def _(k, shifts_tensor, dout, *, shifts, axis):
     return k.roll(dout, shifts_tensor, shifts=shifts, axis=axis)
 
 
-@op("tril_triu", attrs={"diagonal": 0, "lower": True})
+@op("tril_triu", attrs={"diagonal": 0, "lower": True}, trait=Trait.MOVES)
 def tril_triu(k, x, *, diagonal, lower):
     """The lower (or upper) triangle of each matrix, zeros elsewhere."""
     return k.xp.tril(x, diagonal) if lower else k.xp.triu(x, diagonal)

@@ -63,7 +63,7 @@ def _cut_spec(x, axes, starts, ends, strides, flags, decreased, unknown, name):
     return x.with_shape(_without(dims, decreased) if decreased else dims)
 
 
-@op("slice", f"Input {STARTS_ENDS} -> Out", attrs={n: v for n, v in BOX.items() if n != "strides"})
+@op("slice", f"Input {STARTS_ENDS} -> Out", attrs={n: v for n, v in BOX.items() if n != "strides"}, trait=Trait.MOVES)
 def slice_(k, x, starts_t, ends_t, starts_l, ends_l, *, axes, starts, ends, decrease_axis):
     """The elements from *starts* up to but without *ends* along *axes*."""
     starts, ends = _numbers(starts, starts_t, starts_l), _numbers(ends, ends_t, ends_l)
@@ -94,7 +94,7 @@ def _(k, x: Like, starts_t, ends_t, starts_l, ends_l, dout, *, axes, starts, end
     )
 
 
-@op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX)
+@op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX, trait=Trait.MOVES)
 def strided_slice(
     k, x, starts_t, ends_t, strides_t, starts_l, ends_l, strides_l, *, axes, starts, ends, strides, decrease_axis
 ):
@@ -147,7 +147,7 @@ def _(
     return k.place(dout, x, *tensors, axes=axes, starts=starts, ends=ends, strides=strides, decrease_axis=decrease_axis)
 
 
-@op("place", f"X Y {STRIDED} -> Out", attrs=BOX, trait=Trait.INTERNAL)
+@op("place", f"X Y {STRIDED} -> Out", attrs=BOX, trait=Trait.INTERNAL | Trait.MOVES)
 def place(
     k, x, like, starts_t, ends_t, strides_t, starts_l, ends_l, strides_l, *, axes, starts, ends, strides, decrease_axis
 ):
@@ -200,6 +200,7 @@ def _seen(shape, decreased, none_axes):
     "set_value",
     f"Input ValueTensor? {TENSORS} -> Out",
     attrs={**TARGET, "dtype": 5, "shape": (), "values": ()},
+    trait=Trait.MOVES,
 )
 def set_value(
     k,
@@ -248,7 +249,7 @@ def _(k, value: Like, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, st
     )
 
 
-@op("clear", f"X {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL)
+@op("clear", f"X {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL | Trait.MOVES)
 def clear(k, x, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes):
     """*x* with zeros in the box."""
     out = x.copy()
@@ -263,7 +264,7 @@ def _(k, starts_l, ends_l, steps_l, dout, *, axes, starts, ends, steps, decrease
     )
 
 
-@op("lift", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL)
+@op("lift", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL | Trait.MOVES)
 def lift(k, x, value, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes, none_axes):
     """The box of *x*, in the shape in which *value* is written to it."""
     box = x[_target(x.shape, axes, starts, ends, steps, starts_l, ends_l, steps_l, decrease_axes)]
@@ -271,7 +272,7 @@ def lift(k, x, value, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, d
     return box.reshape((1,) * (value.ndim - len(seen)) + seen)
 
 
-@op("lower", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL)
+@op("lower", f"X Y {TENSORS} -> Out", attrs=TARGET, trait=Trait.INTERNAL | Trait.HOLOMORPHIC)
 def lower(k, x, like, starts_l, ends_l, steps_l, *, axes, starts, ends, steps, decrease_axes):
     """Zeros in the shape of *like* with *x* in the box: the transpose of ``lift``."""
     out = k.xp.zeros(like.shape, x.dtype)

@@ -10,7 +10,7 @@ from ..samples import between, distinct, exactly, ints
     "scale",
     "X BiasTensor? ScaleTensor? -> Out",
     attrs={"scale": 1.0, "bias": 0.0, "bias_after_scale": True},
-    trait=Trait.UNARY,
+    trait=Trait.UNARY | Trait.HOLOMORPHIC,
 )
 def scale(k, x, bias_tensor, scale_tensor, *, scale, bias, bias_after_scale):
     """``scale·x + bias``, or ``scale·(x + bias)`` with bias_after_scale=False."""
@@ -30,7 +30,7 @@ def _(k, bias_tensor: Like, scale_tensor, dout, *, scale):
     return k.scale(dout, None, scale_tensor, scale=scale)
 
 
-@op("assign", trait=Trait.UNARY)
+@op("assign", trait=Trait.UNARY | Trait.MOVES)
 def assign(k, x):
     """The tensor itself, under another name."""
     return x
@@ -41,7 +41,7 @@ def _(k, dout):
     return k.assign(dout)
 
 
-@op("share_data", trait=Trait.UNARY, differentiable=False)
+@op("share_data", trait=Trait.UNARY | Trait.MOVES, differentiable=False)
 def share_data(k, x):
     """The tensor itself, cut off from its gradient: what ``detach()`` makes."""
     return x
@@ -69,7 +69,13 @@ def _(k, dout):
     return k.zeros_like(dout)
 
 
-@op("power", type="pow", signature="X FactorTensor? -> Out", attrs={"factor": 1.0}, trait=Trait.UNARY)
+@op(
+    "power",
+    type="pow",
+    signature="X FactorTensor? -> Out",
+    attrs={"factor": 1.0},
+    trait=Trait.UNARY | Trait.HOLOMORPHIC,
+)
 def power(k, x, factor_tensor, *, factor):
     """Each element to the power of one number; of integers, cut off to an integer."""
     if factor_tensor is not None:

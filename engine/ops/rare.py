@@ -1,0 +1,182 @@
+"""Operators on numbers of the rare types, bfloat16 and complex, without a line for them in any kernel or most rules.
+
+**bfloat16** is a type to store numbers in. An operator computes in float32, as do the libraries that users compare
+with, and rounds each result once; sums and norms do not get stuck where the next term is less than half a unit.
+
+**Complex** gradients follow the convention ``g(x) = ∂L/∂Re x + i·∂L/∂Im x`` for a real loss L, as in Paddle and
+PyTorch. For a function with a complex derivative that is ``conj(f'(x))·g(out)``. A rule written for real numbers gives
+``f'(x)·dout``, and ``conj(f'(x)·conj(g(out)))`` is the same: conjugating before and after is all that such an operator
+needs (:attr:`Trait.HOLOMORPHIC`). Where a function has no complex derivative its rule must know the convention
+(:attr:`Trait.COMPLEX`). Operators that say neither refuse complex numbers.
+
+Who runs kernels and rules comes here only when a rare type is in use (:data:`gradtool.engine.spec.in_use`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DtypeError
+from ..spec import DType, TensorSpec, bfloat16, dtype, float32
+
+if TYPE_CHECKING:
+    from .opdef import Namespace, OpDef, Operand
+
+
+def each(operands: Sequence[Operand]) -> list[Any]:
+    """All tensors among *operands*, lists laid flat."""
+    flat: list[Any] = []
+    for v in operands:
+        flat.extend(v) if isinstance(v, (list, tuple)) else flat.append(v)
+    return [v for v in flat if v is not None]
+
+
+def nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
+    """*function* of a tensor, or of each one in a list; None stays None."""
+    if isinstance(value, (list, tuple)):
+        rows = zip(*[o if isinstance(o, (list, tuple)) else [o] * len(value) for o in others], strict=True)
+        return [nested(function, v, *row) for v, row in zip(value, rows if others else [()] * len(value), strict=True)]
+    return None if value is None else function(value, *others)
+
+
+def allows_complex(op: OpDef) -> bool:
+    """Whether *op*, or for a gradient operator what it differentiates, takes complex numbers."""
+    from .opdef import Trait
+
+    while op.forward is not None:
+        op = op.forward
+    return bool(op.trait & (Trait.MOVES | Trait.HOLOMORPHIC | Trait.COMPLEX))
+
+
+def expect_complex_allowed(op: OpDef, specs: Sequence[Any]) -> None:
+    """Raise :class:`DtypeError` if one of *specs* is complex and *op* does not take complex numbers."""
+    if allows_complex(op):
+        return
+    for spec in each(specs):
+        if spec.dtype.is_complex:
+            raise DtypeError(
+                f"{op.type} does not take complex numbers, but received {spec}.",
+                hint="compute with the parts, paddle.real(x) and paddle.imag(x), or with paddle.abs(x)",
+            )
+
+
+def widened(operands: Sequence[Operand]) -> list[Operand]:
+    """*operands* with float32 in the place of bfloat16."""
+    narrow, wide = bfloat16.numpy, float32.numpy
+    return [nested(lambda a: a.astype(wide) if a.dtype == narrow else a, v) for v in operands]
+
+
+def settled(value: Any, wanted: Any) -> Any:
+    """Results in the types *wanted* (a DType, or a list of them): of a complex number for a real place its real part."""
+
+    def settle(array: Any, kind: DType | None) -> Any:
+        if kind is None or array.dtype == kind.numpy:
+            return array
+        if array.dtype.kind == "c" and not kind.is_complex:
+            array = array.real
+        return array.astype(kind.numpy)
+
+    return nested(settle, value, wanted)
+
+
+def kernel(op: OpDef) -> Callable[..., Any]:
+    """The kernel of *op* with care for the rare types; it takes every attribute."""
+
+    def run(backend: Any, *operands: Operand, **attrs: Any) -> Any:
+        if not any(dtype(a.dtype).is_rare for a in each(operands)):
+            return op.run(backend, operands, attrs)
+        return careful(op, operands, attrs, None)(backend, *operands)
+
+    return run
+
+
+def careful(
+    op: OpDef, like: Sequence[Operand], attrs: Mapping[str, Any], outs: Sequence[Any] | None
+) -> Callable[..., Any]:
+    """``kernel(backend, *operands)`` with care for the rare types among them.
+
+    Args:
+        like: the operands, or their specs.
+        outs: the specs of the outputs, as far as they are known.
+
+    Raises:
+        DtypeError: *op* does not take complex numbers.
+    """
+    from .opdef import Trait
+
+    if op.trait & Trait.MOVES and op.forward is None:
+        return lambda backend, *operands, **more: op.run(backend, operands, {**attrs, **more})
+    wanted = _types(op, [nested(_spec, v) for v in like], attrs, outs)
+
+    def run(backend: Any, *operands: Operand, **more: Any) -> Any:
+        result = op.kernel(backend, *widened(operands), **{n: attrs[n] for n in op.kernel_attrs}, **more)
+        if isinstance(result, tuple):
+            return tuple(settled(r, w) for r, w in zip(result, wanted, strict=True))
+        return settled(result, wanted[0])
+
+    return run
+
+
+def _spec(value: Any) -> TensorSpec:
+    return value if isinstance(value, TensorSpec) else TensorSpec(value.shape, value.dtype)
+
+
+def _types(op: OpDef, specs: list[Any], attrs: Mapping[str, Any], outs: Sequence[Any] | None) -> list[Any]:
+    """The type of each output, in lists for list slots; None where it shall stay what it is."""
+    from .opdef import Trait
+
+    if outs is not None:
+        expect_complex_allowed(op, specs)
+        return [nested(lambda s: s.dtype, o) for o in outs]
+    if op.forward is not None:
+        assert op.forward.rule is not None
+        expect_complex_allowed(op, specs)
+        reads = op.forward.rule.reads
+        inputs = {r.place: s for r, s in zip(reads, specs, strict=True) if r.kind == "in"}
+        arriving = next((s for r, s in zip(reads, specs, strict=True) if r.kind == "dout" and s is not None), None)
+        like = [inputs.get(i, arriving) for i in op.forward.rule.wrt]
+        return [nested(lambda s: s.dtype, s[0] if isinstance(s, list) and s else s or None) for s in like]
+    ruled = Trait.UNARY | Trait.ELEMENTWISE | Trait.COMPARE
+    if op.infer_fn is not None or op.trait & ruled:
+        specs = [tuple(s) if isinstance(s, list) else s for s in specs]
+        return [nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs)]
+    expect_complex_allowed(op, specs)
+    return [None] * len(op.outputs)
+
+
+def pulled(
+    op: OpDef, k: Namespace, args: Sequence[Operand], wanted: Sequence[Sequence[bool]], attrs: Mapping[str, Any]
+) -> list[list[Any]]:
+    """What the rule of *op* gives for *args* (see :class:`~gradtool.engine.ops.opdef.Rule`), complex ones included.
+
+    Raises:
+        DtypeError: one is complex and *op* does not take complex numbers.
+    """
+    from .opdef import Trait
+
+    rule = op.rule
+    assert rule is not None
+    if not any(a.dtype.kind == "c" for a in each(args)):
+        return rule(k, args, wanted, attrs)
+    if not allows_complex(op):
+        raise DtypeError(
+            f"the gradient of {op.type} does not take complex numbers.",
+            hint="compute with the parts, paddle.real(x) and paddle.imag(x), or with paddle.abs(x)",
+        )
+    # A derived rule is made of this function's results, and what moves elements has nothing to conjugate.
+    conjugates = op.forward is None and bool(op.trait & Trait.HOLOMORPHIC)
+    if conjugates:
+        args = [nested(k.conj, a) if r.kind == "dout" else a for r, a in zip(rule.reads, args, strict=True)]
+    found = rule(k, args, wanted, attrs)
+    if conjugates:
+        found = [nested(k.conj, group) for group in found]
+    # By a real operand of a complex function, the gradient is the real part.
+    inputs = {r.place: a for r, a in zip(rule.reads, args, strict=True) if r.kind == "in" and a is not None}
+    for i, group in zip(rule.wrt, found, strict=True):
+        like = inputs.get(i)
+        for j, g in enumerate(group):
+            operand = like[j] if isinstance(like, (list, tuple)) else like
+            if g is not None and operand is not None and g.dtype.kind == "c" and operand.dtype.kind != "c":
+                group[j] = k.real(g)
+    return found
