@@ -9,9 +9,9 @@ import numpy as np
 
 from gradtool.engine import source, state
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError, UsageError
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, UsageError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import DType
+from gradtool.engine.spec import DType, bfloat16, complex64, complex128, float32
 from gradtool.engine.spec import dtype as dtype_of
 from gradtool.engine.value import AnyTensor
 
@@ -48,8 +48,13 @@ def fill(
     attrs: dict[str, Any] = {"shape": size.numbers, "dtype": kind.code, "force_cpu": force_cpu}
     if not isinstance(value, AnyTensor):
         number = _number(value)
-        number = int(number) if kind.is_integer else float(number)
-        attrs["value"], attrs["str_value"] = float(number), str(number)
+        if isinstance(number, complex):
+            if not kind.is_complex:
+                raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use dtype='complex64'")
+            attrs["value"], attrs["str_value"] = number.real, str(number)
+        else:
+            number = int(number) if kind.is_integer else float(number)
+            attrs["value"], attrs["str_value"] = float(number), str(number)
     made = apply(
         "fill_constant",
         value if isinstance(value, AnyTensor) else None,
@@ -63,11 +68,11 @@ def fill(
     return made  # type: ignore[no-any-return]
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, complex):
-        raise UnsupportedError("complex numbers are not part of this version of gradtool.")
+def _number(value: Any) -> complex:
+    if isinstance(value, np.complexfloating):
+        return complex(value)
     try:
-        return value if isinstance(value, (int, float)) else float(value)
+        return value if isinstance(value, (int, float, complex)) else float(value)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
             f"The type of 'fill_value' in paddle.full must be a number, but received {value!r}."
@@ -80,7 +85,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     Args:
         shape: a list of numbers and variables, or a variable.
         fill_value: a number, or a variable of one element.
-        dtype: the default dtype when None (bool for a truth value).
+        dtype: the default dtype when None (bool for a truth value, complex128 for a complex number).
 
     >>> import gradtool as paddle
     >>> paddle.enable_static()
@@ -89,6 +94,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
     """
     if dtype is None and isinstance(fill_value, bool):
         dtype = "bool"
+    elif dtype is None and isinstance(fill_value, (complex, np.complexfloating)):
+        dtype = "complex128"
     if not isinstance(shape, (list, tuple, AnyTensor)) and hasattr(shape, "__index__"):
         shape = [shape]
     return fill(shape, fill_value, _dtype(dtype), name=name)
@@ -119,6 +126,8 @@ def ones(shape: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
 def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """A tensor of one value in the shape of *x*, in its dtype unless another one is given."""
     x = tensor(x, "x", "paddle.full_like")
+    if isinstance(fill_value, (complex, np.complexfloating)):
+        return ones_like(x, dtype, name) * complex(fill_value)  # type: ignore[no-any-return]
     attrs = {"value": float(fill_value), "dtype": (dtype_of(dtype) if dtype is not None else x.dtype).code}
     made = apply("fill_any_like", x, attrs=attrs, key="full_like", name=name)
     made.stop_gradient = True
@@ -221,7 +230,7 @@ def assign(x: Any, output: AnyTensor | None = None) -> AnyTensor:
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
     value = np.array(x)
-    if value.dtype.kind not in "biuf":
+    if value.dtype.kind not in "biufc" and value.dtype.name != "bfloat16":
         raise ArgumentTypeError(
             f"paddle.assign takes a Variable, numbers, or an array or list of numbers, but received {type(x).__name__}."
         )
@@ -240,8 +249,11 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
     Args:
         data: a number, a (nested) list, a NumPy array, a tensor, which is copied, or a variable, which is returned
-            itself. A list may hold tensors or variables of one shape.
-        dtype: the dtype of the data when None; Python floats become the default dtype.
+            itself. A list may hold tensors or variables of one shape. An array of uint16 holds the bits of bfloat16
+            numbers, as in Paddle.
+        dtype: the dtype of the data when None; Python floats become the default dtype, Python complex numbers
+            complex64, or complex128 where the default dtype is another one than float32. In a static program they
+            become complex128 (as in Paddle).
         place: accepted for compatibility; there is one.
         stop_gradient: set on the result, also where that is the variable given (as in Paddle).
 
@@ -262,7 +274,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
         made = assign(stack([to_tensor(v) for v in data]))
     else:
-        value = _array(data)
+        value = _bits(_array(data))
         if value.dtype == np.float64 and not hasattr(data, "dtype"):
             value = value.astype(state.default_dtype().numpy)
         made = _values(value)
@@ -279,23 +291,28 @@ def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
             f"paddle.to_tensor: '{data.name}' is a variable of a static program, and dynamic mode is on.",
             hint="call paddle.enable_static() before building the program",
         )
-    value = np.array(data.array if isinstance(data, Tensor) else _plain(data))
-    if value.dtype.kind not in "biufcV":
+    value = _bits(np.array(data.array if isinstance(data, Tensor) else _plain(data)))
+    if value.dtype.kind not in "biufc" and value.dtype.name != "bfloat16":
         raise ArgumentTypeError(
             f"Can't constructs a 'paddle.Tensor' with data type {type(data)}, data type must be "
             "scalar|list|tuple|np.ndarray|paddle.Tensor"
         )
     if dtype is not None:
         wanted = dtype_of(dtype)
-        if wanted.numpy is None:
-            raise UnsupportedError(f"tensors of {wanted.name} are not part of this version of gradtool.")
-        value = value.astype(wanted.numpy)
+        value = (value if wanted.is_complex else value.real).astype(wanted.numpy)
     elif not hasattr(data, "dtype") and value.dtype.kind in "fc":
         real = state.default_dtype()
-        value = value.astype(real.numpy if value.dtype.kind == "f" else f"complex{real.size * 16}")
+        whole = complex64 if real is float32 else complex128
+        value = value.astype(real.numpy if value.dtype.kind == "f" else whole.numpy)
+    dtype_of(value.dtype)  # one that tensors can have
     made = Tensor(value, stop_gradient=stop_gradient)
     made.loc = source.here()
     return made
+
+
+def _bits(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """*value*, or the bfloat16 numbers whose bits it holds."""
+    return value.view(bfloat16.numpy) if value.dtype == np.uint16 else value
 
 
 def _plain(data: Any) -> Any:

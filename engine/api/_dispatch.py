@@ -8,12 +8,11 @@ from typing import Any
 from gradtool.engine import state
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError
+from gradtool.engine.errors import ArgumentTypeError, ModeError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.spec import bfloat16
 from gradtool.engine.state import static_mode
 from gradtool.engine.value import AnyTensor
 
@@ -123,7 +122,7 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
     if state.in_static_mode():
         refuse(op.type, op.inputs[0].name, operands[0])
     recipe = recipes[op]
-    result = recipe.record(recipe.given(_supported(op, attrs)) if attrs else recipe.default, *operands)
+    result = recipe.record(recipe.given(attrs) if attrs else recipe.default, *operands)
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -140,16 +139,6 @@ def check_tensors(op: OpDef, operands: Sequence[Any]) -> None:
             refuse(op.type, slot.name, v)
 
 
-def _supported(op: OpDef, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """*given*, unless it asks for a dtype that arrays cannot have."""
-    if bfloat16.code in (given.get("dtype"), given.get("out_dtype")):
-        raise UnsupportedError(
-            f"{op.type}: tensors of bfloat16 are not part of this version of gradtool.",
-            hint="use float16 or float32; programs may declare variables of bfloat16",
-        )
-    return given
-
-
 def _computed(
     op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any] | None, outputs: Mapping[str, Any] | None
 ) -> Any:
@@ -161,7 +150,7 @@ def _computed(
     recipe = recipes[op]
     if len(operands) < recipe.count:
         operands = (*operands, *recipe.padding[len(operands) :])
-    result = recipe.record(recipe.given(_supported(op, attrs)) if attrs else recipe.default, *operands)
+    result = recipe.record(recipe.given(attrs) if attrs else recipe.default, *operands)
     if not outputs and not recipe.optional_outputs:
         return result
     asked = outputs or {}

@@ -53,7 +53,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "regularizer",
         "unique_name",
     ),
-    "gradtool.utils": ("unique_name",),
+    "gradtool.utils": ("dlpack", "unique_name"),
 }
 """Modules that may be reached as attributes of their package."""
 

@@ -177,4 +177,4 @@ def is_integer(x: Any) -> bool:
 
 def is_complex(x: Any) -> bool:
     """Whether the dtype of *x* is a complex one."""
-    return tensor(x, "x", "paddle.is_complex").dtype.name.startswith("complex")
+    return tensor(x, "x", "paddle.is_complex").dtype.is_complex

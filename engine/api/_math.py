@@ -73,6 +73,8 @@ def pow(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     Raises:
         ArgumentTypeError: *y* is neither (a TypeError).
     """
+    if isinstance(y, complex):
+        return x**y  # type: ignore[no-any-return]
     if isinstance(y, AnyTensor):
         return apply("elementwise_pow", x, y, name=name)  # type: ignore[no-any-return]
     if isinstance(y, bool) or not isinstance(y, (int, float)):

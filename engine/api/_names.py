@@ -45,6 +45,8 @@ provide("gradtool.static", "gradtool._data", "data")
 provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 
 # One block per file below; keep them sorted by file.
+provide("gradtool", "gradtool._complex", "angle as_complex as_real complex conj imag polar real")
+provide("gradtool", "gradtool._exchange", "from_dlpack to_dlpack")
 provide(
     "gradtool.nn",
     "gradtool.nn._activations",

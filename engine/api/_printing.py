@@ -44,11 +44,12 @@ def values_text(array: np.ndarray[Any, Any], indent: int) -> str:
         for axis, size in enumerate(array.shape):
             if size > 2 * EDGE:
                 shown = np.take(shown, [*range(EDGE), *range(size - EDGE, size)], axis)
-    texts = [_number(v) for v in shown.reshape(-1).tolist()]
+    numbers = shown.reshape(-1).tolist()
+    texts = [_number(v) for v in numbers]
     width = max(map(len, texts), default=0)
-    if array.dtype.kind in "if" or array.dtype.name == "bfloat16":
-        signed = any(t.startswith("-") for t in texts)
-        texts = [" " + t if signed and t[0] != "-" and len(t) < width else t for t in texts]
+    if array.dtype.kind in "ifc" or array.dtype.name == "bfloat16":
+        below = [(v.real, v.imag) < (0, 0) if array.dtype.kind == "c" else t[0] == "-" for v, t in zip(numbers, texts)]
+        texts = [" " + t if any(below) and not b and len(t) < width else t for t, b in zip(texts, below, strict=True)]
     cells = np.array([t.ljust(width) for t in texts], object).reshape(shown.shape)
     if not array.ndim:
         return texts[0]

@@ -17,6 +17,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.ops import registry
 
+from . import _exchange
 from ._dispatch import compute
 from ._printing import tensor_text
 from .device import CPUPlace
@@ -97,7 +98,7 @@ def operator(
                 if call is not None:
                     return call.recipe.record(call, self)
         elif isinstance(other, np.ndarray) and other.ndim:
-            other = Tensor(other.astype(self.array.dtype, copy=False))
+            other = Tensor(other if other.dtype.kind == "c" else other.astype(self.array.dtype, copy=False))
         return general(self, other)
 
     operate.__name__ = method
@@ -284,8 +285,11 @@ def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 SPECIAL: dict[str, Any] = {
     "__bool__": _conversion(bool),
+    "__complex__": _conversion(complex),
     "__contains__": _contains,
     "__deepcopy__": _deepcopy,
+    "__dlpack__": _exchange.exported,
+    "__dlpack_device__": _exchange.device_of,
     "__float__": _conversion(float),
     "__format__": _format,
     "__index__": _index,

@@ -16,11 +16,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from gradtool.engine import state
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, UnsupportedError, UsageError
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, UsageError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import DType, float32, int64
+from gradtool.engine.spec import DType, complex64, float32, int64, promoted
 from gradtool.engine.value import AnyTensor
 
 from . import _lazy
@@ -57,11 +59,11 @@ OPERATORS: tuple[tuple[str, str, bool, Scalar | None], ...] = (
 
 METHODS = (
     # elementwise
-    "abs acos acosh add asin asinh atan atan2 atanh ceil clip conj cos cosh digamma divide erf erfinv exp expm1 "
-    "floor floor_divide floor_mod fmax fmin frac increment lerp lgamma log log10 log1p log2 logit maximum "
-    "minimum mod multiply neg negative pow reciprocal remainder round rsqrt scale sigmoid sign sin sinh sqrt "
-    "square stanh subtract tan tanh trunc bitwise_and bitwise_invert bitwise_not bitwise_or bitwise_xor "
-    "heaviside nan_to_num logaddexp copysign "
+    "abs acos acosh add angle as_complex as_real asin asinh atan atan2 atanh ceil clip conj cos cosh digamma divide "
+    "erf erfinv exp expm1 floor floor_divide floor_mod fmax fmin frac imag increment lerp lgamma log log10 log1p "
+    "log2 logit maximum minimum mod multiply neg negative pow real reciprocal remainder round rsqrt scale sigmoid "
+    "sign sin sinh sqrt square stanh subtract tan tanh trunc bitwise_and bitwise_invert bitwise_not bitwise_or "
+    "bitwise_xor heaviside nan_to_num logaddexp copysign "
     # comparisons and logic
     "allclose equal equal_all greater_equal greater_than is_empty isclose isfinite isinf isnan less less_equal "
     "less_than logical_and logical_not logical_or logical_xor not_equal is_tensor is_complex is_integer "
@@ -128,7 +130,11 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
 
     def operate(self: AnyTensor, other: Any) -> Any:
         x: AnyTensor = self
-        if not isinstance(other, AnyTensor):
+        if isinstance(other, (complex, np.complexfloating)):
+            kind = promoted(x.dtype, complex64)
+            x = x if x.dtype is kind else cast(x, kind)
+            other = _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (complex(other),)})
+        elif not isinstance(other, AnyTensor):
             plain = isinstance(other, (int, float))
             if isinstance(other, float) or (divides and plain):
                 x = _as_float(x)
@@ -160,8 +166,6 @@ def _append(home: AnyTensor, op_type: str, operands: tuple[AnyTensor | None, ...
 
 def _number(value: Any, method: str) -> float:
     """The number that *value* is: of Python, or a NumPy scalar."""
-    if isinstance(value, complex):
-        raise UnsupportedError("complex numbers are not part of this version of gradtool.")
     if isinstance(value, (int, float)) or (getattr(value, "shape", None) == () and hasattr(value, "item")):
         return float(value)
     owner = "Variable" if state.in_static_mode() else "Tensor"
@@ -198,11 +202,14 @@ def _promoted(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyT
     """*x* and *y* in one dtype.
 
     A 0-d operand gives way to the other one's dtype, unless only it is floating-point. Two floating-point types meet
-    in the wider one. Anything else is left to the user, as in Paddle.
+    in the wider one, the two of 16 bits in float32. With a complex tensor, operators on complex numbers take real ones
+    as they are. Anything else is left to the user, as in Paddle.
 
     Raises:
         DtypeError: an integer and a floating-point tensor, or two integer types (a TypeError).
     """
+    if x.dtype.is_complex or y.dtype.is_complex:
+        return x, y
     scalar = not x.ndim or not y.ndim
     kinds = x.dtype.is_floating, y.dtype.is_floating
     if op_type == "matmul_v2" or not (scalar or all(kinds)):
@@ -215,9 +222,7 @@ def _promoted(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyT
     elif scalar and x.ndim != y.ndim:
         target = x.dtype if x.ndim else y.dtype
     else:
-        target = max(x.dtype, y.dtype, key=lambda d: (d.size, d.name != "bool"))
-        if {x.dtype.name, y.dtype.name} == {"float16", "bfloat16"}:
-            target = float32
+        target = promoted(x.dtype, y.dtype) if all(kinds) else max(x.dtype, y.dtype, key=lambda d: d.size)
     return (v if v.dtype is target else cast(v, target) for v in (x, y))  # type: ignore[return-value]
 
 

@@ -322,7 +322,11 @@ class OpDef:
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
         else:
             result = infer.by_trait(self, specs, attrs)
-        return result if isinstance(result, tuple) else (result,)
+        if not isinstance(result, tuple):
+            result = (result,)
+        if in_use:
+            rare.expect_complex_kept(self, specs, result)
+        return result
 
     def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:
         """Call the kernel with the attributes that it takes."""

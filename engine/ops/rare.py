@@ -61,6 +61,20 @@ def expect_complex_allowed(op: OpDef, specs: Sequence[Any]) -> None:
             )
 
 
+def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any]) -> None:
+    """Raise :class:`DtypeError` if complex numbers would be written into a real result of *op*."""
+    from .opdef import Trait
+
+    if op.trait & Trait.COMPLEX or not any(s.dtype.is_complex for s in each(specs)):
+        return
+    if any(s.dtype.is_floating for s in each(results)):
+        given = ", ".join(str(s) for s in each(specs))
+        raise DtypeError(
+            f"{op.type}: the result is real and an operand is complex ({given}).",
+            hint="cast the real ones, as in x.astype('complex64')",
+        )
+
+
 def widened(operands: Sequence[Operand]) -> list[Operand]:
     """*operands* with float32 in the place of bfloat16."""
     narrow, wide = bfloat16.numpy, float32.numpy
@@ -105,12 +119,11 @@ def careful(
     """
     from .opdef import Trait
 
-    if op.trait & Trait.MOVES and op.forward is None:
-        return lambda backend, *operands, **more: op.run(backend, operands, {**attrs, **more})
+    wide = list if op.trait & Trait.MOVES and op.forward is None else widened  # views stay views
     wanted = _types(op, [nested(_spec, v) for v in like], attrs, outs)
 
     def run(backend: Any, *operands: Operand, **more: Any) -> Any:
-        result = op.kernel(backend, *widened(operands), **{n: attrs[n] for n in op.kernel_attrs}, **more)
+        result = op.kernel(backend, *wide(operands), **{n: attrs[n] for n in op.kernel_attrs}, **more)
         if isinstance(result, tuple):
             return tuple(settled(r, w) for r, w in zip(result, wanted, strict=True))
         return settled(result, wanted[0])

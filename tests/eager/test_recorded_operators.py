@@ -11,7 +11,7 @@ from gradtool.engine import state
 from gradtool.engine.eager import backward as sweep
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
-from tests.ops.calls import call, difference, direction, dot, moved, pull, seeds, separated
+from tests.ops.calls import call, difference, direction, dot, moved, pull, random_like, seeds, separated
 from tests.ops.cases import Case, arrays, each_case, is_float, nested
 
 CLOSE = 2e-6
@@ -61,15 +61,20 @@ def gradients(case: Case, operands: Sequence[Any], douts: Sequence[Any], weights
     return [np.zeros_like(t.array) if g is None else g.array for g, t in zip(found, leaves, strict=True)]
 
 
+def positive(a: Any, rng: np.random.Generator) -> np.ndarray:
+    """Numbers of the type and shape of *a* with positive parts."""
+    return random_like(a, lambda shape: rng.uniform(0.5, 1.5, shape))
+
+
 def drawn(case: Case, rng: np.random.Generator) -> tuple[list[Any], list[Any], list[Any]]:
     """A direction, gradients to start from, and weights like the inputs."""
     results = call(case.op, case.operands, case.attrs)
     along = direction(case.op, case.operands, rng)
     douts = seeds(case.op, results, rng)
-    return along, douts, [rng.uniform(0.5, 1.5, a.shape) for a in arrays([d for d in along if d is not None])]
+    return along, douts, [positive(a, rng) for a in arrays([d for d in along if d is not None])]
 
 
-@each_case("float64", gradient=True)
+@each_case("float64", "complex128", gradient=True)
 def test_gradients_are_those_of_the_rule(case: Case) -> None:
     rng = np.random.default_rng(3)
     results = call(case.op, case.operands, case.attrs)
@@ -91,7 +96,7 @@ def test_gradients_are_those_of_the_rule(case: Case) -> None:
     assert leaves
 
 
-@each_case("float64", gradient=True, smooth=True)
+@each_case("float64", "complex128", gradient=True, smooth=True)
 def test_second_order(case: Case) -> None:
     along, douts, weights = drawn(case, np.random.default_rng(4))
     expected = difference(lambda step: dot(gradients(case, moved(case.operands, along, step), douts, []), weights))
@@ -99,11 +104,11 @@ def test_second_order(case: Case) -> None:
     assert abs(found - expected) <= CLOSE * (1 + abs(expected))
 
 
-@each_case("float64", gradient=True, smooth=True)
+@each_case("float64", "complex128", gradient=True, smooth=True)
 def test_third_order(case: Case) -> None:
     rng = np.random.default_rng(5)
     along, douts, weights = drawn(case, rng)
-    again = [rng.uniform(0.5, 1.5, w.shape) for w in weights]
+    again = [positive(w, rng) for w in weights]
     expected = difference(lambda step: dot(gradients(case, moved(case.operands, along, step), douts, [weights]), again))
     found = dot(gradients(case, case.operands, douts, [weights, again]), flat([nested(np.asarray, d) for d in along]))
     assert abs(found - expected) <= CLOSE * (1 + abs(expected))

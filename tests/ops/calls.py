@@ -32,8 +32,7 @@ def separated(op: OpDef, result: Any) -> list[Any]:
 
 def bind(op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any], wanted: Wanted | None = None) -> Any:
     """The kernel that a plan would run on operands of these specs."""
-    specs = [None if isinstance(s, tuple) else s for s in specs_of(operands)]
-    return NUMPY.bind(op, attrs, wanted, specs)
+    return NUMPY.bind(op, attrs, wanted, specs_of(operands))
 
 
 def gradient_operands(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gradtool.engine.ops import registry
-from gradtool.engine.ops.opdef import OpDef, Operand
+from gradtool.engine.ops.opdef import OpDef, Operand, Trait
 from gradtool.engine.spec import dtype as dtype_of
 
 DTYPES = ("float32", "float64")
+
+PARTS = {"float32": "complex64", "float64": "complex128"}
+"""The complex type with parts of a real one."""
 
 
 class Case:
@@ -58,16 +62,22 @@ def is_float(array: Any) -> bool:
 def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
     for sample in op.make_samples():
         floats = any(is_float(a) for a in arrays(sample.operands))
-        for dtype in dtypes if floats else dtypes[-1:]:
+        for dtype in dtypes if floats else [d for d in dtypes if d in DTYPES][-1:]:
+            if dtype not in DTYPES and not op.trait & (Trait.MOVES | Trait.HOLOMORPHIC):
+                continue
 
-            def as_dtype(a: Any, to: str = dtype) -> np.ndarray:
-                whole = np.asarray(a)
-                kind = {"float32": "complex64", "float64": "complex128"}[to] if whole.dtype.kind == "c" else to
-                array = np.array(a, dtype=kind) if is_float(a) else np.array(a)
+            def as_dtype(a: Any, to: str) -> np.ndarray:
+                array = np.array(a)
+                if is_float(a):
+                    array = array.astype(PARTS.get(to, to) if array.dtype.kind == "c" else to)
+                if to not in DTYPES and array.dtype.kind == "c" and np.asarray(a).dtype.kind != "c":
+                    array += 0.25j * np.cos(np.arange(array.size)).reshape(array.shape)
                 array.flags.writeable = False
                 return array
 
-            operands = [nested(as_dtype, v) for v in sample.operands]
+            # What stands in an optional slot is a factor or a position: real beside complex operands.
+            kinds = [("float64" if s.optional and dtype not in DTYPES else dtype) for s in op.inputs]
+            operands = [nested(partial(as_dtype, to=to), v) for v, to in zip(sample.operands, kinds, strict=True)]
             attrs = dict(sample.attrs)
             if "in_dtype" in attrs and attrs["in_dtype"] != -1 and operands[0] is not None:
                 attrs["in_dtype"] = dtype_of(operands[0].dtype).code  # it states the operand's type
@@ -87,7 +97,8 @@ def each_case(
     """Parametrise a test by ``case``.
 
     Args:
-        dtypes: the floating-point types; both when none is named.
+        dtypes: the floating-point types; both when none is named. With a complex one, the real numbers of samples
+            get imaginary parts, where operators take them.
         gradient: only operators with a gradient rule, and samples in which an input can have a gradient.
         smooth: only samples around which the operator is differentiable.
         where: a condition on the operator.

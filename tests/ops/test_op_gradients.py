@@ -35,7 +35,7 @@ def close(found: float, expected: float) -> bool:
     return abs(found - expected) <= CLOSE * (1 + abs(expected))
 
 
-@each_case("float64", gradient=True, smooth=True)
+@each_case("float64", "complex128", gradient=True, smooth=True)
 def test_first_order(case: Case) -> None:
     op, rng = case.op, np.random.default_rng(1)
     results = call(op, case.operands, case.attrs)
@@ -47,7 +47,7 @@ def test_first_order(case: Case) -> None:
         assert close(dot(gradients, along), expected)
 
 
-@each_case("float64", gradient=True, smooth=True)
+@each_case("float64", "complex128", gradient=True, smooth=True)
 def test_second_order(case: Case) -> None:
     """The derivative of the gradients by the inputs and by the output gradients that they come from.
 
@@ -110,7 +110,7 @@ def check_specs(op: OpDef, values: list[Any], gradients: list[Any]) -> None:
             assert np.asarray(gradient).dtype == np.asarray(value).dtype
 
 
-@each_case("float64", gradient=True)
+@each_case("float64", "complex128", gradient=True)
 def test_wanted_subsets(case: Case) -> None:
     """Asking for some gradients gives those as asking for all gives them, and nothing else."""
     op = case.op

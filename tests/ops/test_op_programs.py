@@ -73,7 +73,11 @@ class OneOp:
         """The fed variables that can have a gradient."""
         rule = self.case.op.rule
         assert rule is not None
-        return [v for v in flat([self.inputs[i] for i in rule.wrt]) if v is not None and (v.dtype.is_floating or v.dtype.is_complex)]
+        return [
+            v
+            for v in flat([self.inputs[i] for i in rule.wrt])
+            if v is not None and (v.dtype.is_floating or v.dtype.is_complex)
+        ]
 
     def expected(self, grads: list[Any]) -> list[Any]:
         """Of *grads*, one entry per input slot, those of :meth:`wrt`."""
@@ -121,7 +125,7 @@ def test_forward(case: Case) -> None:
 
 
 @both_declarations
-@each_case(gradient=True)
+@each_case("float32", "float64", "complex128", gradient=True)
 def test_gradients(case: Case, known: bool) -> None:
     one = OneOp(case, known)
     douts, targets, given = one.seeded(np.random.default_rng(7))
@@ -141,7 +145,7 @@ def compare(one: OneOp, found: list[Any], expected: list[Any]) -> None:
 
 
 @both_declarations
-@each_case("float64", gradient=True)
+@each_case("float64", "complex128", gradient=True)
 def test_second_gradients(case: Case, known: bool) -> None:
     one = OneOp(case, known)
     rng = np.random.default_rng(8)

@@ -26,8 +26,15 @@ CONSTANT = {
 def fill_constant(k, value_tensor, shape_tensor, shape_tensor_list, *, shape, dtype, value, str_value):
     """A tensor of one value; the shape may come from a tensor, or from one tensor per dimension."""
     shape = made_shape(shape, shape_tensor, shape_tensor_list)
-    fill = value_tensor.reshape(()) if value_tensor is not None else float(str_value) if str_value else value
+    fill = value_tensor.reshape(()) if value_tensor is not None else _number(str_value, value, dtype)
     return k.xp.full(shape, fill, dtype_of(dtype).numpy)
+
+
+def _number(text, value, dtype):
+    """The number that *text* says, if it says one, else *value*."""
+    if not text:
+        return value
+    return complex(text) if dtype_of(dtype).is_complex else float(text)
 
 
 @fill_constant.infer
@@ -78,7 +85,7 @@ def fill_constant_batch_size_like(k, x, *, shape, dtype, value, str_value, input
     """A tensor of one value whose dimension *output_dim_idx* is dimension *input_dim_idx* of *x*."""
     dims = list(shape)
     dims[output_dim_idx] = x.shape[input_dim_idx]
-    return k.xp.full(dims, float(str_value) if str_value else value, dtype_of(dtype).numpy)
+    return k.xp.full(dims, _number(str_value, value, dtype), dtype_of(dtype).numpy)
 
 
 @fill_constant_batch_size_like.infer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...errors import DtypeError
 from ..opdef import Like, Trait, op
 from ..samples import between, distinct, exactly, ints
 
@@ -23,6 +24,15 @@ def scale(k, x, bias_tensor, scale_tensor, *, scale, bias, bias_after_scale):
     if isinstance(bias, float) and bias == 0.0:
         return x * scale
     return x * scale + bias if bias_after_scale else (x + bias) * scale
+
+
+@scale.infer
+def _(x, bias_tensor, scale_tensor):
+    if scale_tensor is not None and scale_tensor.dtype.is_complex:
+        raise DtypeError(
+            f"scale: ScaleTensor must be real, but received {scale_tensor}.", hint="multiply by it: x * factor"
+        )
+    return x
 
 
 @scale.gradient(wrt="X", expands=True)
