@@ -111,8 +111,9 @@ def random_feed(data: Sequence[Variable], ops: Sequence[Operator], seed: int) ->
     feed = {}
     for v in data:
         dims = tuple(_UNKNOWN_DIMENSION if d < 0 else d for d in v.shape)
-        if v.dtype.is_floating:
-            feed[v.name] = rng.random(dims).astype(v.dtype.numpy)
+        if v.dtype.is_differentiable:
+            drawn = rng.random(dims)
+            feed[v.name] = (drawn + 1j * rng.random(dims) if v.dtype.is_complex else drawn).astype(v.dtype.numpy)
         else:
             feed[v.name] = rng.integers(0, max(1, limits.get(v, 2)), dims).astype(v.dtype.numpy)
     return feed

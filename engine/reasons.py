@@ -180,7 +180,7 @@ class Reasons:
             return Reason(Verdict.CUT, v, Cut(CutKind.NO_GRAD_SET, v, v.op))
         if isinstance(v, Parameter) and not v.trainable and v.stop_gradient:
             return Reason(Verdict.FROZEN, v)
-        if not v.dtype.is_floating:
+        if not v.dtype.is_differentiable:
             return Reason(Verdict.DTYPE, v)
         return Reason(Verdict.CUT, v, self._cuts[value])
 

@@ -23,13 +23,26 @@ class DType:
         name: Paddle's name, such as ``float32``.
         code: the number that stands for it in operator attributes (as in Paddle 3.1).
         size: bytes per element.
-        is_floating: whether its values are real numbers that can carry a gradient.
+        is_floating: whether its values are real numbers.
         is_integer: whether its values are whole numbers (truth values are not).
         is_complex: whether its values are complex numbers.
+        is_differentiable: whether its values can carry a gradient.
+        is_half: whether it stores real numbers in 16 bits, too few to compute with.
         is_rare: whether operators on it take special care, which costs nothing until such a type is in use.
     """
 
-    __slots__ = ("_numpy", "code", "is_complex", "is_floating", "is_integer", "is_rare", "name", "size")
+    __slots__ = (
+        "_numpy",
+        "code",
+        "is_complex",
+        "is_differentiable",
+        "is_floating",
+        "is_half",
+        "is_integer",
+        "is_rare",
+        "name",
+        "size",
+    )
 
     def __init__(self, name: str, code: int, size: int) -> None:
         self.name = name
@@ -38,7 +51,9 @@ class DType:
         self.is_floating = name.startswith(("float", "bfloat"))
         self.is_integer = name.startswith(("int", "uint"))
         self.is_complex = name.startswith("complex")
-        self.is_rare = self.is_complex or name == "bfloat16"
+        self.is_differentiable = self.is_floating or self.is_complex
+        self.is_half = self.is_floating and size == 2
+        self.is_rare = self.is_complex or self.is_half
         self._numpy: np.dtype[Any] | None = None if self.is_rare else np.dtype(name)
 
     @property
@@ -46,7 +61,7 @@ class DType:
         """The type of its arrays; that of bfloat16 comes from ml_dtypes, which is imported when first asked for."""
         found = self._numpy
         if found is None:
-            home: Any = importlib.import_module("ml_dtypes") if self.is_floating else np
+            home: Any = importlib.import_module("ml_dtypes") if self.name == "bfloat16" else np
             found = self._numpy = np.dtype(getattr(home, self.name))
             _BY_NUMPY[found] = self
             _use(self)

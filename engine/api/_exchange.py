@@ -102,7 +102,8 @@ def from_dlpack(dlpack: Any) -> Tensor:
         array = np.from_dlpack(source)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise SharingError(
-            f"from_dlpack: {error}.", hint="a capsule can be consumed once; values must be in the processor's memory"
+            f"from_dlpack: {str(error).rstrip('.')}.",
+            hint="a capsule can be consumed once; values must be in the processor's memory",
         ) from error
     dtype_of(array.dtype)
     return Tensor(array)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
@@ -355,6 +355,7 @@ def replaced(x: AnyTensor, index: Any, value: Any) -> Any:
     attrs["dtype"] = x.dtype.code
     operand = None
     if isinstance(value, AnyTensor):
+        _expect_fitting(value.dtype.is_complex, x)
         operand = value if value.dtype is x.dtype else _creation.cast(value, x.dtype)
     else:
         array = _values(value, x)
@@ -364,18 +365,29 @@ def replaced(x: AnyTensor, index: Any, value: Any) -> Any:
 
 
 def _values(value: Any, x: AnyTensor) -> np.ndarray[Any, Any]:
-    if not isinstance(value, (int, float, np.ndarray, np.generic)):
+    if not isinstance(value, (int, float, complex, np.ndarray, np.generic)):
         raise ArgumentTypeError(
             f"x[...] = value writes a number, an array or a tensor, but received {type(value).__name__}."
         )
+    _expect_fitting(np.iscomplexobj(value), x)
     return np.asarray(value, x.dtype.numpy)
+
+
+def _expect_fitting(is_complex: bool, x: AnyTensor) -> None:
+    """Raise :class:`DtypeError` where complex numbers would lose their imaginary parts."""
+    if is_complex and not x.dtype.is_complex:
+        raise DtypeError(
+            f"x[...] = value: the value is complex, and '{x.name}' is {x.dtype.name}.",
+            hint="cast x, as in x.astype('complex64'), or write paddle.real(value)",
+        )
 
 
 def _written(x: AnyTensor, found: Parsed, value: Any) -> AnyTensor:
     """The part that the box selects, with *value* written at the index tensors."""
     if not isinstance(value, AnyTensor):
-        value = _creation.assign(_values(value, x) if np.ndim(value) else value)
+        value = _creation.assign(_values(value, x) if np.ndim(value) or isinstance(value, complex) else value)
         value = value.astype(x.dtype)
+    _expect_fitting(value.dtype.is_complex, x)
     part = _box(x, found)
     dims = _covered(found.tensors)
     order = [*dims, *(i for i in range(part.ndim) if i not in dims)]

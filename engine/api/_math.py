@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
 from gradtool.engine.ops import registry
 from gradtool.engine.value import AnyTensor
 
 from ._arguments import integer, tensor
 from ._dispatch import apply, layer_name, unary
+from ._variable_methods import promoted
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""
@@ -50,6 +52,8 @@ def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
     """``paddle.<name>(x, y)``; the result is called ``<op_type>_0`` itself, without ``.tmp_0``."""
 
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype != y.array.dtype:
+            x, y = promoted(x, y, op_type)  # in dynamic mode, as Paddle does
         return apply(op_type, x, y, name=name, direct=True)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name

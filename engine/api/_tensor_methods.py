@@ -157,7 +157,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     from . import _indexing
 
     self.check_inplace("set_value_")
-    if not isinstance(value, (Tensor, int, float, np.ndarray, np.generic)):
+    if not isinstance(value, (Tensor, int, float, complex, np.ndarray, np.generic)):
         value = Tensor(np.asarray(value, self.array.dtype))
     _take(self, _indexing.replaced(_before(self), index, value), "set_value_", False, False)
 

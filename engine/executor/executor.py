@@ -22,7 +22,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..kernels.backend import backend
 from ..rows import RowUpdate
-from ..spec import UNKNOWN
+from ..spec import UNKNOWN, bfloat16
 from .lower import lower
 from .plan import Plan, Step
 from .scope import Scope, global_scope
@@ -219,6 +219,8 @@ def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
         array = np.asarray(value) if hasattr(value, "__array__") else np.asarray(value, dtype=wanted)
     except (TypeError, ValueError) as error:
         raise FeedError(f"the value fed for '{v.name}' is no {v.spec}: {error}", variable=v.name) from None
+    if v.dtype is bfloat16 and array.dtype == np.uint16:
+        array = array.view(wanted)  # its bits, as Paddle's arrays of bfloat16 hold them
     if array.dtype != wanted:
         raise FedTypeError(
             f"The data type of fed Variable '{v.name}' must be '{v.dtype.name}', but received '{array.dtype}'.",

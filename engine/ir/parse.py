@@ -78,6 +78,7 @@ _VARIABLE = re.compile(r"(persist )?(trainable param|param|var) ")
 _TENSOR = re.compile(r"\.shape\(((?:-?\d+(?:, -?\d+)*,?)?)\)\.dtype\((\w+)\)\.stop_gradient\((True|False)\)")
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _NUMBER = re.compile(r"-?(?:\d+(\.\d*)?(e[-+]?\d+)?|inf)|nan|True|False|None")
+_COMPLEX = re.compile(r"\((?:-?(?:[\d.]+(?:e[-+]?\d+)?|inf|nan)[-+])?-?(?:[\d.]+(?:e[-+]?\d+)?|inf|nan)j\)")
 _FORMER_NAMES = {"LOD_TENSOR": DENSE}
 """Kinds of variables that Paddle printed under another name before 3.0."""
 
@@ -298,6 +299,8 @@ class _Statement:
             return blocks[0] if found.group().startswith("block[") else tuple(blocks)
         if line.text[line.at : line.at + 1] in ("'", '"'):
             return line.string(None, "a string")
+        if line.text[line.at : line.at + 1] == "(":
+            return complex(line.take(_COMPLEX, "a complex number").group())
         found = line.take(_NUMBER, "a value")
         word = found.group()
         if word in _WORDS:

@@ -102,4 +102,5 @@ def _literal(value: Any) -> str:
         return f"[{', '.join(map(_literal, value))}]"
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()
-    return repr(value)
+    text = repr(value)
+    return f"({text})" if isinstance(value, complex) and text[0] != "(" else text

@@ -1,7 +1,7 @@
-"""Operators on numbers of the rare types, bfloat16 and complex, without a line for them in any kernel or most rules.
+"""Operators on numbers of the rare types, 16 bits or complex, without a line for them in any kernel or most rules.
 
-**bfloat16** is a type to store numbers in. An operator computes in float32, as do the libraries that users compare
-with, and rounds each result once; sums and norms do not get stuck where the next term is less than half a unit.
+**float16 and bfloat16** are types to store numbers in. An operator computes in float32, as do the libraries that users
+compare with, and rounds each result once; sums and norms do not get stuck where the next term is less than half a unit.
 
 **Complex** gradients follow the convention ``g(x) = ∂L/∂Re x + i·∂L/∂Im x`` for a real loss L, as in Paddle and
 PyTorch. For a function with a complex derivative that is ``conj(f'(x))·g(out)``. A rule written for real numbers gives
@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DtypeError
-from ..spec import DType, TensorSpec, bfloat16, dtype, float32
+from ..spec import DType, TensorSpec, dtype, float32
 
 if TYPE_CHECKING:
     from .opdef import Namespace, OpDef, Operand
@@ -76,16 +76,16 @@ def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any])
 
 
 def widened(operands: Sequence[Operand]) -> list[Operand]:
-    """*operands* with float32 in the place of bfloat16."""
-    narrow, wide = bfloat16.numpy, float32.numpy
-    return [nested(lambda a: a.astype(wide) if a.dtype == narrow else a, v) for v in operands]
+    """*operands* with float32 in the place of types of 16 bits."""
+    wide = float32.numpy
+    return [nested(lambda a: a.astype(wide) if dtype(a.dtype).is_half else a, v) for v in operands]
 
 
 def settled(value: Any, wanted: Any) -> Any:
     """Results in the types *wanted* (a DType, or a list of them): of a complex number for a real place its real part."""
 
     def settle(array: Any, kind: DType | None) -> Any:
-        if kind is None or array.dtype == kind.numpy:
+        if kind is None or array.dtype == kind.numpy or (kind.is_floating and array.dtype.kind in "biu"):
             return array
         if array.dtype.kind == "c" and not kind.is_complex:
             array = array.real
@@ -155,7 +155,10 @@ def _types(op: OpDef, specs: list[Any], attrs: Mapping[str, Any], outs: Sequence
         specs = [tuple(s) if isinstance(s, list) else s for s in specs]
         return [nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs)]
     expect_complex_allowed(op, specs)
-    return [None] * len(op.outputs)
+    # An operator of rules: what it computes in float32 goes back to the type that all its operands have.
+    kinds = {s.dtype for s in each(specs) if s.dtype.is_floating}
+    half = kinds.pop() if len(kinds) == 1 else None
+    return [half if half is not None and half.is_half else None] * len(op.outputs)
 
 
 def pulled(

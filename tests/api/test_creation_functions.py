@@ -175,7 +175,7 @@ def test_meshgrid() -> None:
         ("paddle.full('a', 1.0)", TypeError, "'shape'"),
         ("paddle.full([2.5], 1.0)", TypeError, r"shape\[0\]"),
         ("paddle.full([2], 'a')", ValueError, "fill_value"),
-        ("paddle.full([2], 1j)", ValueError, "complex"),
+        ("paddle.full([2], 1j, 'float32')", TypeError, "1j is no float32"),
         ("paddle.full([2], 1.0, 'foo')", TypeError, "data type 'foo'"),
         ("paddle.full_like(1.0, 2)", TypeError, "'x' in paddle.full_like"),
         ("paddle.arange(0, 5, 0)", ValueError, "step must not be 0"),

@@ -143,15 +143,19 @@ def test_to_tensor_copies() -> None:
     "make",
     [
         lambda: T(1.0, dtype="bfloat16"),
-        lambda: paddle.zeros([1], "bfloat16"),
+        lambda: paddle.ones([1], "bfloat16"),
         lambda: paddle.rand([1], "bfloat16"),
         lambda: T(1.0).astype("bfloat16"),
         lambda: paddle.cast(T(1.0), "bfloat16"),
+        lambda: T(np.array([0x3F80], "uint16")),
     ],
 )
-def test_bfloat16_is_refused(make: Any) -> None:
-    with pytest.raises(UnsupportedError, match="bfloat16"):
-        make()
+def test_bfloat16_is_a_type_like_others(make: Any) -> None:
+    made = make()
+    assert made.dtype is paddle.bfloat16
+    assert made.numpy().dtype.name == "bfloat16"
+    assert made.element_size() == 2
+    assert isinstance(made.item(), float)
 
 
 @pytest.mark.parametrize("data", ["a", None, {}, object()])

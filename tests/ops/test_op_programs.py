@@ -73,11 +73,7 @@ class OneOp:
         """The fed variables that can have a gradient."""
         rule = self.case.op.rule
         assert rule is not None
-        return [
-            v
-            for v in flat([self.inputs[i] for i in rule.wrt])
-            if v is not None and (v.dtype.is_floating or v.dtype.is_complex)
-        ]
+        return [v for v in flat([self.inputs[i] for i in rule.wrt]) if v is not None and v.dtype.is_differentiable]
 
     def expected(self, grads: list[Any]) -> list[Any]:
         """Of *grads*, one entry per input slot, those of :meth:`wrt`."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import arrays, images, mathematics, networks
+from . import arrays, complex_numbers, images, mathematics, networks
 
-ROWS = [*mathematics.ROWS, *arrays.ROWS, *images.ROWS, *networks.ROWS]
+ROWS = [*mathematics.ROWS, *arrays.ROWS, *images.ROWS, *networks.ROWS, *complex_numbers.ROWS]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...errors import DtypeError, ShapeError
 from ...spec import UNKNOWN, TensorSpec
+from ...spec import dtype as dtype_of
 from ..infer import broadcast, expect_floating, real_part
 from ..opdef import Like, Trait, op
 from ..samples import between, complexes, exactly
@@ -16,10 +17,22 @@ WHOLE = {"float32": "complex64", "float64": "complex128"}
 """The complex type with parts of a real one."""
 
 
+def _whole(x):
+    """The complex array type with parts of the type of *x*."""
+    return dtype_of(WHOLE[x.dtype.name]).numpy
+
+
 def _complex_spec(spec, slot, name):
     if spec.dtype.name not in WHOLE:
         raise DtypeError(f"{name}: {slot} must be float32 or float64, but received {spec.dtype.name}.")
     return spec.with_dtype(WHOLE[spec.dtype.name])
+
+
+def _parts(x):
+    """Both parts of complex numbers; of other numbers the shape rule says why not."""
+    if x.dtype.kind != "c":
+        raise TypeError("no complex numbers")
+    return x.real, x.imag
 
 
 def _of_complex(name):
@@ -39,8 +52,9 @@ def _of_complex(name):
 @op("complex", "X Y -> Out", trait=Trait.COMPLEX)
 def complex(k, x, y):
     """``X + i·Y``, broadcast against each other."""
-    found = k.xp.empty(broadcast(x.shape, y.shape), WHOLE[x.dtype.name])
-    found.real, found.imag = x, y
+    found = k.xp.empty(broadcast(x.shape, y.shape), _whole(x))
+    k.xp.copyto(found.real, x, casting="no")
+    k.xp.copyto(found.imag, y, casting="no")
     return found
 
 
@@ -61,7 +75,7 @@ def _(k, x: Like, y: Like, dout):
 @op("real", trait=Trait.COMPLEX)
 def real(k, x):
     """Real part of each complex number."""
-    return x.real.copy()
+    return _parts(x)[0].copy()
 
 
 @real.gradient
@@ -72,7 +86,7 @@ def _(k, dout):
 @op("imag", trait=Trait.COMPLEX)
 def imag(k, x):
     """Imaginary part of each complex number."""
-    return x.imag.copy()
+    return _parts(x)[1].copy()
 
 
 @imag.gradient
@@ -98,7 +112,9 @@ def _(k, dout):
 @op("angle", trait=Trait.COMPLEX)
 def angle(k, x):
     """Angle of each number to the positive real axis, between -π and π: 0 or π for a real one."""
-    # Of a real number that is no number it is no number, too.
+    if x.dtype.kind in "biu":
+        raise TypeError("no real or complex numbers")
+    # Of what is no number it is no number, too.
     return k.xp.angle(x) if x.dtype.kind == "c" else k.xp.where(x < 0, k.xp.pi, x * 0).astype(x.dtype)
 
 
@@ -121,7 +137,7 @@ def _(k, x, dout):
 @op("as_complex", trait=Trait.COMPLEX)
 def as_complex(k, x):
     """Complex numbers from pairs of real ones along the last dimension, which goes away."""
-    return k.xp.ascontiguousarray(x).view(WHOLE[x.dtype.name]).reshape(x.shape[:-1])
+    return k.xp.ascontiguousarray(x).view(_whole(x)).reshape(x.shape[:-1])
 
 
 @as_complex.infer
@@ -139,7 +155,7 @@ def _(k, x: Like, dout):
 @op("as_real", trait=Trait.COMPLEX)
 def as_real(k, x):
     """Real and imaginary part of each complex number, in a new last dimension."""
-    return k.xp.stack([x.real, x.imag], axis=-1)
+    return k.xp.stack(_parts(x), axis=-1)
 
 
 @as_real.infer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...errors import ShapeError
+from ...errors import DtypeError, ShapeError
 from ...spec import UNKNOWN, TensorSpec
 from ..infer import axis_in, broadcast, expect_floating, meeting, product, reduced
 from ..opdef import Like, Trait, op
@@ -40,6 +40,10 @@ def _(x, y, *, trans_x, trans_y):
         )
     rows = a[-2:-1] if len(a) > 1 else []
     columns = b[-1:] if len(b) > 1 else []
+    if x.dtype is not y.dtype and (x.dtype.is_half or y.dtype.is_half):
+        raise DtypeError(
+            f"matmul_v2: X is {x.dtype.name} and Y is {y.dtype.name}.", hint="cast one of them to the other's type"
+        )
     batch = broadcast(tuple(a[:-2]), tuple(b[:-2]), op="matmul_v2")
     return TensorSpec((*batch, *rows, *columns), meeting(x.dtype, y.dtype))
 
