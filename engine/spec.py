@@ -64,6 +64,7 @@ class DType:
             home: Any = importlib.import_module("ml_dtypes") if self.name == "bfloat16" else np
             found = self._numpy = np.dtype(getattr(home, self.name))
             _BY_NUMPY[found] = self
+            rare_arrays.add(found)
             _use(self)
         return found
 
@@ -108,15 +109,16 @@ _BY_NUMPY = {d.numpy: d for d in DTYPES if not d.is_rare}
 in_use: Final[set[DType]] = set()
 """The rare types that this process has met so far."""
 
+rare_arrays: Final = {np.dtype(name) for name in ("float16", "complex64", "complex128")}
+"""The types of arrays of rare types; that of bfloat16 joins them when it is first used."""
+
 _callbacks: list[Callable[[], None]] = []
 
 
-def when_in_use(callback: Callable[[], None]) -> None:
-    """Have *callback* called when the first rare type is met; at once if that has happened."""
-    if in_use:
-        callback()
-    else:
-        _callbacks.append(callback)
+def when_in_use(callback: Callable[[], None]) -> Callable[[], None]:
+    """Have *callback*, which this decorates, called when the first rare type is met."""
+    _callbacks.append(callback)
+    return callback
 
 
 def _use(kind: DType) -> None:

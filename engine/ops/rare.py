@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DtypeError
-from ..spec import DType, TensorSpec, dtype, float32
+from ..spec import DType, TensorSpec, dtype, float32, rare_arrays
 
 if TYPE_CHECKING:
     from .opdef import Namespace, OpDef, Operand
@@ -94,13 +94,41 @@ def settled(value: Any, wanted: Any) -> Any:
     return nested(settle, value, wanted)
 
 
-def kernel(op: OpDef) -> Callable[..., Any]:
-    """The kernel of *op* with care for the rare types; it takes every attribute."""
+def _any(operands: Sequence[Operand]) -> bool:
+    """Whether one of *operands* is of a rare type; asked at every call once such a type is in use."""
+    for v in operands:
+        if v is None:
+            continue
+        if type(v) is list or type(v) is tuple:
+            if _any(v):
+                return True
+        elif v.dtype in rare_arrays:
+            return True
+    return False
 
-    def run(backend: Any, *operands: Operand, **attrs: Any) -> Any:
-        if not any(dtype(a.dtype).is_rare for a in each(operands)):
-            return op.run(backend, operands, attrs)
+
+def watched(op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any], backend: Any) -> Callable[..., Any]:
+    """The kernel *plain* of *op* with these attributes, but :func:`careful` where an operand is of a rare type."""
+
+    def run(*operands: Operand) -> Any:
+        if not _any(operands):
+            return plain(*operands)
         return careful(op, operands, attrs, None)(backend, *operands)
+
+    return run
+
+
+def watched_gradients(
+    op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any], backend: Any, wanted: Sequence[Sequence[bool]]
+) -> Callable[..., Any]:
+    """The same for the gradient kernel of *op*, which takes what the rule reads."""
+
+    def run(*args: Operand) -> Any:
+        if not _any(args):
+            return plain(*args)
+        gradient = op.grad_op
+        assert gradient is not None
+        return careful(gradient, args, attrs, None)(backend, *args, wanted=wanted)
 
     return run
 

@@ -16,7 +16,7 @@ from ...ops.opdef import WrittenRule
 from ...ops.registry import by_type
 from ..backend import Kernel, backend, override
 
-FLOATING = tuple(np.dtype(name) for name in ("float16", "float32", "float64"))
+FLOATING = tuple(np.dtype(name) for name in ("float32", "float64"))
 
 _ONE = {d: np.ones((), d) for d in FLOATING}
 

@@ -271,7 +271,7 @@ def _(x, *, out_dtype):
 
 
 @cast.gradient(expands=True)
-def _(k, dout, *, in_dtype, out_dtype):
+def _(k, x: Like, dout, *, in_dtype, out_dtype):
     return k.cast(dout, in_dtype=out_dtype, out_dtype=in_dtype)
 
 
