@@ -220,7 +220,10 @@ class Tensor(AnyTensor, Arithmetic):
         return self._version.count if self._version is not None else 0
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """A copy of the values; of bfloat16 an array of ``ml_dtypes.bfloat16``, where Paddle gives bits as uint16."""
+        """A copy of the values; of selected rows, the whole table.
+
+        The type of bfloat16 arrays is ``ml_dtypes.bfloat16``, where Paddle gives the bits as uint16.
+        """
         return np.array(self.array)
 
     def is_selected_rows(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from gradtool.engine import spec, state
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.eager.tape import apply
+from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops.opdef import OpDef, Trait, specs_of
 from gradtool.engine.spec import DType
