@@ -13,7 +13,7 @@ from gradtool.engine.eager import backward as sweep
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
-from tests.ops.calls import separated
+from tests.ops.calls import random_like, separated
 from tests.ops.cases import Case, each_case
 from tests.ops.test_op_programs import OneOp, flat
 
@@ -61,7 +61,7 @@ def same(found: Tensor | None, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(array, expected)
 
 
-@each_case("float32")
+@each_case("float32", "complex64")
 def test_forward(case: Case) -> None:
     one = OneOp(case)
     recorded, made = Recorded(one), present(one.outputs)
@@ -78,7 +78,9 @@ def test_gradients_of_two_orders(case: Case) -> None:
     first = gradients(targets, inputs, starts)
     reached = [i for i, g in enumerate(first) if g is not None]
     some = [first[i] for i in reached]
-    weights = [one.fed(f"weight{g.name}", rng.uniform(0.5, 1.5, g.shape).astype("float32")) for g in some]
+    likes = [np.empty(g.shape, g.dtype.numpy) for g in some]
+    draws = [random_like(a, lambda shape: rng.uniform(0.5, 1.5, shape)) for a in likes]
+    weights = [one.fed(f"weight{g.name}", w) for g, w in zip(some, draws, strict=True)]
     second = gradients(some, [*inputs, *starts], weights)
 
     recorded = Recorded(one)

@@ -71,12 +71,13 @@ def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
                 if is_float(a):
                     array = array.astype(PARTS.get(to, to) if array.dtype.kind == "c" else to)
                 if to not in DTYPES and array.dtype.kind == "c" and np.asarray(a).dtype.kind != "c":
-                    array += 0.25j * np.cos(np.arange(array.size)).reshape(array.shape)
+                    array += 0.25j * np.cos(np.arange(array.size)).reshape(array.shape).astype(array.real.dtype)
                 array.flags.writeable = False
                 return array
 
             # What stands in an optional slot is a factor or a position: real beside complex operands.
-            kinds = [("float64" if s.optional and dtype not in DTYPES else dtype) for s in op.inputs]
+            beside = {whole: part for part, whole in PARTS.items()}
+            kinds = [beside.get(dtype, dtype) if s.optional else dtype for s in op.inputs]
             operands = [nested(partial(as_dtype, to=to), v) for v, to in zip(sample.operands, kinds, strict=True)]
             attrs = dict(sample.attrs)
             if "in_dtype" in attrs and attrs["in_dtype"] != -1 and operands[0] is not None:
