@@ -97,4 +97,4 @@ def polar(abs: Any, angle: Any, name: str | None = None) -> AnyTensor:
     from ._math import cos, sin
 
     size, turn = tensor(abs, "abs", "paddle.polar"), tensor(angle, "angle", "paddle.polar")
-    return complex(size * cos(turn), size * sin(turn), name)  # type: ignore[operator]
+    return complex(size * cos(turn), size * sin(turn), name)

@@ -12,7 +12,7 @@ from gradtool.engine.value import AnyTensor
 
 from ._arguments import integer, tensor
 from ._dispatch import apply, layer_name, unary
-from ._variable_methods import promoted
+from ._variable_methods import unified
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""
@@ -53,7 +53,7 @@ def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
 
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
         if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype != y.array.dtype:
-            x, y = promoted(x, y, op_type)  # in dynamic mode, as Paddle does
+            x, y = unified(x, y, op_type)  # in dynamic mode, as Paddle does
         return apply(op_type, x, y, name=name, direct=True)  # type: ignore[no-any-return]
 
     function.__name__ = function.__qualname__ = name

@@ -48,7 +48,10 @@ def values_text(array: np.ndarray[Any, Any], indent: int) -> str:
     texts = [_number(v) for v in numbers]
     width = max(map(len, texts), default=0)
     if array.dtype.kind in "ifc" or array.dtype.name == "bfloat16":
-        below = [(v.real, v.imag) < (0, 0) if array.dtype.kind == "c" else t[0] == "-" for v, t in zip(numbers, texts)]
+        below = [
+            (v.real, v.imag) < (0, 0) if array.dtype.kind == "c" else t[0] == "-"
+            for v, t in zip(numbers, texts, strict=True)
+        ]
         texts = [" " + t if any(below) and not b and len(t) < width else t for t, b in zip(texts, below, strict=True)]
     cells = np.array([t.ljust(width) for t in texts], object).reshape(shown.shape)
     if not array.ndim:

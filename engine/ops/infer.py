@@ -53,7 +53,7 @@ def expect_floating(spec: TensorSpec, slot: str, op: str) -> None:
 def meeting(x: DType, y: DType) -> DType:
     """The dtype of what is computed from *x* and *y*: the first one's but where a rare type meets another."""
     mixed = x is not y and (x.is_rare or y.is_rare) and not (x is bool_ or y is bool_)
-    return promoted(x, y) if mixed and (x.is_complex or y.is_complex or x.is_floating and y.is_floating) else x
+    return promoted(x, y) if mixed and (x.is_complex or y.is_complex or (x.is_floating and y.is_floating)) else x
 
 
 def real_part(x: TensorSpec) -> TensorSpec:

@@ -322,11 +322,10 @@ class OpDef:
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
         else:
             result = infer.by_trait(self, specs, attrs)
-        if not isinstance(result, tuple):
-            result = (result,)
+        found: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         if in_use:
-            rare.expect_complex_kept(self, specs, result)
-        return result
+            rare.expect_complex_kept(self, specs, found)
+        return found
 
     def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:
         """Call the kernel with the attributes that it takes."""

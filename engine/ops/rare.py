@@ -82,7 +82,7 @@ def widened(operands: Sequence[Operand]) -> list[Operand]:
 
 
 def settled(value: Any, wanted: Any) -> Any:
-    """Results in the types *wanted* (a DType, or a list of them): of a complex number for a real place its real part."""
+    """Results in the types *wanted*, a DType or a list of them; for a real place a complex number's real part."""
 
     def settle(array: Any, kind: DType | None) -> Any:
         if kind is None or array.dtype == kind.numpy or (kind.is_floating and array.dtype.kind in "biu"):

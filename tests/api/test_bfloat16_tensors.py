@@ -82,7 +82,7 @@ class TestDynamic:
     def test_a_product_of_two_types_is_refused(self) -> None:
         x, y = T([[1.0]]), T([[1.0]], "float32")
         for product in (lambda: x @ y, lambda: paddle.matmul(x, y)):
-            with pytest.raises(TypeError, match="X '?.*is bfloat16 and Y"):
+            with pytest.raises(TypeError, match=r"X '?.*is bfloat16 and Y"):
                 product()
 
     def test_sums_do_not_get_stuck(self) -> None:

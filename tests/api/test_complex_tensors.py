@@ -1,4 +1,4 @@
-"""Complex tensors in both modes; gradients beside PyTorch's are in tests/torch_values, those of operators in tests/ops."""
+"""Complex tensors in both modes; tests/torch_values and tests/ops compare gradients of single operators."""
 
 from __future__ import annotations
 

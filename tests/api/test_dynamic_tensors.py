@@ -9,7 +9,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UnsupportedError, UsageError
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UsageError
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Rows: complex numbers. They come from real parts and go back to real parts, so that gradients by both are compared."""
+"""Rows: complex numbers, made of real parts and taken apart again, so that gradients by both parts are compared."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _word(text: str, word: str, by: str) -> str:
 
 
 SAME = (
-    "cos cosh exp expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinh sqrt square tan tanh asin acos atan asinh "
-    "atanh conj neg"
+    "cos cosh exp expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinh sqrt square tan tanh asin acos atan "
+    "asinh atanh conj neg"
 )
 
 UNARY = [
