@@ -60,7 +60,7 @@ class Call:
     def bind(self) -> None:
         """Choose the kernels; once a rare type is in use, those that look out for it."""
         kernel = _engine.bind(self.recipe.op, self.attrs)
-        self.kernel = rare.watched(self.recipe.op, self.attrs, kernel, _engine) if in_use else kernel
+        self.kernel = rare.watched(self.recipe.op, self.attrs, kernel) if in_use else kernel
         self.gradients = _Gradients(self)
 
 
@@ -88,7 +88,9 @@ class _Gradients(dict[int, Callable[..., Any]]):
         bound = _engine.bind_gradient(recipe.op, self._call.attrs, wanted)
         assert bound is not None, "only rules without list slots are pulled through"
         if in_use:
-            bound = rare.watched_gradients(recipe.op, self._call.attrs, bound, _engine, wanted)
+            assert recipe.op.grad_op is not None
+            general = _engine.general(recipe.op.grad_op, self._call.attrs, wanted)
+            bound = rare.watched_gradients(recipe.op, self._call.attrs, bound, general)
         self[mask] = bound
         return bound
 

@@ -80,14 +80,25 @@ class Backend:
             specs: what is known about the operands.
             outs: the specs of the outputs, if they are known.
         """
-        if in_use and any(s.dtype.is_rare for s in rare.each([*specs, *(outs or ())])):
-            run = partial(rare.careful(op, specs, attrs, outs), self)
-            return run if op.forward is None else partial(run, wanted=wanted)
+        given = rare.each([*specs, *(outs or ())]) if in_use else ()
+        if not any(s.dtype.is_rare for s in given):
+            return self._bind(op, attrs, wanted, specs)
+        if op.forward is not None and any(s.dtype.is_complex for s in given):
+            kernel = self.general(op, attrs, wanted)
+        else:
+            kernel = self._bind(op, attrs, wanted, specs)
+        return rare.careful(op, specs, attrs, outs, kernel)
+
+    def general(self, op: OpDef, attrs: Mapping[str, Any], wanted: Sequence[Sequence[bool]] | None) -> Kernel:
+        """The kernel of a gradient operator as its definition says."""
+        return partial(op.kernel, self, wanted=wanted, **{n: attrs[n] for n in op.kernel_attrs})
+
+    def _bind(
+        self, op: OpDef, attrs: Mapping[str, Any], wanted: Sequence[Sequence[bool]] | None, specs: Sequence[Any]
+    ) -> Kernel:
         if op.forward is not None:
             bound = self.bind_gradient(op.forward, attrs, wanted, specs)
-            if bound is not None:
-                return bound
-            return partial(op.kernel, self, wanted=wanted, **{n: attrs[n] for n in op.kernel_attrs})
+            return bound if bound is not None else self.general(op, attrs, wanted)
         found = self._offered(op.type, attrs, specs)
         return found if found is not None else partial(op.kernel, self, **{n: attrs[n] for n in op.kernel_attrs})
 

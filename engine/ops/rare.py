@@ -107,36 +107,45 @@ def _any(operands: Sequence[Operand]) -> bool:
     return False
 
 
-def watched(op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any], backend: Any) -> Callable[..., Any]:
-    """The kernel *plain* of *op* with these attributes, but :func:`careful` where an operand is of a rare type."""
+def watched(op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel *plain* of *op* with these attributes, :func:`careful` where an operand is of a rare type."""
 
     def run(*operands: Operand) -> Any:
         if not _any(operands):
             return plain(*operands)
-        return careful(op, operands, attrs, None)(backend, *operands)
+        return careful(op, operands, attrs, None, plain)(*operands)
 
     return run
 
 
 def watched_gradients(
-    op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any], backend: Any, wanted: Sequence[Sequence[bool]]
+    op: OpDef, attrs: Mapping[str, Any], plain: Callable[..., Any], general: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The same for the gradient kernel of *op*, which takes what the rule reads."""
+    """The same for the gradient kernel of *op*, which takes what the rule reads.
+
+    Args:
+        general: the kernel of the gradient operator, which conjugates where *plain* does not.
+    """
+    gradient = op.grad_op
+    assert gradient is not None
 
     def run(*args: Operand) -> Any:
         if not _any(args):
             return plain(*args)
-        gradient = op.grad_op
-        assert gradient is not None
-        return careful(gradient, args, attrs, None)(backend, *args, wanted=wanted)
+        kernel = general if any(a.dtype.kind == "c" for a in each(args)) else plain
+        return careful(gradient, args, attrs, None, kernel)(*args)
 
     return run
 
 
 def careful(
-    op: OpDef, like: Sequence[Operand], attrs: Mapping[str, Any], outs: Sequence[Any] | None
+    op: OpDef,
+    like: Sequence[Operand],
+    attrs: Mapping[str, Any],
+    outs: Sequence[Any] | None,
+    plain: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """``kernel(backend, *operands)`` with care for the rare types among them.
+    """``kernel(*operands)``: *plain* with care for the rare types among them.
 
     Args:
         like: the operands, or their specs.
@@ -150,11 +159,11 @@ def careful(
     wide = list if op.trait & Trait.MOVES and op.forward is None else widened  # views stay views
     wanted = _types(op, [nested(_spec, v) for v in like], attrs, outs)
 
-    def run(backend: Any, *operands: Operand, **more: Any) -> Any:
-        result = op.kernel(backend, *wide(operands), **{n: attrs[n] for n in op.kernel_attrs}, **more)
-        if isinstance(result, tuple):
-            return tuple(settled(r, w) for r, w in zip(result, wanted, strict=True))
-        return settled(result, wanted[0])
+    def run(*operands: Operand) -> Any:
+        result = plain(*wide(operands))
+        if len(wanted) == 1:
+            return settled(result, wanted[0])
+        return tuple(settled(r, w) for r, w in zip(result, wanted, strict=True))
 
     return run
 
