@@ -72,7 +72,7 @@ def _(k, x, y, dout, *, trans_x, trans_y):
     return left, right
 
 
-@op("as_rows", "X -> Out", trait=Trait.INTERNAL)
+@op("as_rows", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES)
 def as_rows(k, x):
     """A batch of matrices as one, row under row."""
     return x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))  # -1 cannot be told where there are no elements
