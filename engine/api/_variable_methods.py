@@ -22,8 +22,7 @@ from gradtool.engine import state
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, UsageError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import DType, complex64, float32, int64
-from gradtool.engine.spec import promoted as meeting
+from gradtool.engine.spec import DType, complex64, float32, int64, promoted
 from gradtool.engine.value import AnyTensor
 
 from . import _lazy
@@ -132,7 +131,7 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
     def operate(self: AnyTensor, other: Any) -> Any:
         x: AnyTensor = self
         if isinstance(other, (complex, np.complexfloating)):
-            kind = meeting(x.dtype, complex64)
+            kind = promoted(x.dtype, complex64)
             x = x if x.dtype is kind else cast(x, kind)
             other = _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (complex(other),)})
         elif not isinstance(other, AnyTensor):
@@ -148,7 +147,7 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
                 return _append(x, "scale", (x, None, None), {"scale": scale, "bias": bias})
             other = constant(x, number, like=reverse and isinstance(x, Variable))
         elif x.dtype is not other.dtype:
-            x, other = promoted(x, other, op_type)
+            x, other = unified(x, other, op_type)
         if reverse:
             x, other = other, x
         if divides:
@@ -199,7 +198,7 @@ def _as_float(x: AnyTensor) -> AnyTensor:
     return cast(x, float32) if x.dtype.is_integer or x.dtype.name == "bool" else x
 
 
-def promoted(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTensor]:
+def unified(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTensor]:
     """*x* and *y* in one dtype.
 
     A 0-d operand gives way to the other one's dtype, unless only it is floating-point. Two floating-point types meet
@@ -223,7 +222,7 @@ def promoted(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTe
     elif scalar and x.ndim != y.ndim:
         target = x.dtype if x.ndim else y.dtype
     else:
-        target = meeting(x.dtype, y.dtype) if all(kinds) else max(x.dtype, y.dtype, key=lambda d: d.size)
+        target = promoted(x.dtype, y.dtype) if all(kinds) else max(x.dtype, y.dtype, key=lambda d: d.size)
     return (v if v.dtype is target else cast(v, target) for v in (x, y))  # type: ignore[return-value]
 
 
