@@ -52,6 +52,28 @@ def test_the_shared_table_gets_the_sum_of_two_contributions(sample: Load) -> Non
     assert [makers[n] for n in parts] == ["matmul_v2_grad", "lookup_table_v2_grad"]
 
 
+def test_curvature_by_products_is_that_of_the_whole_hessian(sample: Load) -> None:
+    module = sample("hessian_vector")
+    model = module.Model()
+    model.descend(300, 0.05)
+    sizes = [int(np.prod(p.shape)) for p in model.parameters]
+    ends = np.cumsum(sizes)
+    rows = []
+    for unit in np.eye(sum(sizes), dtype="float32"):
+        parts = np.split(unit, ends[:-1])
+        feed = {f"{p.name}.v": v.reshape(p.shape) for p, v in zip(model.parameters, parts, strict=True)}
+        rows.append(np.concatenate([h.reshape(-1) for h in model._run(feed, model.products)]))
+    hessian = np.array(rows)
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-4)
+    assert model.curvature(200) == pytest.approx(np.abs(np.linalg.eigvalsh(hessian)).max(), rel=1e-3)
+
+
+def test_a_rate_beyond_the_curvature_leaves_the_minimum(sample: Load) -> None:
+    sharpest, losses = sample("hessian_vector").main()
+    assert sharpest > 1.0
+    assert losses[1.3] > 1.5 * losses[0.8]
+
+
 def test_the_penalty_pulls_the_critics_steepness_towards_one(sample: Load) -> None:
     history = sample("gradient_penalty").train()
     losses, penalties = zip(*history, strict=True)
