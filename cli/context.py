@@ -17,7 +17,7 @@ import click
 
 from . import views
 from .errors import ReaderGone, StdoutError
-from .files import write_all
+from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -117,7 +117,7 @@ class Output:
         if not self.quiet:
             print(encodable(text, sys.stderr.encoding, self.ascii), file=sys.stderr)
 
-    def emit(self, report: views.Report, also: Mapping[str, str] | None = None) -> None:
+    def emit(self, report: views.Report, also: Mapping[str, Content] | None = None) -> None:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self._on_terminal():
             write_all(also or {})
@@ -133,9 +133,9 @@ class Output:
             text = {"text": views.to_text, "tsv": views.to_tsv, "markdown": views.to_markdown}[self.format](report)
         self.text(text, also)
 
-    def text(self, text: str, also: Mapping[str, str] | None = None) -> None:
+    def text(self, text: str, also: Mapping[str, Content] | None = None) -> None:
         """Write a finished text to stdout or to the file asked for."""
-        files = dict(also or {})
+        files: dict[str, Content] = dict(also or {})
         if self.file is not None and self.file != "-":
             files[self.file] = views.to_ascii(text) if self.ascii else text
             write_all(files)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from gradtool import __version__
 from gradtool.engine.view import GraphView
@@ -13,10 +17,13 @@ from .discovery import Model
 from .files import make_folder
 
 
-def dump_files(model: Model, part: Any, graph: GraphView, folder: str, stamp: str = "") -> dict[str, str]:
-    """Path -> text; the folder is made when it is missing."""
+def dump_files(
+    model: Model, part: Any, graph: GraphView, folder: str, stamp: str = "", also: Sequence[str] = ()
+) -> dict[str, str]:
+    """Path -> text; the folder is made when it is missing. *also* are files that the manifest lists as well."""
     make_folder(folder)
     facts = {
+        "files": also,
         "schema": dump.SCHEMA,
         "mode": "static",
         "gradtool": __version__,
@@ -27,3 +34,10 @@ def dump_files(model: Model, part: Any, graph: GraphView, folder: str, stamp: st
     }
     texts = dump.files(model.program, graph, facts, stamp)
     return {os.path.join(folder, name): text for name, text in texts.items()}
+
+
+def gradients_file(arrays: Mapping[str, Any]) -> bytes:
+    """Gradients by the name of what they belong to, as an ``.npz`` file; the same bytes for the same arrays."""
+    file = io.BytesIO()
+    np.savez(file, **{name: np.asarray(array) for name, array in arrays.items()})  # type: ignore[arg-type]
+    return file.getvalue()

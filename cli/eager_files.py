@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD
@@ -25,10 +25,11 @@ def dot_text(graph: TapeGraph, path: str, part: str, again: list[str]) -> str:
     return dot.render(graph.view.only(PARTS[part]), file=file, command=made)
 
 
-def dump_files(graph: TapeGraph, model: str, folder: str, stamp: str = "") -> dict[str, str]:
-    """Path -> text; the folder is made when it is missing."""
+def dump_files(graph: TapeGraph, model: str, folder: str, stamp: str = "", also: Sequence[str] = ()) -> dict[str, str]:
+    """Path -> text; the folder is made when it is missing. *also* are files that the manifest lists as well."""
     make_folder(folder)
-    texts = dump.texts(graph.view, graph.locations, dump.tape_facts(graph, model), stamp)
+    facts = {**dump.tape_facts(graph, model), "files": also}
+    texts = dump.texts(graph.view, graph.locations, facts, stamp)
     return {os.path.join(folder, name): text for name, text in texts.items()}
 
 

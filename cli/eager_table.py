@@ -78,6 +78,7 @@ class EagerPart:
     Attributes:
         graph: the recorded graph.
         removed: how many gradients ``--no-grad`` removed.
+        arrays: the gradients.
     """
 
     model: EagerModel
@@ -86,6 +87,7 @@ class EagerPart:
     no_grad: list[Tensor]
     params: list[Tensor] | None
     removed: int
+    arrays: dict[Tensor, Any]
 
     @property
     def pairs(self) -> list[list[str]]:
@@ -147,7 +149,8 @@ def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], ou
         values = statistics(array) if array is not None else None
         operator = made.get(e.tensor.on_tape()) if array is not None else None
         rows.append(EagerRow(e, values, operator, _source(e.tensor, used), status))
-    return EagerPart(model, graph, rows, stopped, asked, len(wanted) - len(arrays) if stopped else 0)
+    removed = len(wanted) - len(arrays) if stopped else 0
+    return EagerPart(model, graph, rows, stopped, asked, removed, arrays)
 
 
 def _reached(t: Tensor, inside: set[Any]) -> bool:

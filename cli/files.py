@@ -7,17 +7,24 @@ from collections.abc import Mapping
 
 from .errors import CommandError
 
+Content = str | bytes
 
-def write_all(texts: Mapping[str, str]) -> None:
+
+def write_all(contents: Mapping[str, Content]) -> None:
     """Write every file, or none; raises :class:`CommandError` when that cannot be done."""
-    if not texts:
+    if not contents:
         return
     from gradtool.engine.writing import write_files
 
     try:
-        write_files({path: text.encode("utf-8", "backslashreplace") for path, text in texts.items()})
+        write_files({path: encoded(content) for path, content in contents.items()})
     except OSError as error:
         raise CommandError(f"cannot write {error.filename}: {error.strerror or error}") from None
+
+
+def encoded(content: Content) -> bytes:
+    """The bytes of a file; what UTF-8 cannot say is escaped."""
+    return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 
 
 def make_folder(path: str) -> None:

@@ -29,6 +29,7 @@ BACKWARD_GRAPH = "backward_graph.dot"
 FORWARD_GRAPH = "ref_forward_graph.dot"
 CALL_STACK = "call_stack.log"
 MANIFEST = "manifest.json"
+GRADIENTS = "grads.npz"
 SCHEMA = "gradtool/dump/1"
 
 
@@ -61,6 +62,7 @@ def texts(
     """File name -> text, for any graph.
 
     Args:
+        facts: what the manifest says; its ``files`` are those that are written beside these.
         locations: one for each operator of the view, in the same order.
         whole: whether locations are whole stacks; otherwise the log says that they are the innermost frames.
     """
@@ -69,7 +71,7 @@ def texts(
         f"{stamp}{FORWARD_GRAPH}": dot.render(view.only(FORWARD), file=f"{stamp}{FORWARD_GRAPH}"),
         f"{stamp}{CALL_STACK}": "\n".join(_stacks(view, list(locations), whole)) + "\n",
     }
-    manifest = {**facts, "files": sorted(made)}
+    manifest = {**facts, "files": sorted([*made, *facts.get("files", ())])}
     made[f"{stamp}{MANIFEST}"] = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False) + "\n"
     return made
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from ..context import Output, backward_options, command_line, model_options, output_options
+from ..files import Content, encoded
 from ..views import Report, Table
 
 
@@ -14,6 +16,8 @@ from ..views import Report, Table
 @model_options
 @click.argument("folder", metavar="DIR")
 @backward_options
+@click.option("--grads", is_flag=True, help="Also grads.npz: the gradients of one run, by the names of the parameters.")
+@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --grads.")
 @click.option("--stamp", is_flag=True, help="Put the time before the names, so that nothing is replaced.")
 @output_options
 def command(**options: Any) -> None:
@@ -28,13 +32,14 @@ def command(**options: Any) -> None:
 
     folder = options["folder"]
     stamp = _stamp() if options["stamp"] else ""
-    with discovery.either(Request.take(options, full_stacks=True)) as model:
+    request = Request.take(options, full_stacks=True)
+    with discovery.either(request) as model:
         if isinstance(model, EagerModel):
-            forward, backward, files = _eager(model, options, folder, stamp)
+            forward, backward, files = _eager(model, options, folder, stamp, out)
         else:
-            forward, backward, files = _static(model, options, folder, stamp, out)
+            forward, backward, files = _static(model, options, folder, stamp, out, request.seed)
         names = [path[len(folder) :].lstrip("/\\") for path in files]
-        sizes = [str(len(text.encode("utf-8", "backslashreplace"))) for text in files.values()]
+        sizes = [str(len(encoded(content))) for content in files.values()]
         table = Table(["file", "bytes"], [list(row) for row in zip(names, sizes, strict=True)])
         head = f"dump  {model.name} · {forward} forward ops · {backward} backward ops → {folder}"
         data = {"model": model.name, "files": dict(zip(names, map(int, sizes), strict=True))}
@@ -43,9 +48,11 @@ def command(**options: Any) -> None:
         out.emit(Report("dump-files", data, [head, table], [drawn]), files)
 
 
-def _static(
-    model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output
-) -> tuple[int, int, dict[str, str]]:
+Dumped = tuple[int, int, dict[str, Content]]
+"""The numbers of forward and backward operators, and the files by path."""
+
+
+def _static(model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output, seed: int) -> Dumped:
     from gradtool.viz.from_program import view
 
     from .. import backward_part
@@ -53,16 +60,40 @@ def _static(
 
     part = backward_part.append(model, options["params"], options["no_grad"], out)
     graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
-    return part.forward, part.backward, dump_files(model, part, graph, folder, stamp)
+    also: dict[str, Content] = {}
+    if options["grads"] or options["feed"]:
+        from ..feeds import run
+
+        arrays = run(model, [g for _, g in part.pairs], options["feed"], "numpy", seed, out)
+        also = _gradients({p.name: a for (p, _), a in zip(part.pairs, arrays, strict=True)}, stamp)
+    files: dict[str, Content] = {**dump_files(model, part, graph, folder, stamp, [*also])}
+    return part.forward, part.backward, files | {os.path.join(folder, n): c for n, c in also.items()}
 
 
-def _eager(model: Any, options: dict[str, Any], folder: str, stamp: str) -> tuple[int, int, dict[str, str]]:
+def _eager(model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output) -> Dumped:
     from ..eager_files import dump_files, refuse_selectors
-    from ..eager_table import recorded
+    from ..eager_table import recorded, run
+    from ..errors import CommandError
 
     refuse_selectors(options)
+    if options["feed"]:
+        raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
     graph = recorded(model)
-    return len(model.nodes), len(model.nodes), dump_files(graph, model.name, folder, stamp)
+    also: dict[str, Content] = {}
+    if options["grads"]:
+        arrays = run(model, (), (), out).arrays
+        also = _gradients({e.shown: arrays[e.tensor] for e in model.entries if e.tensor in arrays}, stamp)
+    files: dict[str, Content] = {**dump_files(graph, model.name, folder, stamp, [*also])}
+    count = len(model.nodes)
+    return count, count, files | {os.path.join(folder, n): c for n, c in also.items()}
+
+
+def _gradients(arrays: dict[str, Any], stamp: str) -> dict[str, Content]:
+    from gradtool.viz.dump import GRADIENTS
+
+    from ..dumping import gradients_file
+
+    return {f"{stamp}{GRADIENTS}": gradients_file(arrays)}
 
 
 def _stamp() -> str:
