@@ -233,5 +233,9 @@ class EmptyArgumentError(UsageError, IndexError):
     """An empty list where at least one element is needed (Paddle raises IndexError)."""
 
 
+class UnusedCheckpointWarning(UserWarning):
+    """A checkpoint that the loss does not depend on, so that nothing can be computed again from it."""
+
+
 class UnknownNameWarning(UserWarning):
     """A name in ``parameter_list`` or ``no_grad_set`` that no variable has; Paddle ignores it silently."""

@@ -52,6 +52,11 @@ def old_version(name: str, version: int) -> str:
     return f"{name}@VERSION@{version}"
 
 
+def recomputed(name: str, segment: int) -> str:
+    """What backward computes again for the forward variable *name*; segments count from the last."""
+    return f"{name}.subprog_{segment}"
+
+
 def is_old_version(name: str) -> bool:
     """Whether :func:`old_version` made the name."""
     return "@VERSION@" in name and not name.endswith(GRAD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from .. import source, state
 from ..collector import paused_gc
@@ -13,7 +13,7 @@ from ..errors import (
     LossError,
     LossTypeError,
     UnknownNameWarning,
-    UnsupportedError,
+    UnusedCheckpointWarning,
     UsageError,
     expect_type,
     near,
@@ -23,6 +23,7 @@ from ..ir.checking import checked
 from ..ir.program import Block
 from ..ir.variable import Variable
 from .builder import Builder
+from .checkpoints import checkpoint_variables, choose
 
 _HERE = "paddle.static.append_backward"
 
@@ -32,9 +33,9 @@ def append_backward(
     parameter_list: Sequence[Variable | str] | set[Variable | str] | None = None,
     no_grad_set: Iterable[Variable | str] | None = None,
     callbacks: Sequence[Callable[..., Any]] | None = None,
-    checkpoints: list[Variable | str] | None = None,
+    checkpoints: Sequence[Variable | str] | Literal["auto"] | None = None,
     distop_context: None = None,
-) -> list[tuple[Variable, Variable]]:
+) -> Any:
     """Append the backward part of *loss* to its program.
 
     Args:
@@ -43,18 +44,23 @@ def append_backward(
             by default. Other variables of block 0 may be asked for as well.
         no_grad_set: variables of block 0 (or their names) at which gradients are cut, in addition to all variables
             with ``stop_gradient=True``.
-        callbacks: called as ``callback(block=..., context=...)`` once for each operator that is added after the seed;
-            ``context`` maps gradient names to forward names, and ``"__current_op_desc__"`` to the operator's
-            description.
-        checkpoints: recomputation; not in this version.
+        callbacks: called as ``callback(block=..., context=...)`` once for each operator that is added after the seed,
+            but for forward operators that are computed again; ``context`` maps gradient names to forward names, and
+            ``"__current_op_desc__"`` to the operator's description.
+        checkpoints: variables (or their names) that backward keeps. The other forward values before the last of them
+            are let go of and computed again, one segment after another, where backward needs them: the gradients are
+            the same to the bit, memory is less, and time about one more forward pass. ``"auto"`` chooses checkpoints
+            that make the memory least, counting a dimension that is not known as 1.
 
     Returns:
-        ``(parameter, gradient)`` pairs. A parameter that no gradient reaches has none.
+        ``(parameter, gradient)`` pairs. A parameter that no gradient reaches has none. With *checkpoints*, a tuple of
+        the pairs and the names of the checkpoints used, in the order in which the program computes them.
 
     Raises:
         LossTypeError: *loss* is no Variable (an AssertionError and a TypeError).
         LossError: *loss* has several elements, or nothing computes it (a ValueError).
         ArgumentTypeError: another argument of a wrong type (a TypeError).
+        VariableNotFound: a checkpoint's name is no variable (a KeyError and a ValueError).
         NoGradientRule: an operator between the parameters and the loss has no gradient (a RuntimeError).
 
     A call that fails leaves the program as it was. Called again, it reuses the gradient operators that already compute
@@ -78,13 +84,9 @@ def append_backward(
     for callback in callbacks or ():
         if not callable(callback):
             raise UsageError(f"'callback' must be a callable object, but received {type(callback).__name__}.")
-    if checkpoints:
-        raise UnsupportedError(
-            "append_backward(checkpoints=...): recomputation is not part of this version of gradtool.",
-            hint="leave checkpoints out: the gradients are the same, they only need more memory",
-        )
     block = loss.block.program.global_block()
     _check_loss(loss)
+    kept = checkpoint_variables(block, checkpoints, _HERE)
     asked = _parameters(block, parameter_list)
     stopped = no_grad_names(block, no_grad_set, _HERE)
     program = block.program
@@ -92,6 +94,9 @@ def append_backward(
         builder = Builder(block, stopped, program._appending_grad_times + 1, noting=bool(callbacks))
         builder.seed_loss(loss)
         seeds = len(builder.ops)
+        if kept is None:
+            kept = choose(loss, stopped).checkpoints
+        used = builder.recomputed.cut(builder, loss, kept)
         builder.run()
         pairs = []
         for v in asked:
@@ -105,7 +110,20 @@ def append_backward(
         program._appending_grad_times += 1
         _note_pairs(pairs)
     checked(program, "append_backward")
-    return pairs
+    if not checkpoints:
+        return pairs
+    _warn_unused(kept, used)
+    return pairs, [v.name for v in used]
+
+
+def _warn_unused(given: Sequence[Variable], used: Sequence[Variable]) -> None:
+    unused = [v.name for v in dict.fromkeys(given) if v not in set(used)]
+    if unused:
+        warnings.warn(
+            f"checkpoints that the loss does not depend on are left out: {', '.join(unused)}",
+            UnusedCheckpointWarning,
+            stacklevel=3,
+        )
 
 
 def _check_loss(loss: Variable) -> None:

@@ -20,6 +20,7 @@ from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten, out_places, regroup
 from ..sweep import sweep
+from .recompute import Recomputation
 from .values import Value, Values, variable_of
 
 Callback = Callable[..., Any]
@@ -84,6 +85,8 @@ class Builder:
         self._plain: dict[Variable, Value] = {}
         self._saved: dict[tuple[Variable, int], Variable] = {}
         self._saves: dict[Operator, list[Operator]] = {}
+        self.recomputed = Recomputation(self.values)
+        """What is computed again where backward needs it; nothing unless the caller says so."""
         self._twins: dict[Any, dict[str, list[Operator]]] = {}
         """Operators of earlier calls that compute the same as others, by what and then by the gradient they make."""
         self._known = self._existing() if call > 1 else {}
@@ -107,6 +110,10 @@ class Builder:
             for found in twins.values():
                 found.reverse()
         return known
+
+    def known(self, op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> Operator | None:
+        """An operator of an earlier call that computes the same from the same values."""
+        return self._known.get(_key(op, attrs, inputs))
 
     def _known_for(self, value: Value, key: Any) -> Operator | None:
         """An operator of an earlier call that computes *key*; of several, the one that made a gradient of *value*."""
@@ -132,6 +139,20 @@ class Builder:
             return name
         prefixed = names.again(name, self.call)
         return prefixed if not self._is_taken(prefixed) else self._numbered(prefixed)
+
+    def fresh(self, name: str) -> str:
+        """*name*, numbered if a variable has it already; from now on taken."""
+        found = name if not self._is_taken(name) else self._numbered(name)
+        self._taken.add(found)
+        return found
+
+    def is_new(self, name: str) -> bool:
+        """Whether this call gave a variable that name."""
+        return name in self._taken
+
+    def save(self, op: Operator, before: Operator) -> None:
+        """Let the forward operator *op* enter the program in front of another."""
+        self._saves.setdefault(before, []).append(op)
 
     def _numbered(self, name: str) -> str:
         number = 0
@@ -188,9 +209,7 @@ class Builder:
             self._known = {k: o for k, o in self._known.items() if there not in set(o.input_variables())}
             self._twins = {k: t for k, t in self._twins.items() if k in self._known}  # twins read the same
         else:
-            variable = Variable(self.block, "", target.spec)
-            variable.name = name if not self._is_taken(name) else self._numbered(name)
-            self._taken.add(variable.name)
+            variable = Variable(self.block, self.fresh(name), target.spec)
         self._emit(op, inputs, (variable,), attrs, role=role, loc=target.made_at)
         self.parts.setdefault(value, []).append(variable)
 
@@ -238,6 +257,7 @@ class Builder:
                 if op.op.differentiable and any(self.wanted(values.read(op, v)) for v in each(op.inputs)):
                     raise no_rule(op)
                 continue
+            self.recomputed.reach(op, self)
             wrt = [None if v is None else values.read(op, v) for v in flatten(op.inputs, rule.wrt)]
             outs = [None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))]
             yield Node(op, wrt, outs)
@@ -384,14 +404,23 @@ class Builder:
         return variable
 
     def _operand(self, operand: Any, op: Operator, like: bool, value_of: Callable[..., Value]) -> Any:
-        """A forward operand for a gradient operator: the variable, or where its overwritten value was saved."""
-        if not self.values.last or like or operand is None:
+        """A forward operand for a gradient operator: the variable, or where its value was saved or computed again."""
+        again = self.recomputed.copies.get(op)
+        if operand is None or (not again and (like or not self.values.last)):
             return operand
-        if isinstance(operand, tuple):
-            return tuple(None if v is None else self._kept(value_of(op, v)) for v in operand)
-        return self._kept(value_of(op, operand))
 
-    def _kept(self, value: Value) -> Variable:
+        def found(v: Variable) -> Variable:
+            value = value_of(op, v)
+            if again and value in again:
+                return again[value]
+            return v if like else self.kept(value)
+
+        if isinstance(operand, tuple):
+            return tuple(None if v is None else found(v) for v in operand)
+        return found(operand)
+
+    def kept(self, value: Value) -> Variable:
+        """Where the version *value* of a variable can be read by backward operators: saved, if it is overwritten."""
         if isinstance(value, Variable):
             return value
         if self.values.is_current(value):
@@ -417,7 +446,7 @@ class Builder:
                     loc=writer.loc,
                     scope=writer.scope,
                 )
-                self._saves.setdefault(writer, []).append(save)
+                self.save(save, writer)
             self._saved[value] = found
         return found
 
@@ -448,7 +477,8 @@ class Builder:
     def call_back(self, callbacks: Sequence[Callback], seeds: int) -> list[Operator]:
         """The new operators with what *callbacks* added; each is called once for each operator after the seeds.
 
-        While they run, ``block.desc`` shows the operators so far and ``block.ops`` the forward part only.
+        Forward operators that are computed again are passed over. While the callbacks run, ``block.desc`` shows the
+        operators so far and ``block.ops`` the forward part only.
         """
         if not callbacks:
             return self.ops
@@ -457,7 +487,7 @@ class Builder:
         try:
             for i, op in enumerate(self.ops):
                 pending.append(op)
-                if i < seeds:
+                if i < seeds or op.repeats is not None:
                     continue
                 self.context["__current_op_desc__"] = OpDesc(op)
                 for callback in callbacks:
@@ -474,6 +504,7 @@ class Builder:
         """Enter everything into the block: saves of overwritten values, new variables by name, new operators."""
         block = self.block
         variables = {v.name: v for op in ops for v in op.output_variables()}
+        self.recomputed.settle(self)
         if self._saves:
             body: list[Operator] = []
             for op in block.ops:

@@ -23,6 +23,7 @@ from ..ir.variable import Variable
 from ..kernels.backend import backend
 from ..rows import RowUpdate
 from ..spec import UNKNOWN, bfloat16
+from .live import Peak, peak
 from .lower import lower
 from .plan import Plan, Step
 from .scope import Scope, global_scope
@@ -123,6 +124,20 @@ class Executor:
         with self._seeded(program):
             yield from plan.steps(regs)
         return self._finish(plan, regs, values)
+
+    def peak(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Any = None,
+        scope: Scope | None = None,
+    ) -> Peak:
+        """Run as :meth:`run` does, counting the bytes that are alive; see :class:`Peak`."""
+        plan, regs, values = self._prepare(program, feed, fetch_list, scope)
+        with self._seeded(program):
+            found = peak(plan, regs)
+        self._finish(plan, regs, values)
+        return found
 
     # -- parts ----------------------------------------------------------------------------------------------------
 

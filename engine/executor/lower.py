@@ -12,6 +12,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..kernels.backend import Backend, Kernel
+from ..ops.opdef import Trait
 from . import passes
 from .plan import Instruction, Plan
 
@@ -37,7 +38,7 @@ def lower(
     """
     block = program.global_block()
     with paused_gc():
-        lowering = _Lowering(set(fed))
+        lowering = _Lowering(set(fed), {op.repeats for op in block.ops if op.repeats is not None})
         for op in block.ops:
             lowering.add(op, backend)
         fetches = [lowering.fetch(name, program) for name in fetched]
@@ -74,8 +75,10 @@ def lower(
 class _Lowering:
     """Registers given out so far."""
 
-    def __init__(self, fed: set[str]) -> None:
+    def __init__(self, fed: set[str], repeated: set[Operator]) -> None:
         self.fed = fed
+        self.repeated = repeated
+        """Operators that others run again."""
         self.code: list[Instruction] = []
         self.size = 0
         self.current: dict[Variable, int] = {}
@@ -84,6 +87,10 @@ class _Lowering:
         """The register of a value that is there before the first operator: fed or persistable."""
         self.unfed: dict[int, Variable] = {}
         """Registers of variables that are read although nothing has given them a value."""
+        self.twins: dict[int, int] = {}
+        """For registers of values that are computed again, the one that had the value first."""
+        self._written: dict[Operator, tuple[int, ...]] = {}
+        """What the operators that are run again later wrote the first time."""
         self.small: set[int] = set()
         """Registers of tensors too small to be worth letting go of early."""
 
@@ -91,13 +98,14 @@ class _Lowering:
         self.size += 1
         return self.size - 1
 
-    def read(self, v: Variable) -> int:
+    def read(self, v: Variable, like: bool = False) -> int:
+        """The register of *v*; for its shape only, that of the value which *v* repeats."""
         found = self.current.get(v)
         if found is None:
             found = self.current[v] = self.initial[v] = self._new()
             if v.name not in self.fed and not v.persistable:
                 self.unfed[found] = v
-        return found
+        return self.twins.get(found, found) if like else found
 
     def write(self, v: Variable | None) -> int:
         new = self._new()
@@ -131,6 +139,10 @@ class _Lowering:
         if not single:
             kernel = _spreading(kernel, op)
         outs = tuple(self.write(v) for v in outputs)
+        if op in self.repeated:
+            self._written[op] = outs
+        if op.repeats in self._written:
+            self.twins.update(zip(outs, self._written[op.repeats], strict=True))
         self.code.append(Instruction(op, kernel, ins, outs, likes, not single))
 
 
@@ -156,12 +168,13 @@ def _inputs(
 ) -> tuple[tuple[int, ...], Callable[[Kernel], Kernel] | None, frozenset[int]]:
     """Input registers, how to arrange them for the kernel (None: as they are), and which are read for their shape."""
     reads = op.op.forward.rule.reads if op.op.forward is not None and op.op.forward.rule is not None else ()
+    shapes_only = Trait.LIKE in op.op.trait
     ins: list[int] = []
     likes: set[int] = set()
     plain = True
     layout: list[Any] = []
     for i, value in enumerate(op.inputs):
-        like = bool(reads) and reads[i].like
+        like = shapes_only or (bool(reads) and reads[i].like)
         if isinstance(value, tuple):
             plain = False
             places: list[int | None] = []
@@ -170,7 +183,7 @@ def _inputs(
                 if e is not None:
                     if like:
                         likes.add(len(ins))
-                    ins.append(lowering.read(e))
+                    ins.append(lowering.read(e, like))
             layout.append(places)
         elif value is None:
             plain = False
@@ -179,7 +192,7 @@ def _inputs(
             layout.append(len(ins))
             if like:
                 likes.add(len(ins))
-            ins.append(lowering.read(value))
+            ins.append(lowering.read(value, like))
     for slot in op.op.inputs[len(op.inputs) :]:
         plain = False
         layout.append([] if slot.many else None)

@@ -110,6 +110,7 @@ def _copy_op(
         role=op.role,
         scope=op.scope,
         origin=copies.get(op.origin) if op.origin is not None else None,
+        repeats=copies.get(op.repeats) if op.repeats is not None else None,
     )
     new.role_var = op.role_var
     return new

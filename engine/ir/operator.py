@@ -52,9 +52,10 @@ class Operator:
         block: the block that holds it.
         role, role_var, scope: what ``op_role``, ``op_role_var`` and ``op_namescope`` say.
         origin: for a gradient operator, the forward operator that it differentiates.
+        repeats: for an operator that computes again what was let go of, the forward operator that computed it first.
     """
 
-    __slots__ = ("attrs", "block", "inputs", "loc", "op", "origin", "outputs", "role", "role_var", "scope")
+    __slots__ = ("attrs", "block", "inputs", "loc", "op", "origin", "outputs", "repeats", "role", "role_var", "scope")
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Operator:
         role: int = 0,
         scope: str = "/",
         origin: Operator | None = None,
+        repeats: Operator | None = None,
     ) -> None:
         self.block = block
         self.op = op
@@ -79,6 +81,7 @@ class Operator:
         self.role_var: tuple[str, ...] = ()
         self.scope = scope
         self.origin = origin
+        self.repeats = repeats
 
     @property
     def type(self) -> str:

@@ -219,6 +219,8 @@ def _(program: Program) -> Iterator[Problem]:
     for op in there:
         if op.origin is not None and op.origin not in there:
             yield f"{op.type} differentiates {op.origin.summary()}, which is not in the program", op
+        if op.repeats is not None and op.repeats not in there:
+            yield f"{op.type} computes {op.repeats.summary()} again, which is not in the program", op
 
 
 # -- variables ----------------------------------------------------------------------------------------------------

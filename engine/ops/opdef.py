@@ -72,6 +72,8 @@ class Trait(enum.Flag):
     """Like ELEMENTWISE, with a bool result."""
     RANDOM = enum.auto()
     """Draws random numbers: two runs differ, so it is never folded or merged."""
+    LIKE = enum.auto()
+    """Reads the shapes and dtypes of its inputs and not their values, which need not be kept alive for it."""
     INTERNAL = enum.auto()
     """Used in rules only; programs never hold it, so it has no place in the list of operators."""
     MOVES = enum.auto()

@@ -53,6 +53,9 @@ def result_names(result: Any) -> dict[str, Any]:
 
     if isinstance(result, dict):
         return {"calls": [result_names(r) for r in result["calls"]]}
+    if isinstance(result, tuple) and all(isinstance(c, str) for c in result[1]):
+        pairs, checkpoints = result
+        return {"pairs": [[name(p), name(g)] for p, g in pairs], "checkpoint_names": checkpoints}
     if isinstance(result, tuple):
         operators, pairs = result
         return {

@@ -26,8 +26,6 @@ NOT_YET = {
     "s173_switch_case": "conditional_block",
     **dict.fromkeys(("s175_while_accumulate", "s176_while_zero_iterations"), "while"),
     **dict.fromkeys(("s177_while_overwrites_softmax", "s178_while_stopgrad_loopvar"), "while"),
-    **dict.fromkeys(("s180_checkpoints_two", "s181_checkpoints_one"), "recomputation"),
-    "s182_checkpoints_skip_connection": "recomputation",
     "s201_py_func": "py_func",
 }
 """Cases that cannot run yet, with the operator or layer that is missing; one that runs must leave the list."""

@@ -79,6 +79,7 @@ def _(shape_tensor, shape_tensor_list, *, shape, dtype):
         "input_dim_idx": 0,
         "output_dim_idx": 0,
     },
+    trait=Trait.LIKE,
     differentiable=False,
 )
 def fill_constant_batch_size_like(k, x, *, shape, dtype, value, str_value, input_dim_idx, output_dim_idx):
@@ -95,7 +96,13 @@ def _(x, *, shape, dtype, input_dim_idx, output_dim_idx):
     return TensorSpec(dims, dtype)
 
 
-@op("full_like", type="fill_any_like", attrs={"value": 0.0, "dtype": -1}, differentiable=False, trait=Trait.MOVES)
+@op(
+    "full_like",
+    type="fill_any_like",
+    attrs={"value": 0.0, "dtype": -1},
+    differentiable=False,
+    trait=Trait.MOVES | Trait.LIKE,
+)
 def full_like(k, x, *, value, dtype):
     """A tensor of one value in the shape of another; dtype -1 keeps its dtype."""
     return k.xp.full(x.shape, value, x.dtype if dtype == -1 else dtype_of(dtype).numpy)
@@ -162,7 +169,7 @@ def _(*, num_rows, num_columns, dtype):
     return TensorSpec((num_rows, num_rows if num_columns < 0 else num_columns), dtype)
 
 
-@op("shape", "Input -> Out", differentiable=False, trait=Trait.MOVES)
+@op("shape", "Input -> Out", differentiable=False, trait=Trait.MOVES | Trait.LIKE)
 def shape(k, x):
     """The dimensions of *x*, as an int32 vector."""
     return k.xp.array(x.shape, "int32")
@@ -173,7 +180,7 @@ def _(x):
     return TensorSpec((x.ndim,), "int32")
 
 
-@op("size", "Input -> Out", differentiable=False, trait=Trait.MOVES)
+@op("size", "Input -> Out", differentiable=False, trait=Trait.MOVES | Trait.LIKE)
 def size(k, x):
     """The number of elements of *x*, as a 0-d int64 tensor."""
     return k.xp.array(math.prod(x.shape), "int64")

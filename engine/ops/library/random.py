@@ -130,6 +130,23 @@ def _(*, n, dtype):
     return TensorSpec((n,), dtype)
 
 
+@op(
+    "seed",
+    "-> Out",
+    attrs={"seed": 0, "deterministic": False, "rng_name": "", "force_cpu": False},
+    trait=Trait.RANDOM,
+    differentiable=False,
+)
+def seed(k, *, seed):
+    """A seed for another operator: the one given or, where that is 0, a new one at random in every run."""
+    return k.xp.full((1,), seed or int(k.generator().integers(1, 1 << 31)), k.xp.int32)
+
+
+@seed.infer
+def _():
+    return TensorSpec((1,), "int32")
+
+
 @op("bernoulli", trait=Trait.RANDOM, differentiable=False)
 def bernoulli(k, x):
     """Ones with the probabilities *x*, else zeros."""
@@ -175,6 +192,12 @@ def _(make):
 def _(make):
     yield make(n=5)
     yield make(n=0, dtype=2)
+
+
+@seed.samples
+def _(make):
+    yield make()
+    yield make(seed=7, force_cpu=True)
 
 
 @bernoulli.samples

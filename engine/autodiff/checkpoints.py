@@ -1,0 +1,356 @@
+"""Checkpoints: what callers may pass, and choosing them where memory is least.
+
+What backward keeps in memory is estimated from the sizes of variables: values that gradient operators read, values
+that cross from one segment to the next, and the gradients that one gradient operator has at hand. Parameters are not
+counted, nor their gradients once they are made: they take the same room whatever is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from ..collector import paused_gc
+from ..errors import (
+    ArgumentTypeError,
+    GradtoolError,
+    UsageError,
+    VariableNotFound,
+    did_you_mean,
+)
+from ..ir.operator import Operator, each
+from ..ir.program import Block
+from ..ir.variable import Variable
+from ..spec import UNKNOWN, Shape, TensorSpec
+from .recompute import boundaries, path_to, places, repeatable
+from .values import Value, Values, variable_of
+
+AUTO = "auto"
+
+STEPS = 12
+"""How often the search for the least peak halves its interval: to a thousandth or so."""
+
+
+class BudgetError(UsageError):
+    """No choice of checkpoints keeps backward under the memory budget (a ValueError)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Checkpoints, and what they are expected to save.
+
+    Attributes:
+        checkpoints: the variables to keep, in the order in which the program makes them.
+        peak: the estimated bytes of values and gradients where most of them are alive; parameters, their finished
+            gradients and what is fed are not counted.
+        without: the same without recomputation.
+    """
+
+    checkpoints: list[Variable]
+    peak: int
+    without: int
+
+
+def checkpoint_variables(block: Block, given: Any, where: str) -> list[Variable] | None:
+    """The variables that a ``checkpoints`` argument names; None where they are to be chosen.
+
+    Raises:
+        ArgumentTypeError: neither a list nor a tuple of Variables and names, nor ``"auto"`` (a TypeError).
+        VariableNotFound: a name that no variable of block 0 has (a KeyError and a ValueError).
+        UsageError: a variable of another program (a ValueError).
+    """
+    if given is None:
+        return []
+    if isinstance(given, str) and given == AUTO:
+        return None
+    if not isinstance(given, (list, tuple)):
+        raise ArgumentTypeError(
+            f"'checkpoints' in {where} must be a list of Variables or names, or {AUTO!r}, "
+            f"but received {repr(given) if isinstance(given, str) else type(given).__name__}.",
+            hint="a single checkpoint goes into a list: checkpoints=[h]",
+        )
+    found = []
+    for i, entry in enumerate(given):
+        if isinstance(entry, str):
+            if entry not in block.vars:
+                raise VariableNotFound(
+                    f"checkpoints[{i}] is {entry!r}, which no variable of block {block.idx} is called.",
+                    hint=did_you_mean(entry, block.vars),
+                )
+            found.append(block.vars[entry])
+        elif not isinstance(entry, Variable):
+            raise ArgumentTypeError(
+                f"checkpoints[{i}] in {where} must be a Variable or its name, but received {type(entry).__name__}."
+            )
+        elif entry.block.program is not block.program:
+            raise UsageError(f"checkpoints[{i}] is '{entry.name}', a variable of another program.")
+        else:
+            found.append(entry)
+    return found
+
+
+def choose(
+    loss: Variable,
+    stopped: Iterable[str] = (),
+    budget: int | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+) -> Choice:
+    """Checkpoints for the backward part of *loss*: those with the least peak, or enough of them for *budget*.
+
+    Args:
+        stopped: names of variables through which no gradient flows.
+        budget: bytes that values and gradients may take, counted as in :class:`Choice`. The part of the program that is computed again is as short as
+            that allows; no checkpoints where none are needed.
+        shapes: the shapes of fed variables; a dimension that neither they nor the program give counts as 1.
+
+    Raises:
+        BudgetError: the budget is too small whatever is chosen (a ValueError).
+    """
+    with paused_gc():
+        block = loss.block.program.global_block()
+        values = Values(block.ops)
+        path = path_to(block.ops, values, loss)
+        costs = _Costs(path, values, frozenset(stopped), shapes or {})
+        without = costs.peak([])
+        if budget is not None and without <= budget:
+            return Choice([], without, without)
+        cuts = costs.least() if budget is None else costs.within(budget)
+        chosen = [costs.candidates[b] for b in cuts]
+        kept = places(path, values, chosen)
+        peak = costs.peak(boundaries(path, values, kept))
+    if budget is None:
+        return Choice(chosen, peak, without) if peak < without else Choice([], without, without)
+    return Choice(chosen, peak, without)
+
+
+class _Costs:
+    """Bytes along a path of operators; positions lie between operators, 0 before the first.
+
+    Attributes:
+        candidates: the positions where a segment may end, with the variable to keep there.
+        kept: for each position, bytes made before it that gradient operators read.
+        at_hand: for each operator, bytes of the gradients alive around its gradient operator: those that it reads and
+            makes, and those that wait for another operator before it.
+        crossing: for each position, bytes made before it and read from there on.
+    """
+
+    def __init__(
+        self, path: Sequence[Operator], values: Values, stopped: frozenset[str], shapes: Mapping[str, Shape]
+    ) -> None:
+        self.size = size = len(path)
+        nbytes = _sizes(path, values, shapes)
+        made: dict[Value, int] = {}
+        last: dict[Value, int] = {}
+        read: set[Value] = set()
+        self.at_hand = [0] * size
+
+        def flows(v: Variable) -> bool:
+            return not v.stop_gradient and v.name not in stopped
+
+        for i, op in enumerate(path):
+            for v in each(op.inputs):
+                value = values.version_read(op, v)
+                if value in made:
+                    last[value] = i
+            for v in each(op.outputs):
+                if not v.persistable:
+                    made[values.version_written(op, v)] = i
+                    if not repeatable(op):
+                        last[values.version_written(op, v)] = size
+            rule = op.op.rule
+            if rule is None or not any(flows(v) for v in each(op.inputs)):
+                continue
+            around = (*((v, True) for v in each(op.inputs)), *((v, False) for v in each(op.outputs)))
+            for v, is_input in around:
+                if flows(v):
+                    self.at_hand[i] += nbytes[(values.version_read if is_input else values.version_written)(op, v)]
+            for n, entry in enumerate(rule.reads):
+                if entry.kind == "dout" or entry.like or (n in rule.needs and not rule.needs[n](op.attrs)):
+                    continue
+                operands = op.inputs if entry.kind == "in" else op.outputs
+                version = values.version_read if entry.kind == "in" else values.version_written
+                read.update(version(op, v) for v in each(operands[entry.place : entry.place + 1]))
+        self.kept = _prefix(size, {v: i for v, i in made.items() if v in read}, nbytes)
+        self._news: list[list[tuple[int, int]]] = [[] for _ in range(size)]
+        """For each operator, what it makes: the last reader's position, and bytes."""
+        crossing = [0] * (size + 2)
+        waiting = [0] * (size + 2)
+        for value, i in made.items():
+            if value in last:
+                self._news[i].append((last[value], nbytes[value]))
+                crossing[i + 1] += nbytes[value]
+                crossing[last[value] + 1] -= nbytes[value]
+                if flows(variable_of(value)) and last[value] > i + 1:
+                    waiting[i + 1] += nbytes[value]
+                    waiting[last[value]] -= nbytes[value]
+        self.crossing = list(accumulate(crossing[:-1]))
+        self.at_hand = [a + b for a, b in zip(self.at_hand, accumulate(waiting), strict=False)]
+        self.candidates: dict[int, Variable] = {}
+        for i, op in enumerate(path[:-1]):
+            outs = [v for v in each(op.outputs) if last.get(values.version_written(op, v), -1) > i]
+            if outs and repeatable(op):
+                self.candidates[i + 1] = max(outs, key=lambda v: nbytes[values.version_written(op, v)])
+
+    def _crossed(self, start: int, end: int) -> int:
+        """Bytes made between two positions and read after the second."""
+        return sum(n for news in self._news[start:end] for last, n in news if last >= end)
+
+    def peak(self, ends: Sequence[int]) -> int:
+        """The most bytes alive at once during backward if segments end there."""
+        held = found = start = 0
+        for end in (*ends, self.size):
+            most = max(self.at_hand[start:end], default=0)
+            found = max(found, held + self.kept[end] - self.kept[start] + most)
+            held += self._crossed(start, end)
+            start = end
+        return found
+
+    def cuts(self, limit: int, stop: int | None = None) -> list[int] | None:
+        """Few segments that keep the peak under *limit*, the last ending at *stop* if that is given, or None.
+
+        Each segment goes about as far as the limit lets it, to the place where the least crosses over.
+        """
+        start = held = 0
+        found: list[int] = []
+        while True:
+            if stop is None and self._fits(start, self.size, held, limit):
+                return found
+            if start == stop:
+                return found if self._fits(start, self.size, held, limit) else None
+            cut = self._cut(start, held, limit, stop)
+            if cut is None:
+                return None
+            end, crossing = cut
+            found.append(end)
+            held += crossing
+            start = end
+
+    def _fits(self, start: int, end: int, held: int, limit: int) -> bool:
+        bytes_ = held + self.kept[end] - self.kept[start]
+        return bytes_ <= limit and bytes_ + max(self.at_hand[start:end], default=0) <= limit
+
+    def _cut(self, start: int, held: int, limit: int, stop: int | None) -> tuple[int, int] | None:
+        """Where the segment from *start* on ends best, and the bytes that cross there."""
+        crossing = most = 0
+        dying: dict[int, int] = {}
+        options: list[tuple[int, int]] = []
+        for b in range(start + 1, (self.size if stop is None else stop + 1)):
+            for last, n in self._news[b - 1]:
+                crossing += n
+                dying[last] = dying.get(last, 0) + n
+            crossing -= dying.pop(b - 1, 0)
+            most = max(most, self.at_hand[b - 1])
+            if held + self.kept[b] - self.kept[start] + most > limit:
+                break
+            if b == stop:
+                return b, crossing
+            if b in self.candidates:
+                options.append((b, crossing))
+        if not options:
+            return None
+        half = (self.kept[options[-1][0]] - self.kept[start]) / 2
+        far = [(b, n) for b, n in options if self.kept[b] - self.kept[start] >= half]
+        return min(far, key=lambda option: (option[1], -option[0]))
+
+    def least(self) -> list[int]:
+        """The cuts with the least peak that :meth:`cuts` can find."""
+        low, high = 0, self.peak([])
+        best: list[int] = []
+        for _ in range(STEPS):
+            middle = (low + high) // 2
+            found = self.cuts(middle)
+            if found is None:
+                low = middle
+            else:
+                best, high = found, min(middle, self.peak(found))
+        return best
+
+    def within(self, budget: int) -> list[int]:
+        """Cuts for which the peak is at most *budget*, the last of them as early as can be."""
+        best = self.cuts(budget)
+        if best is None:
+            least = self.peak(self.least())
+            raise BudgetError(
+                f"backward needs about {least} bytes for values and gradients even with checkpoints; "
+                f"the budget is {budget}.",
+                hint="a smaller batch, or a larger budget",
+            )
+        positions = sorted(self.candidates)
+        low, high = 0, len(positions)
+        while low < high:
+            middle = (low + high) // 2
+            found = self.cuts(budget, self._near(positions, middle))
+            if found is None:
+                low = middle + 1
+            else:
+                best, high = found, middle
+        return best
+
+    def _near(self, positions: Sequence[int], at: int) -> int:
+        """The position from the one numbered *at* on, and not far from it, where the least crosses over."""
+        reach = self.kept[positions[at]] + self.kept[self.size] // 20
+        best = positions[at]
+        for b in positions[at:]:
+            if self.kept[b] > reach:
+                break
+            if self.crossing[b] < self.crossing[best]:
+                best = b
+        return best
+
+
+def _prefix(size: int, made: Mapping[Value, int], nbytes: Mapping[Value, int]) -> list[int]:
+    """For each position, the bytes of the values made before it."""
+    new = [0] * (size + 1)
+    for value, i in made.items():
+        new[i + 1] += nbytes[value]
+    return list(accumulate(new))
+
+
+def _sizes(path: Sequence[Operator], values: Values, shapes: Mapping[str, Shape]) -> dict[Value, int]:
+    """Bytes by version; dimensions follow from *shapes*, and count as 1 where they do not."""
+    specs: dict[Value, TensorSpec] = {}
+    known = {v.name for op in path for v in each(op.inputs)} & shapes.keys()
+    for op in path:
+        for v in each(op.inputs):
+            version = values.version_read(op, v)
+            if version not in specs:
+                specs[version] = _filled(v.spec, shapes.get(v.name) if v.name in known else None)
+        found = _inferred(op, values, specs)
+        flat = [v for v in op.outputs for v in (v if isinstance(v, tuple) else (v,))]
+        for i, v in enumerate(flat):
+            if v is not None:
+                spec = found[i] if found is not None and i < len(found) and found[i] is not None else v.spec
+                specs[values.version_written(op, v)] = _filled(spec, None)
+    return {version: spec.nbytes for version, spec in specs.items()}
+
+
+def _inferred(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -> list[Any] | None:
+    """The output specs of *op* laid flat, from those found for its inputs; None where the program says all."""
+    if all(UNKNOWN not in v.shape for v in each(op.outputs)):
+        return None
+    if op.op.forward is not None:
+        return None
+    operands = [
+        tuple(None if e is None else specs[values.version_read(op, e)] for e in v)
+        if isinstance(v, tuple)
+        else None
+        if v is None
+        else specs[values.version_read(op, v)]
+        for v in op.inputs
+    ]
+    operands += [() if s.many else None for s in op.op.inputs[len(operands) :]]
+    try:
+        found = op.op.infer_specs(operands, op.attrs)
+    except GradtoolError:
+        return None  # dimensions that count as 1 need not fit together
+    return [s for entry in found for s in (entry if isinstance(entry, (list, tuple)) else (entry,))]
+
+
+def _filled(spec: TensorSpec, shape: Shape | None) -> TensorSpec:
+    if shape is not None and len(shape) == spec.ndim:
+        return spec.with_shape(tuple(shape))
+    if UNKNOWN not in spec.shape:
+        return spec
+    return spec.with_shape(tuple(1 if d == UNKNOWN else d for d in spec.shape))

@@ -1,0 +1,264 @@
+"""Recomputation: forward values that are let go of, and computed again where backward needs them.
+
+Checkpoints cut the operators that lead to the loss into segments. Backward keeps the checkpoints and what one segment
+hands to another; before the gradients of a segment, its other values are computed again under names of their own
+(``h.subprog_0``). What follows the last checkpoint is kept as it is.
+
+Some values are kept wherever they are, because computing them again would not give the same or would do more than
+compute: random numbers, results of operators with a block or with effects. Dropout gets its seed from an operator of
+the forward part, so that it drops the same elements twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import names
+from ..ir import roles
+from ..ir.operator import Operands, Operator, each, intern_attrs
+from ..ir.variable import Variable
+from ..ops import registry
+from ..ops.opdef import Trait
+from .values import Value, Values, is_update
+
+if TYPE_CHECKING:
+    from .builder import Builder
+
+Copies = dict[Value, Variable]
+"""Where the versions of variables are found that were computed again."""
+
+
+def path_to(ops: Sequence[Operator], values: Values, target: Variable) -> list[Operator]:
+    """The operators that *target* depends on, in order; what optimizers do to parameters is not followed."""
+    needed = {_version(values, target)}
+    found = []
+    for op in reversed(ops):
+        if not is_update(op) and any(values.version_written(op, v) in needed for v in each(op.outputs)):
+            found.append(op)
+            needed.update(values.version_read(op, v) for v in each(op.inputs))
+    found.reverse()
+    return found
+
+
+def _version(values: Values, v: Variable) -> Value:
+    """The version of *v* at the end of the block."""
+    return (v, values.last[v]) if v in values.last else v
+
+
+def repeatable(op: Operator) -> bool:
+    """Whether running *op* a second time gives the same and changes nothing else."""
+    if "sub_block" in op.attrs or not op.outputs:
+        return False
+    return Trait.RANDOM not in op.op.trait or "Seed" in op.op.input_index
+
+
+class Recomputation:
+    """What one backward call computes again; nothing until :meth:`cut` is called.
+
+    Attributes:
+        copies: for the operators of segments, what their gradient operators read in place of forward values; shared
+            by the operators of a segment and filled when backward reaches it.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self.copies: dict[Operator, Copies] = {}
+        self._values = values
+        self._waiting: dict[Operator, _Segment] = {}
+        """The segments that backward has not reached yet, by operator."""
+        self._held: set[Value] = set()
+        self._seeded: dict[Operator, tuple[Operands, Mapping[str, Any]]] = {}
+        """Forward operators that are to read a seed: their new inputs and attributes."""
+        self._names: names.UniqueNames | None = None
+
+    def cut(self, builder: Builder, loss: Variable, checkpoints: Iterable[Variable]) -> list[Variable]:
+        """Let what lies before the last of *checkpoints* be computed again.
+
+        Returns:
+            The checkpoints in the order in which the program makes them; without those that *loss* does not depend on.
+        """
+        values = self._values
+        path = path_to(builder.block.ops, values, loss)
+        kept = places(path, values, checkpoints)
+        ends = boundaries(path, values, kept)
+        if ends:
+            self._held = held(path, values, ends) | {version for version, _ in kept.values()}
+            self._seed(builder, path)
+            for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+                segment = _Segment(len(ends) - 1 - number, path[start:end])
+                for op in segment.ops:
+                    self.copies[op] = segment.copies
+                    self._waiting[op] = segment
+        return list(kept)
+
+    def _seed(self, builder: Builder, path: Sequence[Operator]) -> None:
+        """Give random operators that can read a seed one that is drawn once."""
+        block = builder.block
+        self._names = block.program.names.copy()
+        definition = registry.by_type("seed")
+        for op in path:
+            at = op.op.input_index.get("Seed")
+            if at is None or Trait.RANDOM not in op.op.trait or (at < len(op.inputs) and op.inputs[at] is not None):
+                continue
+            fixed = op.attrs["seed"] if op.attrs["fix_seed"] else 0
+            attrs = definition.attributes({"seed": fixed, "force_cpu": True})
+            (spec,) = definition.infer_specs([], attrs)
+            seed = Variable(block, builder.fresh(self._names(f"{self._names('seed')}.tmp")), spec, stop_gradient=True)
+            builder.save(Operator(block, definition, (), (seed,), attrs, loc=op.loc, scope=op.scope), op)
+            inputs = (*op.inputs[:at], *[None] * (at - len(op.inputs)), seed, *op.inputs[at + 1 :])
+            plain = {**op.attrs, "seed": op.op.defaults["seed"], "fix_seed": op.op.defaults["fix_seed"]}
+            self._seeded[op] = inputs, intern_attrs(op.op, plain)
+
+    def reach(self, op: Operator, builder: Builder) -> None:
+        """Backward is about to differentiate *op*: compute its segment again, unless that was done."""
+        segment = self._waiting.get(op)
+        if segment is None:
+            return
+        for member in segment.ops:
+            self._waiting.pop(member, None)
+        for member in segment.ops:
+            if repeatable(member) and any(self._lost(member, v) for v in each(member.outputs)):
+                self._repeat(member, segment, builder)
+
+    def _lost(self, op: Operator, v: Variable) -> bool:
+        """Whether backward does without the value that *op* left in *v*."""
+        return not v.persistable and self._values.version_written(op, v) not in self._held
+
+    def _repeat(self, op: Operator, segment: _Segment, builder: Builder) -> None:
+        values, copies = self._values, segment.copies
+        given, attrs = self._seeded.get(op, (op.inputs, op.attrs))
+
+        def source(v: Variable) -> Variable:
+            value = values.version_read(op, v)
+            return copies[value] if value in copies else builder.kept(value)
+
+        def copy(v: Variable) -> Variable:
+            name = names.recomputed(v.name, segment.number)
+            value = values.version_written(op, v)
+            if isinstance(value, tuple) and builder.is_new(name):
+                name = names.recomputed(names.old_version(v.name, value[1]), segment.number)
+            return Variable(builder.block, builder.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
+
+        inputs = _each(given, source)
+        before = builder.known(op.op, attrs, inputs)
+        if before is not None and before.repeats is op:
+            outputs = before.outputs
+        else:
+            # Also what is held is written to a name of its own: running statistics must not move twice.
+            outputs = _each(op.outputs, copy)
+            builder.ops.append(
+                Operator(
+                    builder.block,
+                    op.op,
+                    inputs,
+                    outputs,
+                    attrs,
+                    loc=op.loc,
+                    role=roles.BACKWARD,
+                    scope=op.scope,
+                    repeats=op,
+                )
+            )
+        for v, again in zip(each(op.outputs), each(outputs), strict=True):
+            if self._lost(op, v):
+                copies[values.version_written(op, v)] = again
+
+    def settle(self, builder: Builder) -> None:
+        """Make the changes to forward operators; called when the backward part enters the program."""
+        for op, (inputs, attrs) in self._seeded.items():
+            op.inputs, op.attrs = inputs, attrs
+        if self._names is not None:
+            builder.block.program.names.counts = self._names.counts
+
+
+class _Segment:
+    """Operators that are computed again together; numbered from the last."""
+
+    __slots__ = ("copies", "number", "ops")
+
+    def __init__(self, number: int, ops: list[Operator]) -> None:
+        self.number = number
+        self.ops = ops
+        self.copies: Copies = {}
+
+
+def _each(operands: Operands, change: Any) -> Operands:
+    return tuple(
+        tuple(None if e is None else change(e) for e in v)
+        if isinstance(v, tuple)
+        else None
+        if v is None
+        else change(v)
+        for v in operands
+    )
+
+
+def places(
+    path: Sequence[Operator], values: Values, variables: Iterable[Variable]
+) -> dict[Variable, tuple[Value, int]]:
+    """For those of *variables* that *path* knows: the version meant, and where it is made; sorted by that.
+
+    The place of data, and of whatever else is there before the first operator, is -1.
+    """
+    asked = dict.fromkeys(variables)
+    found: dict[Variable, tuple[Value, int]] = {}
+    for v in (v for op in path for v in each(op.inputs) if v in asked and v not in found):
+        if v.is_data:
+            found[v] = (values.initial(v), -1)
+    for i, op in enumerate(path):
+        for v in each(op.outputs):
+            if v in asked:
+                found[v] = (values.version_written(op, v), i)
+    return dict(sorted(found.items(), key=lambda item: item[1][1]))
+
+
+def boundaries(
+    path: Sequence[Operator], values: Values, kept: Mapping[Variable, tuple[Value, int]]
+) -> list[int]:
+    """Where segments end.
+
+    A segment reaches up to the first operator that reads its checkpoint, the last one just past the operator that
+    makes it. A checkpoint that is read only after the next one was made ends its segment where it is made.
+    """
+    made = {version: place for version, place in kept.values()}
+    first: dict[Value, int] = {}
+    for i, op in enumerate(path):
+        for v in each(op.inputs):
+            value = values.version_read(op, v)
+            if value in made:
+                first.setdefault(value, i)
+    order = [(version, place) for version, place in kept.values() if place >= 0]
+    ends = []
+    for (version, place), following in zip(order, [*(p for _, p in order[1:]), None], strict=False):
+        used = first.get(version)
+        reaches = following is not None and used is not None and used <= following
+        ends.append(used if reaches and used is not None else place + 1)
+    return sorted(set(ends))
+
+
+def held(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[Value]:
+    """The versions that backward keeps: what crosses from one segment to another, and what cannot be computed again."""
+    home: dict[Value, int] = {}
+    found: set[Value] = set()
+    for segment, op in _numbered(path, ends):
+        stays = not repeatable(op)
+        for v in each(op.inputs):
+            value = values.version_read(op, v)
+            if value in home and (stays or home[value] != segment):
+                found.add(value)
+        for v in each(op.outputs):
+            value = values.version_written(op, v)
+            home[value] = segment
+            if stays:
+                found.add(value)
+    return found
+
+
+def _numbered(path: Sequence[Operator], ends: Sequence[int]) -> Iterator[tuple[int, Operator]]:
+    """Every operator with the number of its segment, counted from the first."""
+    segment, following = 0, iter([*ends, len(path)])
+    end = next(following)
+    for i, op in enumerate(path):
+        while i >= end:
+            segment, end = segment + 1, next(following)
+        yield segment, op
