@@ -147,6 +147,9 @@ provide(
 )
 provide("gradtool.autograd", "gradtool.engine.eager.pylayer", "PyLayer PyLayerContext")
 provide("gradtool.autograd", "gradtool.engine.eager.saved", "saved_tensors_hooks")
+provide("gradtool.autograd", "gradtool.engine.eager.recompute", "recompute")
+provide("gradtool.distributed.fleet.utils", "gradtool.engine.eager.recompute", "recompute")
+provide("gradtool.incubate.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
 provide("gradtool.autograd", "gradtool.autograd", "Hessian Jacobian hessian jacobian jvp vjp")
 provide(
     "gradtool.nn.functional",

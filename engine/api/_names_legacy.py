@@ -59,6 +59,7 @@ for _package in OLD_PACKAGES:
 announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
 announce("gradtool.base", "optimizer regularizer clip", "it is in paddle.optimizer, paddle.regularizer and paddle.nn")
 
+provide("gradtool.fluid.optimizer", "gradtool.optimizer._recompute", "RecomputeOptimizer")
 provide(
     "gradtool.fluid.optimizer",
     "gradtool._legacy_optimizers",

@@ -8,6 +8,7 @@ from typing import Any
 from gradtool.engine.eager.calls import backward, grad
 from gradtool.engine.eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradtool.engine.eager.pylayer import PyLayer, PyLayerContext
+from gradtool.engine.eager.recompute import recompute
 from gradtool.engine.eager.saved import saved_tensors_hooks
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
@@ -29,6 +30,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "no_grad",
+    "recompute",
     "saved_tensors_hooks",
     "set_grad_enabled",
     "vjp",

@@ -66,6 +66,10 @@ packing: ContextVar[saved_tensors_hooks | None] = ContextVar("gradtool_saved_ten
 """The hooks in force, or None."""
 
 
+writes: ContextVar[Callable[[Tensor], None] | None] = ContextVar("gradtool_watched_writes", default=None)
+"""What to call with a tensor before its storage is written in place, or None."""
+
+
 class Packed:
     """A retained value as a pack hook left it, with what it takes to put its tensor back in its place."""
 

@@ -19,6 +19,7 @@ from ..source import NOWHERE, Location
 from ..spec import DType, TensorSpec
 from ..spec import dtype as dtype_of
 from ..value import AnyTensor
+from .saved import writes
 
 if TYPE_CHECKING:
     from .tape import GradNode
@@ -408,6 +409,9 @@ class Tensor(AnyTensor, Arithmetic):
 
     def write(self, array: Array, writer: str) -> None:
         """Overwrite the storage in place; everything that shares it sees the new values."""
+        watcher = writes.get()
+        if watcher is not None:
+            watcher(self)
         if isinstance(self.array, RowArray) or not self.array.flags.writeable:
             self.array = np.array(self.array)
         if isinstance(array, RowUpdate):

@@ -26,7 +26,7 @@ class _Snapshot:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.blocks = [(b, list(b.ops), dict(b.vars)) for b in program.blocks]
-        self.ops = [(o, o.role, o.role_var) for b in program.blocks for o in b.ops]
+        self.ops = [(o, o.role, o.role_var, o.inputs, o.attrs) for b in program.blocks for o in b.ops]
         self.variables = [(v, v.op, v.spec, v.stop_gradient) for v in program.list_vars()]
         self.counts = program.names.copy().counts
         self.scope_names = dict(program.scope_names)
@@ -38,8 +38,8 @@ class _Snapshot:
         program.blocks = [b for b, _, _ in self.blocks]
         for block, ops, variables in self.blocks:
             block.ops, block.vars = ops, variables
-        for op, role, role_var in self.ops:
-            op.role, op.role_var = role, role_var
+        for op, role, role_var, inputs, attrs in self.ops:
+            op.role, op.role_var, op.inputs, op.attrs = role, role_var, inputs, attrs
         for v, writer, spec, stop in self.variables:
             v.op, v.spec, v.stop_gradient = writer, spec, stop
         program.names.counts = self.counts

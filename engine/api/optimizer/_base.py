@@ -110,6 +110,8 @@ class Optimizer(_steps.Steps):
         self._name = name
         self._rates: dict[Program, Variable] = {}
         self._states: dict[tuple[Any, str], Any] = {}
+        self._checkpoints: Any = None
+        """What a RecomputeOptimizer around this one keeps."""
 
     def _listed(self, parameters: Iterable[Any] | None) -> list[Any] | None:
         static = state.in_static_mode()
@@ -299,7 +301,9 @@ class Optimizer(_steps.Steps):
                 variable=loss.name,
                 hint="reduce it, for example with paddle.mean",
             )
-        return append_backward(loss, parameters or self._parameters, no_grad_set, callbacks)
+        found: Any = append_backward(loss, parameters or self._parameters, no_grad_set, callbacks, self._checkpoints)
+        pairs: Pairs = found[0] if isinstance(found, tuple) else found
+        return pairs
 
     def apply_gradients(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
         """The second half of :meth:`minimize`: append clipping, decay and updates, sorted by parameter name.
