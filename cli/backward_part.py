@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.autodiff.checkpoints import Choice
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Parameter, Variable
@@ -16,6 +17,7 @@ from gradtool.engine.reasons import Reasons, Verdict, explain
 from .context import Output
 from .discovery import Model
 from .errors import CommandError
+from .recomputing import Recomputed, made
 from .rows import Row, gradient_places, status
 from .selectors import Selectors
 from .views import count
@@ -31,6 +33,7 @@ class BackwardPart:
         forward, backward: numbers of operators.
         removed: how many parameters have no gradient because of ``--no-grad``.
         left_out: how many because they are not among ``--params``.
+        recomputed: what ``--checkpoints`` lets be computed again, if it was given.
     """
 
     pairs: list[tuple[Variable, Variable]]
@@ -41,6 +44,7 @@ class BackwardPart:
     params: list[Variable] | None
     removed: int
     left_out: int
+    recomputed: Recomputed | None = None
 
 
 def append(
@@ -49,8 +53,14 @@ def append(
     no_grad: tuple[str, ...],
     out: Output,
     callbacks: list[Callable[..., Any]] | None = None,
+    recompute: Callable[[list[Variable]], Choice | None] = lambda stopped: None,
+    budget: int | None = None,
 ) -> BackwardPart:
     """Append the backward part of the model's loss under a parameter list and a no-grad set.
+
+    Args:
+        recompute: gives the checkpoints, if there are to be any, from what the no-grad set holds.
+        budget: what the checkpoints were chosen for.
 
     Raises:
         CommandError: a selector selects nothing.
@@ -63,15 +73,20 @@ def append(
     before = list(block.ops)
     reasons = explain(before, [model.the_loss], {v.name for v in stopped})
     plain = explain(before, [model.the_loss]) if stopped else reasons
-    pairs = model.call(
+    choice = recompute(stopped)
+    kept = choice.checkpoints if choice is not None else []
+    found = model.call(
         append_backward,
         model.the_loss,
         parameter_list=asked,
         no_grad_set={v.name for v in stopped},
         callbacks=callbacks,
+        checkpoints=kept,
     )
+    pairs = found[0] if kept else found
     old = set(before)
-    added = sum(op not in old and roles.is_backward(op.role) for op in block.ops)
+    new = [op for op in block.ops if op not in old]
+    added = sum(roles.is_backward(op.role) for op in new)
     parameters = list(model.program.all_parameters())
     listed: list[Variable] = [*parameters, *(v for v in asked or () if v not in set(parameters))]
     rows = _rows(listed, pairs, reasons, asked, block.ops)
@@ -88,6 +103,7 @@ def append(
         asked,
         removed=sum(reached(plain, v) and not reached(reasons, v) for v in listed),
         left_out=sum(r.status.startswith(_NOT_ASKED) for r in rows),
+        recomputed=made(choice, new, budget) if choice is not None else None,
     )
 
 

@@ -285,6 +285,7 @@ def report(part: EagerPart, again: list[str]) -> Report:
         "no_grad": [t.name for t in part.no_grad],
         "params": None if part.params is None else [t.name for t in part.params],
         "removed_by_no_grad": part.removed,
+        "recomputed": None,
     }
     next_ = [
         command_line("gradtool", "program", *again, "--pairs"),

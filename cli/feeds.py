@@ -71,7 +71,7 @@ def _initialise(model: Model, executor: Executor) -> None:
 def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, Any]:
     wanted = {v.name: v for v in model.program.global_block().vars.values() if v.is_data}
     if file is not None:
-        feed = _read(file)
+        feed = read(file)
         for name in feed:
             if name not in model.program.global_block().vars:
                 raise unknown(f"tensor in {file}:", name, wanted)
@@ -90,7 +90,8 @@ def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, A
     return feed
 
 
-def _read(file: str) -> dict[str, Any]:
+def read(file: str) -> dict[str, Any]:
+    """The arrays in an .npz file, by name; raises :class:`CommandError`."""
     try:
         with np.load(file, allow_pickle=False) as archive:
             if not hasattr(archive, "files"):

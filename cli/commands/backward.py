@@ -15,6 +15,7 @@ from ..context import (
     repeated,
     run_options,
 )
+from ..sizes import ByteSize
 from ..views import NOTHING, Report, Table, count, number, shape
 
 
@@ -23,6 +24,15 @@ from ..views import NOTHING, Report, Table, count, number, shape
 @backward_options
 @click.option(
     "--callbacks", multiple=True, metavar="MOD:FN", help="Called as FN(block, context) for each new operator."
+)
+@click.option(
+    "--checkpoints",
+    multiple=True,
+    metavar="SELECTOR|auto",
+    help="Tensors that backward keeps; it computes the others before the last of them again.",
+)
+@click.option(
+    "--memory-budget", type=ByteSize(), help="Choose checkpoints so that values and gradients fit (512M, 2G)."
 )
 @run_options
 @click.option("--only-grads", is_flag=True, help="Exactly the list that append_backward returns.")
@@ -37,12 +47,13 @@ def command(**options: Any) -> None:
     gradtool backward model.py --no-grad my_fc.b_0
     gradtool backward model.py --params '*.w_0' --run
     gradtool backward model.py:build --arg n=3 --dot graph.dot
+    gradtool backward model.py --checkpoints auto --memory-budget 64M
 
     In dynamic mode the loss is a Tensor, the rows are leaves, and norms are always there. Their source is the line that
     made them, or where that is not known the first one that used them.
     """
     out = Output.take(options)
-    from .. import backward_part, discovery
+    from .. import backward_part, discovery, recomputing
     from ..eager_model import EagerModel
     from ..loader import Request
 
@@ -52,18 +63,28 @@ def command(**options: Any) -> None:
         if isinstance(model, EagerModel):
             _eager(model, options, request, out)
             return
-        part = backward_part.append(model, params, no_grad, out, backward_part.callbacks(options["callbacks"], model))
+        checkpoints, budget = options["checkpoints"], options["memory_budget"]
+        part = backward_part.append(
+            model,
+            params,
+            no_grad,
+            out,
+            backward_part.callbacks(options["callbacks"], model),
+            lambda stopped: recomputing.chosen(model, checkpoints, budget, stopped, options["feed"], out),
+            budget,
+        )
         if model.stripped:
             out.note(f"{model.name} made a backward part itself: {count(model.stripped, 'operator')} left out")
         values = None
         if options["run_"] or options["feed"]:
             values = _values(model, part, options, request.seed, out)
         again = [*request.words(), *repeated("--no-grad", no_grad), *repeated("--params", params)]
-        files = _pictures(model, part, options, again)
+        kept = recomputing.options(checkpoints, budget)
+        files = _pictures(model, part, options, [*again, *kept])
         if options["only_grads"]:
             _only_grads([[p.name, g.name] for p, g in part.pairs], out, files)
             return
-        out.emit(_report(model, part, values, again), files)
+        out.emit(_report(model, part, values, again, kept), files)
 
 
 def _values(model: Any, part: Any, options: dict[str, Any], seed: int, out: Output) -> tuple[float, list[Any]]:
@@ -108,6 +129,8 @@ def _eager(model: Any, options: dict[str, Any], request: Any, out: Output) -> No
         ("--callbacks", options["callbacks"]),
         ("--feed", options["feed"]),
         ("--backend", options["backend"] != "numpy"),
+        ("--checkpoints", options["checkpoints"]),
+        ("--memory-budget", options["memory_budget"] is not None),
     ):
         if given:
             raise CommandError(f"{option} works on static programs, and {model.name} works in dynamic mode")
@@ -139,7 +162,9 @@ def _only_grads(pairs: list[list[str]], out: Output, files: dict[str, str]) -> N
         out.text(f"[{', '.join(f'({p}, {g})' for p, g in pairs)}]\n", files)
 
 
-def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str]) -> Report:
+def _report(
+    model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str], kept: list[str]
+) -> Report:
     from ..backward_part import summary
 
     loss = model.the_loss
@@ -152,7 +177,7 @@ def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again
         head += f" = {number(values[0])}"
     pairs = command_line("gradtool", "program", *again, "--pairs")
     if values is None:
-        next_ = [command_line("gradtool", "backward", *again, "--run"), pairs]
+        next_ = [command_line("gradtool", "backward", *again, *kept, "--run"), pairs]
     else:
         next_ = [pairs, command_line("gradtool", "dump", *again, "graphs")]
     data = {
@@ -165,8 +190,10 @@ def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again
         "no_grad": [v.name for v in part.no_grad],
         "params": None if part.params is None else [v.name for v in part.params],
         "removed_by_no_grad": part.removed,
+        "recomputed": None if part.recomputed is None else part.recomputed.data(),
     }
-    return Report("backward", data, [head, _table(part, values), summary(part)], next_)
+    heads = [head] if part.recomputed is None else [head, part.recomputed.line()]
+    return Report("backward", data, [*heads, _table(part, values), summary(part)], next_)
 
 
 def _loss_value(values: tuple[float, list[Any]] | None) -> float | None:

@@ -109,20 +109,24 @@ def choose(
         BudgetError: the budget is too small whatever is chosen (a ValueError).
     """
     with paused_gc():
-        block = loss.block.program.global_block()
-        values = Values(block.ops)
-        path = path_to(block.ops, values, loss)
-        costs = _Costs(path, values, frozenset(stopped), shapes or {})
-        without = costs.peak([])
-        if budget is not None and without <= budget:
-            return Choice([], without, without)
+        costs = _Costs(loss, stopped, shapes)
+        plain = costs.of([])
+        if budget is not None and plain.peak <= budget:
+            return plain
         cuts = costs.least() if budget is None else costs.within(budget)
-        chosen = [costs.candidates[b] for b in cuts]
-        kept = places(path, values, chosen)
-        peak = costs.peak(boundaries(path, values, kept))
-    if budget is None:
-        return Choice(chosen, peak, without) if peak < without else Choice([], without, without)
-    return Choice(chosen, peak, without)
+        found = costs.of([costs.candidates[b] for b in cuts])
+    return found if found.peak < plain.peak else plain
+
+
+def estimate(
+    loss: Variable,
+    checkpoints: Iterable[Variable],
+    stopped: Iterable[str] = (),
+    shapes: Mapping[str, Shape] | None = None,
+) -> Choice:
+    """What given checkpoints save; arguments as for :func:`choose`."""
+    with paused_gc():
+        return _Costs(loss, stopped, shapes).of(checkpoints)
 
 
 class _Costs:
@@ -136,11 +140,13 @@ class _Costs:
         crossing: for each position, bytes made before it and read from there on.
     """
 
-    def __init__(
-        self, path: Sequence[Operator], values: Values, stopped: frozenset[str], shapes: Mapping[str, Shape]
-    ) -> None:
+    def __init__(self, loss: Variable, stopped: Iterable[str], shapes: Mapping[str, Shape] | None) -> None:
+        ops = loss.block.program.global_block().ops
+        stopped = frozenset(stopped)
+        self.values = values = Values(ops)
+        self.path = path = path_to(ops, values, loss)
         self.size = size = len(path)
-        nbytes = _sizes(path, values, shapes)
+        nbytes = _sizes(path, values, shapes or {})
         made: dict[Value, int] = {}
         last: dict[Value, int] = {}
         read: set[Value] = set()
@@ -192,6 +198,12 @@ class _Costs:
             outs = [v for v in each(op.outputs) if last.get(values.version_written(op, v), -1) > i]
             if outs and repeatable(op):
                 self.candidates[i + 1] = max(outs, key=lambda v: nbytes[values.version_written(op, v)])
+
+    def of(self, checkpoints: Iterable[Variable]) -> Choice:
+        """What *checkpoints* save."""
+        kept = places(self.path, self.values, checkpoints)
+        ends = boundaries(self.path, self.values, kept)
+        return Choice(list(kept), self.peak(ends), self.peak([]))
 
     def _crossed(self, start: int, end: int) -> int:
         """Bytes made between two positions and read after the second."""

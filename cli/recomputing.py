@@ -1,0 +1,100 @@
+"""``--checkpoints`` and ``--memory-budget``: which values backward keeps, and what that saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.autodiff.checkpoints import AUTO, Choice, choose, estimate
+from gradtool.engine.ir.operator import Operator
+from gradtool.engine.ir.variable import Variable
+
+from . import feeds
+from .context import Output, repeated
+from .discovery import Model
+from .errors import CommandError
+from .selectors import Selectors
+from .sizes import size
+from .views import count
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What ``append_backward`` computes again, and why.
+
+    Attributes:
+        choice: the checkpoints, and the estimated bytes at the peak with and without them.
+        operators: how many forward operators run again.
+        budget: what ``--memory-budget`` allows, if it was given.
+    """
+
+    choice: Choice
+    operators: int
+    budget: int | None
+
+    def line(self) -> str:
+        """The line under the headline."""
+        kept = [v.name for v in self.choice.checkpoints]
+        shown = ", ".join(kept[:4]) + (f", … ({len(kept)})" if len(kept) > 4 else "")
+        what = f"checkpoints  {shown} · {count(self.operators, 'forward op')} run again" if kept else "no checkpoints"
+        text = f"{what} · about {size(self.choice.peak)} of values and gradients at the peak"
+        if kept:
+            text += f" instead of {size(self.choice.without)}"
+        return text if self.budget is None else f"{text} · budget {size(self.budget)}"
+
+    def data(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "checkpoints": [v.name for v in self.choice.checkpoints],
+            "operators": self.operators,
+            "peak_bytes": self.choice.peak,
+            "peak_bytes_without": self.choice.without,
+            "budget_bytes": self.budget,
+        }
+
+
+def options(checkpoints: tuple[str, ...], budget: int | None) -> list[str]:
+    """The options as words of a command line."""
+    words = repeated("--checkpoints", checkpoints)
+    return words if budget is None else [*words, "--memory-budget", str(budget)]
+
+
+def chosen(
+    model: Model, texts: tuple[str, ...], budget: int | None, stopped: list[Variable], feed_file: str | None, out: Output
+) -> Choice | None:
+    """The checkpoints that the options ask for; None where they ask for nothing.
+
+    Raises:
+        CommandError: a selector selects nothing, or options contradict each other.
+        BudgetError: the budget is too small.
+    """
+    if not texts and budget is None:
+        return None
+    automatic = not texts or AUTO in texts
+    if automatic and len(texts) > 1:
+        raise CommandError("--checkpoints auto chooses all checkpoints: it goes with no other")
+    if budget is not None and not automatic:
+        raise CommandError("--memory-budget needs --checkpoints auto", "or leave --checkpoints out")
+    shapes = _shapes(model, feed_file)
+    names = {v.name for v in stopped}
+    if automatic:
+        return choose(model.the_loss, names, budget, shapes)
+    asked = Selectors(model.program, model.named).select("--checkpoints", texts, out)
+    found = estimate(model.the_loss, asked, names, shapes)
+    unused = [v.name for v in asked if v not in set(found.checkpoints)]
+    if unused:
+        out.note(f"--checkpoints: the loss does not depend on {', '.join(unused)}: left out")
+    return found
+
+
+def made(choice: Choice, added: list[Operator], budget: int | None) -> Recomputed:
+    """What the operators that ``append_backward`` added compute again."""
+    return Recomputed(choice, sum(op.repeats is not None for op in added), budget)
+
+
+def _shapes(model: Model, feed_file: str | None) -> dict[str, tuple[int, ...]]:
+    """The shapes of what is fed, where that is known."""
+    given = feeds.read(feed_file) if feed_file is not None else model.feed or {}
+    return {name: np.shape(value) for name, value in given.items()}
