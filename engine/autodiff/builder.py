@@ -102,6 +102,9 @@ class Builder:
                 values.is_current(values.version_written(op, v)) for v in op.output_variables()
             ):
                 key = _key(op.op, op.attrs, op.inputs)
+                if op.repeats is not None:
+                    known.setdefault((op.repeats, key), op)
+                    continue
                 first = known.setdefault(key, op)
                 if first is not op:
                     twins = self._twins.setdefault(key, {_makes(first): [first]})
@@ -111,9 +114,9 @@ class Builder:
                 found.reverse()
         return known
 
-    def known(self, op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> Operator | None:
-        """An operator of an earlier call that computes the same from the same values."""
-        return self._known.get(_key(op, attrs, inputs))
+    def repetition(self, op: Operator, attrs: Mapping[str, Any], inputs: Operands) -> Operator | None:
+        """The operator of an earlier call that runs *op* again, with these attributes and inputs."""
+        return self._known.get((op, _key(op.op, attrs, inputs)))
 
     def _known_for(self, value: Value, key: Any) -> Operator | None:
         """An operator of an earlier call that computes *key*; of several, the one that made a gradient of *value*."""

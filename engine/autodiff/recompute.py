@@ -140,8 +140,8 @@ class Recomputation:
             return Variable(builder.block, builder.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
 
         inputs = _each(given, source)
-        before = builder.known(op.op, attrs, inputs)
-        if before is not None and before.repeats is op:
+        before = builder.repetition(op, attrs, inputs)
+        if before is not None:
             outputs = before.outputs
         else:
             # Also what is held is written to a name of its own: running statistics must not move twice.
