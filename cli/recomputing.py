@@ -62,7 +62,12 @@ def options(checkpoints: tuple[str, ...], budget: int | None) -> list[str]:
 
 
 def chosen(
-    model: Model, texts: tuple[str, ...], budget: int | None, stopped: list[Variable], feed_file: str | None, out: Output
+    model: Model,
+    texts: tuple[str, ...],
+    budget: int | None,
+    stopped: list[Variable],
+    feed_file: str | None,
+    out: Output,
 ) -> Choice | None:
     """The checkpoints that the options ask for; None where they ask for nothing.
 

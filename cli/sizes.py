@@ -9,18 +9,17 @@ import click
 _UNITS = ("", "K", "M", "G", "T")
 
 
-class ByteSize(click.ParamType):
-    """``4096``, ``512K``, ``1.5G``: K, M, G and T are powers of 1024; ``B`` and ``iB`` may follow."""
+def byte_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """The number that ``4096``, ``512K`` or ``1.5G`` stands for; callback of an option.
 
-    name = "BYTES"
-
-    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
-        if found is None:
-            self.fail(f"{value!r} is no number of bytes: expected 4096, 512K, 1.5G or the like", param, ctx)
-        return int(float(found[1]) * 1024 ** _UNITS.index(found[2].upper()))
+    K, M, G and T are powers of 1024; ``B`` and ``iB`` may follow.
+    """
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+    if found is None:
+        raise click.BadParameter(f"{value!r} is no number of bytes: expected 4096, 512K, 1.5G or the like")
+    return int(float(found[1]) * 1024 ** _UNITS.index(found[2].upper()))
 
 
 def size(nbytes: int) -> str:

@@ -15,7 +15,7 @@ from ..context import (
     repeated,
     run_options,
 )
-from ..sizes import ByteSize
+from ..sizes import byte_size
 from ..views import NOTHING, Report, Table, count, number, shape
 
 
@@ -32,7 +32,10 @@ from ..views import NOTHING, Report, Table, count, number, shape
     help="Tensors that backward keeps; it computes the others before the last of them again.",
 )
 @click.option(
-    "--memory-budget", type=ByteSize(), help="Choose checkpoints so that values and gradients fit (512M, 2G)."
+    "--memory-budget",
+    metavar="BYTES",
+    callback=byte_size,
+    help="Choose checkpoints so that values and gradients fit (512M, 2G).",
 )
 @run_options
 @click.option("--only-grads", is_flag=True, help="Exactly the list that append_backward returns.")
@@ -162,9 +165,7 @@ def _only_grads(pairs: list[list[str]], out: Output, files: dict[str, str]) -> N
         out.text(f"[{', '.join(f'({p}, {g})' for p, g in pairs)}]\n", files)
 
 
-def _report(
-    model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str], kept: list[str]
-) -> Report:
+def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str], kept: list[str]) -> Report:
     from ..backward_part import summary
 
     loss = model.the_loss

@@ -101,8 +101,8 @@ def choose(
 
     Args:
         stopped: names of variables through which no gradient flows.
-        budget: bytes that values and gradients may take, counted as in :class:`Choice`. The part of the program that is computed again is as short as
-            that allows; no checkpoints where none are needed.
+        budget: bytes that values and gradients may take, counted as in :class:`Choice`. The part of the program that
+            is computed again is as short as that allows; no checkpoints where none are needed.
         shapes: the shapes of fed variables; a dimension that neither they nor the program give counts as 1.
 
     Raises:
@@ -330,11 +330,11 @@ def _sizes(path: Sequence[Operator], values: Values, shapes: Mapping[str, Shape]
             if version not in specs:
                 specs[version] = _filled(v.spec, shapes.get(v.name) if v.name in known else None)
         found = _inferred(op, values, specs)
-        flat = [v for v in op.outputs for v in (v if isinstance(v, tuple) else (v,))]
-        for i, v in enumerate(flat):
-            if v is not None:
-                spec = found[i] if found is not None and i < len(found) and found[i] is not None else v.spec
-                specs[values.version_written(op, v)] = _filled(spec, None)
+        flat = [e for v in op.outputs for e in (v if isinstance(v, tuple) else (v,))]
+        for i, out in enumerate(flat):
+            if out is not None:
+                spec = found[i] if found is not None and i < len(found) and found[i] is not None else out.spec
+                specs[values.version_written(op, out)] = _filled(spec, None)
     return {version: spec.nbytes for version, spec in specs.items()}
 
 

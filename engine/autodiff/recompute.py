@@ -184,11 +184,7 @@ class _Segment:
 
 def _each(operands: Operands, change: Any) -> Operands:
     return tuple(
-        tuple(None if e is None else change(e) for e in v)
-        if isinstance(v, tuple)
-        else None
-        if v is None
-        else change(v)
+        tuple(None if e is None else change(e) for e in v) if isinstance(v, tuple) else None if v is None else change(v)
         for v in operands
     )
 
@@ -212,15 +208,13 @@ def places(
     return dict(sorted(found.items(), key=lambda item: item[1][1]))
 
 
-def boundaries(
-    path: Sequence[Operator], values: Values, kept: Mapping[Variable, tuple[Value, int]]
-) -> list[int]:
+def boundaries(path: Sequence[Operator], values: Values, kept: Mapping[Variable, tuple[Value, int]]) -> list[int]:
     """Where segments end.
 
     A segment reaches up to the first operator that reads its checkpoint, the last one just past the operator that
     makes it. A checkpoint that is read only after the next one was made ends its segment where it is made.
     """
-    made = {version: place for version, place in kept.values()}
+    made = {version for version, _ in kept.values()}
     first: dict[Value, int] = {}
     for i, op in enumerate(path):
         for v in each(op.inputs):

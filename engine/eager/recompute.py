@@ -155,7 +155,11 @@ class _Call:
             self.function(*args, **kwargs)
         if len(found) != self.retained:
             raise self._other(f"its operators retained {self.retained} values at first and {len(found)} now")
-        self.values = dict(enumerate(found))
+        # What the function writes holds again what it held, and so it is what was retained.
+        outside = {id(t.version) for t, _ in self.written}
+        self.values = {
+            i: (t, t.version.count if id(t.version) in outside else count) for i, (t, count) in enumerate(found)
+        }
 
     @staticmethod
     def _never(value: Any) -> Tensor:
@@ -219,7 +223,7 @@ def _kept(value: Any) -> Any:
         if hooks is not None:
             return hooks.pack(value)
         same = value.placed(value.array)
-        same.version = value.version
+        same._version = value.version
         return same
     if isinstance(value, (list, tuple)) and any(isinstance(e, Tensor) for e in value):
         return _Several(type(value), [_kept(e) for e in value])

@@ -13,7 +13,7 @@ import gradtool as paddle
 from gradtool._dispatch import apply
 from gradtool.engine import state
 from gradtool.engine.autodiff.gradients import calc_gradient
-from gradtool.engine.errors import GradientError, LossError, LossTypeError, ModeError, NoGradientRule, UsageError
+from gradtool.engine.errors import GradientError, LossError, LossTypeError, ModeError, NoGradientRule
 from gradtool.engine.ops.opdef import OpDef, parse_slots
 from tests.autodiff.nets import data, main, mean, op, two_layers
 
@@ -60,7 +60,6 @@ BAD_ARGUMENTS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "an element of no_grad_set": ({"no_grad_set": {3}}, TypeError, "no_grad_set's members"),
     "callbacks is a function": ({"callbacks": print}, TypeError, "'callbacks'"),
     "an element of callbacks": ({"callbacks": [print, 3]}, ValueError, "must be a callable object"),
-    "checkpoints": ({"checkpoints": ["a.tmp_1"]}, UsageError, "recomputation"),
 }
 
 

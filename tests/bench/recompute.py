@@ -2,8 +2,8 @@
 
 Run from the top of the repository::
 
-    python -m tests.bench.recompute                       # MLPs of 16 to 256 layers, a transformer of 24 blocks
-    python -m tests.bench.recompute --layers 64 1024 --blocks 12 --no-eager
+    python -m tests.bench recompute                       # MLPs of 16 to 256 layers, a transformer of 24 blocks
+    python -m tests.bench recompute --layers 64 1024 --blocks 12 --no-eager
 
 For each model: nothing computed again; a checkpoint after every √n-th layer; checkpoints chosen automatically. The
 columns are
@@ -42,7 +42,7 @@ WAYS = ("none", "sqrt", "auto")
 def main() -> None:
     """Print the tables that the command line asks for."""
     parser = argparse.ArgumentParser(
-        prog="python -m tests.bench.recompute", description=(__doc__ or "").splitlines()[0]
+        prog="python -m tests.bench recompute", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--layers", nargs="*", type=int, default=[16, 64, 256], help="layers of the MLPs")
     parser.add_argument("--blocks", nargs="*", type=int, default=[24], help="blocks of the transformers")
@@ -61,7 +61,9 @@ def main() -> None:
     for size in options.layers:
         for pieces in (False, True):
             peak, took = eager(size, pieces, options.runs)
-            print(f"{f'mlp {size}':<18}{'sqrt' if pieces else 'none':<6}{peak / MIB:>8.2f}{took * 1e3:>9.1f}", flush=True)
+            print(
+                f"{f'mlp {size}':<18}{'sqrt' if pieces else 'none':<6}{peak / MIB:>8.2f}{took * 1e3:>9.1f}", flush=True
+            )
 
 
 # -- static programs --------------------------------------------------------------------------------------------------

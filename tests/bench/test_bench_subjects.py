@@ -20,7 +20,7 @@ def printed(*arguments: str) -> list[str]:
 
 def test_every_subject_is_listed_with_what_it_measures() -> None:
     lines = dict(line.split(maxsplit=1) for line in printed())
-    assert {"commands", "depth", "dump", "eager", "memory", "programs", "sparse"} <= lines.keys()
+    assert {"commands", "depth", "dump", "eager", "memory", "programs", "recompute", "sparse"} <= lines.keys()
     assert all(text.endswith(".") for text in lines.values())
 
 
@@ -33,6 +33,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
         (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
+        (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
     ],
 )
 def test_a_subject_prints_its_rows(arguments: list[str], rows: list[str]) -> None:

@@ -74,6 +74,18 @@ def test_a_rate_beyond_the_curvature_leaves_the_minimum(sample: Load) -> None:
     assert losses[1.3] > 1.5 * losses[0.8]
 
 
+def test_a_recomputed_transformer_learns_the_same_in_less_memory(sample: Load) -> None:
+    module = sample("recomputed_transformer")
+    (plain, most), (some, less), (auto, least) = (
+        module.train(c, steps=12) for c in (None, lambda made: made[2:-1:3], "auto")
+    )
+    assert plain == some == auto
+    assert np.mean(plain[-3:]) < 0.5 * plain[0]
+    assert less < 0.4 * most
+    assert least < 0.25 * most
+    assert module.dynamic(recomputing=True, steps=2) == module.dynamic(recomputing=False, steps=2)
+
+
 def test_the_penalty_pulls_the_critics_steepness_towards_one(sample: Load) -> None:
     history = sample("gradient_penalty").train()
     losses, penalties = zip(*history, strict=True)
