@@ -29,6 +29,7 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
     """Carry out *plan* and find where most bytes are alive; the same number in every run on the same shapes."""
     given = [root(r) for r in regs if r is not None]
     foreign = {id(r) for r in given}
+    buffers: dict[int, np.ndarray[Any, Any]] = {}
     users: dict[int, int] = {}
     alive = most = 0
     where: Operator | None = None
@@ -45,17 +46,18 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
                 if key not in users:
                     alive += buffer.nbytes
                 users[key] = users.get(key, 0) + 1
+                buffers[r] = buffer  # kept, so that its identity is not given to another
         if alive > most:
             most, where = alive, step.op or where
         for r in step.dead:
-            value, regs[r] = regs[r], None
-            if value is None or id(root(value)) in foreign:
+            regs[r] = None
+            done = buffers.pop(r, None)
+            if done is None:
                 continue
-            key = id(root(value))
-            users[key] -= 1
-            if not users[key]:
-                del users[key]
-                alive -= root(value).nbytes
+            users[id(done)] -= 1
+            if not users[id(done)]:
+                del users[id(done)]
+                alive -= done.nbytes
     return Peak(most, where)
 
 

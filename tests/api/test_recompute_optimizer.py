@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedErro
 from gradtool.incubate.optimizer import RecomputeOptimizer
 from tests.autodiff.nets import main, run
 from tests.autodiff.test_backward_arguments import unchanged
+
+
+@pytest.fixture(autouse=True)
+def names_of_its_own() -> Iterator[None]:
+    """Optimizers count their learning rates in the whole process."""
+    with paddle.utils.unique_name.guard():
+        yield
 
 
 def net() -> tuple[Any, list[Any]]:

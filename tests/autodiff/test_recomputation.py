@@ -405,7 +405,8 @@ def test_training_after_an_update_reads_the_old_parameters() -> None:
     """A second loss after the update of the first: its operators read the parameters as they were before it."""
     loss, made = layers(3)
     other = paddle.mean(made[-1] * made[-1])
-    paddle.optimizer.SGD(0.5).minimize(loss)
+    with paddle.utils.unique_name.guard():
+        paddle.optimizer.SGD(0.5).minimize(loss)
     result, _ = paddle.static.append_backward(other, checkpoints=made[:2])
     verify(main())
     feed = {"x": numbers(4, 3, low=0.0).astype("float32")}

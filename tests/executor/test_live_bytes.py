@@ -49,7 +49,8 @@ def test_what_is_fed_and_parameters_do_not_count() -> None:
 def test_parameters_are_updated_as_in_a_run() -> None:
     x = data("x", *SIZE, gradient=False)
     loss = mean(paddle.static.nn.fc(op("cast", x, in_dtype=6, out_dtype=5), 1, name="fc"))
-    paddle.optimizer.SGD(0.5).minimize(loss)
+    with paddle.utils.unique_name.guard():
+        paddle.optimizer.SGD(0.5).minimize(loss)
     before = run(["fc.w_0"], {"x": np.ones(SIZE)})[0]  # fetched after the update
     peak([loss])
     w = np.array(paddle.static.global_scope().find_var("fc.w_0").get_tensor())
