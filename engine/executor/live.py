@@ -29,7 +29,7 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
     """Carry out *plan* and find where most bytes are alive; the same number in every run on the same shapes."""
     given = [root(r) for r in regs if r is not None]
     foreign = {id(r) for r in given}
-    buffers: dict[int, np.ndarray[Any, Any]] = {}
+    buffers: dict[int, Any] = {}
     users: dict[int, int] = {}
     alive = most = 0
     where: Operator | None = None
@@ -44,7 +44,7 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
             key = id(buffer)
             if key not in foreign:
                 if key not in users:
-                    alive += buffer.nbytes
+                    alive += nbytes(buffer)
                 users[key] = users.get(key, 0) + 1
                 buffers[r] = buffer  # kept, so that its identity is not given to another
         if alive > most:
@@ -57,13 +57,17 @@ def peak(plan: Plan, regs: list[Any]) -> Peak:
             users[id(done)] -= 1
             if not users[id(done)]:
                 del users[id(done)]
-                alive -= done.nbytes
+                alive -= nbytes(done)
     return Peak(most, where)
 
 
-def root(value: Any) -> np.ndarray[Any, Any]:
-    """The array that owns the storage of *value*."""
-    array = np.asarray(value)
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+def root(value: Any) -> Any:
+    """The array that owns the storage of *value*; what is no array (rows of a table) owns its own."""
+    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+        value = value.base
+    return value
+
+
+def nbytes(value: Any) -> int:
+    """Bytes that *value* holds."""
+    return int(getattr(value, "nbytes", 0))

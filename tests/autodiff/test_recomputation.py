@@ -459,3 +459,20 @@ def test_random_programs(recipe: list[Step], seed: int) -> None:
     assert len(plain) == len(again)
     for a, b in zip(plain, again, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_sparse_look_up_in_a_segment() -> None:
+    def gradient(checkpointed: bool) -> np.ndarray:
+        with fresh_programs(), scope_guard(Scope()):
+            paddle.seed(1)
+            ids = paddle.static.data("ids", [4, 3], "int64")
+            table = paddle.create_parameter([20, 8], "float32", name="table")
+            h = paddle.tanh(F.embedding(ids, table, sparse=True) * 2.0)
+            loss = mean(h * h)
+            checkpoints = [h] if checkpointed else None
+            found = paddle.static.append_backward(loss, checkpoints=checkpoints)
+            ((_, g),) = found[0] if checkpointed else found
+            assert checkpointed == any("lookup_table_v2(" in line for line in repeated())
+            return np.asarray(run([g], {"ids": np.arange(12).reshape(4, 3) % 5})[0])
+
+    np.testing.assert_array_equal(gradient(True), gradient(False))
