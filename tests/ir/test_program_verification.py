@@ -170,6 +170,10 @@ def _lost_origin(p: Program) -> None:
     gradient.origin = p.clone().global_block().ops[2]  # type: ignore[attr-defined]
 
 
+def _lost_repetition(p: Program) -> None:
+    op_of(p, "relu_grad").repeats = p.clone().global_block().ops[2]  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("damage", "invariant"),
     [
@@ -204,6 +208,7 @@ def _lost_origin(p: Program) -> None:
         (_wrong_gradient_spec, "specs match inference"),
         (_impossible_inputs, "specs match inference"),
         (_lost_origin, "gradient operators know their forward operator"),
+        (_lost_repetition, "gradient operators know their forward operator"),
     ],
 )
 def test_damage_is_found(program: Program, damage: Callable[[Program], None], invariant: str) -> None:
