@@ -93,19 +93,20 @@ class _Reader:
                     self.at = f", block {home.idx}, variable {i}"
                     self.variable(home, entry)
             ops: list[Operator] = []
-            origins: list[tuple[int, int]] = []
+            links: list[tuple[str, str, int, int]] = []
             for home, block in zip(program.blocks, blocks, strict=True):
                 for i, entry in enumerate(block["operators"]):
                     self.at = f", block {home.idx}, operator {i}"
                     told = self.take(entry, _OPERATOR)
-                    if told["gradient_of"] is not None:
-                        origins.append((len(ops), told["gradient_of"]))
+                    for name, attribute in (("gradient_of", "origin"), ("repeats", "repeats")):
+                        if told[name] is not None:
+                            links.append((name, attribute, len(ops), told[name]))
                     ops.append(home._append(self.operator(home, told)))
             self.at = ""
-            for own, number in origins:
+            for name, attribute, own, number in links:
                 if number >= own:
-                    self.fail("gradient_of to be the number of an operator before", f"it is {number}")
-                ops[own].origin = ops[number]
+                    self.fail(f"{name} to be the number of an operator before", f"it is {number}")
+                setattr(ops[own], attribute, ops[number])
             check_blocks(program)
             return checked(program, "loading")
         except FileFormatError:
@@ -278,5 +279,6 @@ _OPERATOR: dict[str, Field] = {
     "role_var": (lambda v: _is_names(v) and len(v) % 2 == 0, "parameters and gradients, two by two", []),
     "scope": (_is_text, "a path", "/"),
     "gradient_of": (_is_count, "the number of the operator that it differentiates", None),
+    "repeats": (_is_count, "the number of the operator that it runs again", None),
     "location": (_is_count, "the number of a location", None),
 }

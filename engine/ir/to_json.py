@@ -108,9 +108,10 @@ class _Writer:
             found["role_var"] = list(op.role_var)
         if op.scope != "/":
             found["scope"] = op.scope
-        origin = self.numbers.get(op.origin) if op.origin is not None else None
-        if origin is not None and origin < self.numbers[op]:
-            found["gradient_of"] = origin
+        for name, other in (("gradient_of", op.origin), ("repeats", op.repeats)):
+            number = self.numbers.get(other) if other is not None else None
+            if number is not None and number < self.numbers[op]:
+                found[name] = number
         return found | self.place(op.loc)
 
     def value(self, op: Operator, name: str, value: Any) -> Any:

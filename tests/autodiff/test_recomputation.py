@@ -23,6 +23,7 @@ from gradtool.engine.errors import (
 )
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir.default import fresh_programs
+from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.verify import verify
 from tests.autodiff.nets import backward_ops, check_by_differences, data, lines, main, mean, numbers, op, pairs, run
 from tests.autodiff.random_programs import Net, Step, steps
@@ -389,10 +390,16 @@ def test_a_penalty_on_gradients_is_itself_recomputed() -> None:
     check_by_differences(loss, given, {"x": run([found], given)[0]})
 
 
-def test_a_clone_keeps_what_is_repeated() -> None:
+@pytest.mark.parametrize("how", ["clone", "json", "bytes"])
+def test_a_copy_keeps_what_is_repeated(how: str) -> None:
     loss, made = layers(4, lambda h: F.dropout(h, 0.5))
     paddle.static.append_backward(loss, checkpoints=made[:3])
-    copy = main().clone()
+    copies: dict[str, Callable[[], Any]] = {
+        "clone": main().clone,
+        "json": lambda: Program.from_json(main().to_json()),
+        "bytes": lambda: Program.parse_from_string(main().serialize_to_string()),
+    }
+    copy = copies[how]()
     verify(copy)
     ours, theirs = main().global_block().ops, copy.global_block().ops
     assert [o.repeats and ours.index(o.repeats) for o in ours] == [

@@ -308,6 +308,7 @@ WRONG = [
     (put(["a"], *OPERATOR, "role_var"), "two by two"),
     (put(0, *OPERATOR, "gradient_of"), "an operator before, but it is 0"),
     (put(-1, *OPERATOR, "gradient_of"), "the number of the operator"),
+    (put(0, *OPERATOR, "repeats"), "an operator before, but it is 0"),
 ]
 
 
