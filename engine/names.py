@@ -52,6 +52,11 @@ def old_version(name: str, version: int) -> str:
     return f"{name}@VERSION@{version}"
 
 
+def before_loop(name: str, number: int) -> str:
+    """The value that *name* had before a loop overwrote it, saved because it is used afterwards."""
+    return f"{name}@BEFORE@{number}"
+
+
 def recomputed(name: str, segment: int) -> str:
     """What backward computes again for the forward variable *name*; segments count from the last."""
     return f"{name}.subprog_{segment}"
@@ -74,15 +79,19 @@ def forward(name: str) -> str:
 class UniqueNames:
     """One counter per key: ``fc_0``, ``fc_1``, ``relu_0``, …"""
 
-    __slots__ = ("counts", "prefix")
+    __slots__ = ("counts", "journal", "prefix")
 
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix
         self.counts: defaultdict[str, int] = defaultdict(int)
+        self.journal: list[str] | None = None
+        """The keys counted since someone began to note them, to be able to take names back."""
 
     def __call__(self, key: str) -> str:
         number = self.counts[key]
         self.counts[key] = number + 1
+        if self.journal is not None:
+            self.journal.append(key)
         return f"{self.prefix}{key}_{number}"
 
     def copy(self) -> UniqueNames:

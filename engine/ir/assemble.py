@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import names, source
 from ..errors import OperatorError, ProgramError, VariableNotFound, did_you_mean
 from ..ops import registry
-from ..ops.opdef import OpDef, Slot
+from ..ops.opdef import BLOCK, OpDef, Slot
 from ..source import NOWHERE, Location
 from .operator import Operands, Operator
 from .program import Block, Program
@@ -49,6 +49,9 @@ def assemble(
     """
     for name in attrs:
         check_attribute(op, name)
+    missing = next((n for n, v in op.defaults.items() if v is BLOCK and n not in attrs), None)
+    if missing is not None:
+        raise OperatorError(f"attribute {missing} of {op.type} is missing.")
     made = Operator(
         block,
         op,
@@ -105,15 +108,6 @@ def _find(block: Block, name: str) -> Variable | None:
 # -- blocks -----------------------------------------------------------------------------------------------------------
 
 
-def blocks_of(op: Operator) -> Iterator[Block]:
-    """The blocks that the operator's attributes hold."""
-    for value in op.attrs.values():
-        if isinstance(value, Block):
-            yield value
-        elif isinstance(value, tuple) and value and isinstance(value[0], Block):
-            yield from value
-
-
 def new_block(program: Program, parent: int, forward: int, backward: int) -> Block:
     """Add a block; raises :class:`ProgramError` if it cannot stand there."""
     idx = len(program.blocks)
@@ -134,7 +128,7 @@ def check_blocks(program: Program) -> None:
     for b in program.blocks:
         if not -1 <= b.backward_block_idx < len(program.blocks):
             raise ProgramError(f"block {b.idx} names block {b.backward_block_idx}, which does not exist.")
-        inside[b.idx] = {inner.idx for op in b.ops for inner in blocks_of(op)}
+        inside[b.idx] = {inner.idx for op in b.ops for inner in op.sub_blocks}
     around = dict.fromkeys(inside, 0)
     for held in inside.values():
         for idx in held:

@@ -10,6 +10,7 @@ from ..errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramErr
 from ..ops import registry
 from ..ops.opdef import OpDef, Slot
 from ..spec import TensorSpec
+from . import renew
 from .operator import Operands, Operator, each
 from .program import Block
 from .variable import Variable
@@ -48,6 +49,8 @@ def emit(
     loc = source.here()
     for v in each(inputs):
         _check_member(v, block, op)
+    if block.program.renewed:
+        inputs = renew.current_operands(block.program, inputs)
     try:
         specs = infer(op, inputs, filled)
     except GradtoolError as error:
@@ -124,7 +127,8 @@ def checked_op(
     )
     made.role_var = tuple(attrs.get("op_role_var", ()))
     specs: Sequence[Any] = ()
-    if op.forward is None:
+    inferred = op.forward is None and op.infers
+    if inferred:
         try:
             specs = infer(op, ins, filled)
         except GradtoolError as error:
@@ -136,7 +140,7 @@ def checked_op(
                     v.spec = s
         elif value is not None:
             value.spec = spec
-    if op.forward is None and all(v.stop_gradient for v in each(ins)):
+    if inferred and all(v.stop_gradient for v in each(ins)):
         for v in each(outs):
             if not v.is_parameter:
                 v.stop_gradient = True
@@ -179,7 +183,7 @@ def _as_list(value: Any) -> list[Any]:
 
 def _variable(block: Block, value: Any, op: OpDef) -> Variable | None:
     if isinstance(value, Variable):
-        return value
+        return renew.current(value) if value.block.program.renewed else value
     if isinstance(value, str):
         return None if value == names.EMPTY else block._var_recursive(value)
     raise ArgumentTypeError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from operator import attrgetter
+from typing import Any
 
 from ..collector import paused_gc
 from . import roles
@@ -30,11 +31,8 @@ def clone(program: Program, for_test: bool = False) -> Program:
             new._appending_grad_times = program._appending_grad_times
         twins: dict[Variable, Variable] = {}
         kept: list[list[Operator]] = []
-        for block in program.blocks:
-            twin = Block(new, block.idx, block.parent_idx)
-            twin.forward_block_idx = block.forward_block_idx
-            twin.backward_block_idx = block.backward_block_idx
-            new.blocks.append(twin)
+        homes = _blocks(program, new, for_test)
+        for block, twin in homes.items():
             ops = [o for o in block.ops if not for_test or roles.is_forward(o.role)]
             kept.append(ops)
             used = _used(ops) if len(ops) < len(block.ops) else None
@@ -48,8 +46,43 @@ def clone(program: Program, for_test: bool = False) -> Program:
         copies: dict[Operator, Operator] = {}
         for twin, ops in zip(new.blocks, kept, strict=True):
             for op in ops:
-                copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
+                made_op = copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
+                if op.op.holds_blocks:
+                    made_op.attrs = {name: _moved(value, homes) for name, value in made_op.attrs.items()}
+                    for inner in made_op.sub_blocks:
+                        inner.owner = inner.owner or made_op
         return checked(new, "clone")
+
+
+def _blocks(program: Program, new: Program, for_test: bool) -> dict[Block, Block]:
+    """Empty blocks of *new*, by the block that they are copies of; with *for_test* those of forward operators only."""
+    needed = {program.blocks[0]}
+    for block in program.blocks:  # a block comes after the one around it
+        if block in needed or not for_test:
+            needed.add(block)
+            for op in block.ops:
+                if not for_test:
+                    needed.update(op.sub_blocks)
+                elif roles.is_forward(op.role):
+                    needed.update(op.sub_blocks[:1])  # a second one is for the backward part
+    homes: dict[Block, Block] = {}
+    for block in program.blocks:
+        if block in needed:
+            homes[block] = Block(new, len(homes), -1)
+    numbers = {block.idx: twin.idx for block, twin in homes.items()}
+    for block, twin in homes.items():
+        twin.parent_idx = numbers.get(block.parent_idx, -1)
+        twin.forward_block_idx = numbers.get(block.forward_block_idx, -1)
+        twin.backward_block_idx = numbers.get(block.backward_block_idx, -1)
+    new.blocks = list(homes.values())
+    return homes
+
+
+def _moved(value: Any, homes: dict[Block, Block]) -> Any:
+    """An attribute's value with the copies of blocks in their place."""
+    if isinstance(value, tuple):
+        return tuple(_moved(v, homes) for v in value if not isinstance(v, Block) or v in homes)
+    return homes[value] if isinstance(value, Block) else value
 
 
 def _used(ops: list[Operator]) -> set[Variable]:

@@ -70,6 +70,17 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
 
 
 @contextmanager
+def inside(block: Block) -> Iterator[None]:
+    """Append operators made inside to *block* of its program."""
+    program = block.program
+    before, program.current_block_idx = program.current_block_idx, block.idx
+    try:
+        yield
+    finally:
+        program.current_block_idx = before
+
+
+@contextmanager
 def fresh_programs() -> Iterator[tuple[Program, Program]]:
     """New empty default programs for the code inside; yields them."""
     main, startup = Program(), Program()

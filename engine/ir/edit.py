@@ -27,6 +27,7 @@ def insert_op(
     """An operator before the one at *index*, checked as ``Block.append_op`` does."""
     op = checked_op(block, type, inputs or {}, outputs or {}, attrs or {})
     block.ops.insert(index, op)
+    block.program.overwritten.update(op.output_variables())
     for v in op.output_variables():
         find_writer(v)
     block.program.version += 1
@@ -102,10 +103,9 @@ def rewrite(op: Operator, old_name: str, new_name: str) -> None:
 
 
 def find_writer(variable: Variable) -> None:
-    """Set ``variable.op`` to the last operator of the program that writes it."""
+    """Set ``variable.op`` to the last operator of its block that writes it."""
     variable.op = None
-    for block in reversed(variable.block.program.blocks):
-        for op in reversed(block.ops):
-            if any(v is variable for v in op.output_variables()):
-                variable.op = op
-                return
+    for op in reversed(variable.block.ops):
+        if any(v is variable for v in op.output_variables()):
+            variable.op = op
+            return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import names, source
 from ..errors import SlotNotFound, did_you_mean
-from ..ops.opdef import OpDef, Slot
+from ..ops.opdef import BlockValue, OpDef, Slot
 from ..source import Location
 from .variable import Variable
 
@@ -29,6 +29,8 @@ _interned: dict[Any, Mapping[str, Any]] = {}
 
 def intern_attrs(op: OpDef, attrs: Mapping[str, Any]) -> Mapping[str, Any]:
     """One shared mapping for equal attributes, so that a million operators do not hold a million of them."""
+    if op.holds_blocks:
+        return attrs  # the shared mappings must not keep programs alive
     try:
         key = (op.type, tuple(map(_typed, attrs.values())))
         return _interned.setdefault(key, attrs)
@@ -99,13 +101,37 @@ class Operator:
 
         return OpDesc(self)
 
+    # -- blocks ---------------------------------------------------------------------------------------------------
+
+    @property
+    def sub_blocks(self) -> tuple[Block, ...]:
+        """The blocks that its attributes refer to, in the order of the attributes."""
+        if not self.op.holds_blocks:
+            return ()
+        found: list[Any] = []
+        for value in self.attrs.values():
+            found += [b for b in (value if isinstance(value, tuple) else (value,)) if isinstance(b, BlockValue)]
+        return tuple(found)
+
+    def _block_attr(self, name: str) -> Block:
+        """The block that an attribute refers to."""
+        return self.attr(name)  # type: ignore[no-any-return]
+
+    def _block_attr_id(self, name: str) -> int:
+        """The index of the block that an attribute refers to."""
+        return self._block_attr(name).idx
+
+    def _blocks_attr_ids(self, name: str) -> list[int]:
+        """The indices of the blocks that an attribute refers to."""
+        return [b.idx for b in self.attr(name)]
+
     # -- slots ----------------------------------------------------------------------------------------------------
 
     @property
     def input_names(self) -> list[str]:
         """Input slot names, sorted."""
         listed = zip(self.op.inputs, self.inputs, strict=False)
-        return sorted(s.name for s, v in listed if v is not None or not s.unlisted)
+        return sorted(s.name for s, v in listed if v or not s.unlisted)
 
     @property
     def output_names(self) -> list[str]:
@@ -114,7 +140,7 @@ class Operator:
 
     def _shown_outputs(self) -> Iterator[Slot]:
         for slot, value in zip(self.op.outputs, self.outputs, strict=True):
-            if value is not None or not slot.optional or self.op.forward is not None:
+            if value or (not slot.unlisted and (value is not None or not slot.optional or self.op.forward is not None)):
                 yield slot
 
     def input(self, slot: str) -> list[str]:

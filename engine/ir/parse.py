@@ -1,7 +1,8 @@
 """Reading a program back from its text (``text.py`` says how it is printed).
 
 The text says neither which variables are fed nor how optimizers treat a parameter. A dense variable of block 0 that
-no operator writes and that does not live in the scope is taken as fed; parameters get the default settings.
+no operator writes before it is read and that does not live in the scope is taken as fed; parameters get the default
+settings.
 """
 
 from __future__ import annotations
@@ -343,8 +344,14 @@ _NUMBERED = re.compile(r"(.+)_(\d{1,18})")
 
 def _complete(program: Program) -> None:
     """Fed variables, the counters of unique names, and how often a backward part was appended."""
+    first: dict[Variable, bool] = {}
+    for op in program.blocks[0].ops:
+        for v in op.input_variables():
+            first.setdefault(v, True)
+        for v in op.output_variables():
+            first.setdefault(v, False)
     for v in program.blocks[0].vars.values():
-        v.is_data = v.op is None and not v.persistable and not v.is_parameter and v.kind == DENSE
+        v.is_data = first.get(v, True) and not v.persistable and not v.is_parameter and v.kind == DENSE
     counts = program.names.counts
     for v in program.list_vars():
         for name in (v.name, v.name.rpartition(".")[0]):  # fc_0.tmp_1 was counted under fc_0.tmp and fc

@@ -15,9 +15,10 @@ from ..errors import (
     did_you_mean,
 )
 from ..names import UniqueNames
+from ..ops.opdef import BlockValue
 from ..spec import Shape, TensorSpec
 from .operator import Operator
-from .variable import DENSE, Parameter, Variable, check_same, declare_again, values_module
+from .variable import DENSE, STEP_SCOPES, Parameter, Variable, check_same, declare_again, values_module
 
 if TYPE_CHECKING:
     from .desc import BlockDesc
@@ -32,6 +33,10 @@ class Program:
         names: the generator of unique names, one per program.
         version: grows with every edit; plans are cached under it.
         live: persistable variables whose value is asked for before every run (a scheduled learning rate), by name.
+        overwritten: variables that more than one operator of their block writes.
+        renewed: loop variables as they were given to a loop, see ``renew.py``.
+        open_loops: how many loop bodies are being built, one inside the other.
+        printed: how often ``print`` operators have printed.
     """
 
     def __init__(self) -> None:
@@ -42,6 +47,10 @@ class Program:
         self.current_block_idx = 0
         self.plans: dict[Any, Any] = {}
         self.live: dict[str, Callable[[], float]] = {}
+        self.overwritten: set[Variable] = set()
+        self.renewed: dict[Variable, tuple[Variable, Operator]] = {}
+        self.open_loops = 0
+        self.printed: dict[Operator, int] = {}
         self._seed = 0
         self._appending_grad_times = 0
 
@@ -77,6 +86,22 @@ class Program:
 
     def current_block(self) -> Block:
         return self.blocks[self.current_block_idx]
+
+    def _create_block(self, parent_idx: int | None = None) -> Block:
+        """Begin a block: operators made from now on go there, until :meth:`_rollback`.
+
+        Args:
+            parent_idx: the block around it; the current block when None.
+        """
+        block = Block(self, len(self.blocks), self.current_block_idx if parent_idx is None else parent_idx)
+        self.blocks.append(block)
+        self.current_block_idx = block.idx
+        self.version += 1
+        return block
+
+    def _rollback(self) -> None:
+        """Go back to the block around the current one."""
+        self.current_block_idx = self.current_block().parent_idx
 
     def list_vars(self) -> Iterator[Variable]:
         """Every variable of every block."""
@@ -188,7 +213,7 @@ def _container_module() -> Any:
     return importlib.import_module("gradtool._nested")
 
 
-class Block:
+class Block(BlockValue):
     """A list of operators and the variables that they work on.
 
     Attributes:
@@ -204,6 +229,7 @@ class Block:
         "forward_block_idx",
         "idx",
         "ops",
+        "owner",
         "parent_idx",
         "pending",
         "program",
@@ -218,6 +244,8 @@ class Block:
         self.backward_block_idx = -1
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
+        self.owner: Operator | None = None
+        """The operator that runs the block."""
         self.pending: list[Operator] = []
         """Operators of a backward part that is still being built: only ``desc`` shows them."""
 
@@ -248,7 +276,7 @@ class Block:
         return name in self.vars
 
     def _find_var_recursive(self, name: str) -> Variable | None:
-        """The variable of that name here, in an enclosing block or in the forward block."""
+        """The variable of that name here, in an enclosing block, or in a block whose frames this one reads."""
         seen = set()
         todo = [self.idx]
         while todo:
@@ -259,8 +287,14 @@ class Block:
             block = self.program.blocks[idx]
             if name in block.vars:
                 return block.vars[name]
-            todo += [block.parent_idx, block.forward_block_idx]
+            todo += [block.parent_idx, block.forward_block_idx, *block._framed()]
         return None
+
+    def _framed(self) -> Iterator[int]:
+        """The blocks whose frames the operator reads that runs this one."""
+        for v in self.owner.input_variables() if self.owner is not None else ():
+            if v.kind == STEP_SCOPES and v.op is not None:
+                yield from [b.idx for b in v.op.sub_blocks[:1]]
 
     def _var_recursive(self, name: str) -> Variable:
         found = self._find_var_recursive(name)
@@ -376,10 +410,21 @@ class Block:
     def _append(self, op: Operator) -> Operator:
         """Enter an operator that is known to be right."""
         self.ops.append(op)
+        for inner in op.sub_blocks:
+            if isinstance(inner, Block) and inner.program is self.program:
+                inner.owner = inner.owner or op
         for v in op.output_variables():
-            v.op = op
+            if v.block is self:  # a write from inside a block counts as one of the operator that holds the block
+                if v.op is not None:
+                    self.program.overwritten.add(v)
+                v.op = op
         self.program.version += 1
         return op
+
+    def _set_forward_block_idx(self, idx: int) -> None:
+        """Make this the block of the gradient of block *idx*."""
+        self.forward_block_idx = idx
+        self.program.blocks[idx].backward_block_idx = self.idx
 
     def _replace_ops(self, ops: list[Operator]) -> None:
         """Swap in a new list of operators, as passes do."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..collector import paused_gc
 from ..errors import UsageError
-from .assemble import blocks_of
+from .blocks import leave
 from .checking import checked
 from .operator import Operator, each
 from .program import Program
@@ -56,7 +56,9 @@ def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, ski
             )
         used.update(block.vars[name] for name in (*feeds, *fetches))
         block.vars = {name: v for name, v in block.vars.items() if v in used}
+        removed = set(block.ops).difference(kept)
         block._replace_ops(kept)
+        leave(new, removed)
         return checked(new, "prune")
 
 
@@ -69,7 +71,7 @@ def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> l
         if needed.isdisjoint(written):
             continue
         kept.append(op)
-        if any(blocks_of(op)):  # a block may leave a variable as it was
+        if op.sub_blocks:  # a block may leave a variable as it was
             needed |= {v.name for v in _touched(op)} - fed
         else:
             needed -= written
@@ -84,5 +86,5 @@ def _touched(op: Operator) -> Iterable[Variable]:
     for inner in todo:  # grows while it is walked
         yield from inner.input_variables()
         yield from inner.output_variables()
-        for block in blocks_of(inner):
+        for block in inner.sub_blocks:
             todo += block.ops

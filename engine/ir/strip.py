@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from .. import names
 from ..collector import paused_gc
 from . import roles
+from .blocks import leave
 from .operator import Operator, each
 from .program import Program
 from .variable import Variable
 
 
 def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
-    """Remove the backward and optimizer operators of block 0, and the variables that only they used.
+    """Remove the backward and optimizer operators of block 0, their blocks, and the variables that only they used.
 
     Unlike ``clone(for_test=True)`` it leaves dropout and batch_norm as they are, and the variables in their order.
 
@@ -59,6 +60,7 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
                 v.op = op
         program._appending_grad_times = int(any(roles.is_backward(op.role) for op in kept))
         block._replace_ops(kept)
+        leave(program, removed)
     return len(removed)
 
 

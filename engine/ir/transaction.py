@@ -1,11 +1,12 @@
-"""All or nothing: a function that edits programs in several steps, and must leave them alone when a step fails."""
+"""All or nothing: functions that edit programs in several steps, and must leave them alone when a step fails."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .program import Program
+from .edit import find_writer
+from .program import Block, Program
 
 
 @contextmanager
@@ -47,3 +48,67 @@ class _Snapshot:
         program.live = self.live
         program._appending_grad_times = self.calls
         program.version += 1
+
+
+@contextmanager
+def appended_or_nothing(*programs: Program) -> Iterator[None]:
+    """Take back what the code inside appended to the current block of *programs* and those around it, if it raises.
+
+    Unlike :func:`unchanged_on_failure` it costs nothing that grows with the program unless there is something to take
+    back, so a program may hold any number of blocks that were built inside.
+    """
+    marks = [_Mark(p) for p in dict.fromkeys(programs)]
+    try:
+        yield
+    except BaseException:
+        for mark in marks:
+            mark.undo()
+        raise
+    finally:
+        for mark in marks:
+            mark.close()
+
+
+class _Mark:
+    """How far a program goes."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.current = program.current_block_idx
+        self.count = len(program.blocks)
+        self.ends: list[tuple[Block, int, int]] = []
+        index = program.current_block_idx
+        while index >= 0:
+            block = program.blocks[index]
+            self.ends.append((block, len(block.ops), len(block.vars)))
+            index = block.parent_idx
+        self.names = program.names
+        self.opened = self.names.journal is None
+        if self.names.journal is None:
+            self.names.journal = []
+        self.noted = len(self.names.journal)
+
+    def undo(self) -> None:
+        program = self.program
+        del program.blocks[self.count :]
+        program.current_block_idx = self.current
+        for block, ops, variables in self.ends:
+            removed = block.ops[ops:]
+            del block.ops[ops:]
+            for name in list(block.vars)[variables:]:
+                del block.vars[name]
+            for v in {v: None for op in removed for v in op.output_variables()}:
+                if v.block.vars.get(v.name) is v:
+                    find_writer(v)
+            if not 0 <= block.backward_block_idx < self.count:
+                block.backward_block_idx = -1
+        journal = self.names.journal
+        assert journal is not None
+        for key in journal[self.noted :]:
+            self.names.counts[key] -= 1
+        del journal[self.noted :]
+        program.version += 1
+
+    def close(self) -> None:
+        if self.opened:
+            self.names.journal = None

@@ -29,6 +29,8 @@ def values_module() -> Any:
 
 DENSE = "DENSE_TENSOR"
 SELECTED_ROWS = "SELECTED_ROWS"
+STEP_SCOPES = "STEP_SCOPES"
+"""The kind of variable that holds the frames of a block's runs (``blocks.py``)."""
 
 
 class Variable(AnyTensor):

@@ -13,7 +13,7 @@ from .. import source
 from ..errors import GradtoolError, ProgramError
 from ..ops.opdef import Slot
 from ..spec import UNKNOWN, TensorSpec
-from . import build, roles
+from . import blocks, build, roles
 from .operator import Operands, Operator
 from .program import Program
 from .variable import Variable
@@ -231,7 +231,8 @@ def _(program: Program) -> Iterator[Problem]:
     last: dict[Variable, Operator] = {}
     for op in _ops(program):
         for v in op.output_variables():
-            last[v] = op
+            if v.block is op.block:
+                last[v] = op
     for v in program.list_vars():
         if v.op is not last.get(v):
             wrong = "no operator" if v.op is None else v.op.summary()
@@ -249,9 +250,39 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"the shape {list(p.shape)} of parameter '{p.name}' is not known", p
 
 
+@invariant("a block belongs to one operator")
+def _(program: Program) -> Iterator[Problem]:
+    owners: dict[int, Operator] = {}
+    for op in _ops(program):
+        for block in op.sub_blocks:
+            if not (block.program is program and program.blocks[block.idx] is block):
+                yield f"{op.type} refers to a block of another program", op
+            elif block.parent_idx != op.block.idx and block.forward_block_idx < 0:
+                yield f"{op.type} of block {op.block.idx} refers to block {block.idx}, which is not inside it", op
+            elif owners.setdefault(block.idx, op) is not op and not op.type.startswith("pylayer"):
+                yield f"block {block.idx} belongs to two operators", op
+
+
+@invariant("an operator names what its block uses")
+def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
+        if not op.op.holds_blocks or op.op.forward is not None or op.type == "block_grad":
+            continue  # a backward block also finds what the forward block left
+        inputs, outputs = set(op.input_variables()), set(op.output_variables())
+        for block in op.sub_blocks[:1]:
+            for v in blocks.reads(block):
+                if v not in inputs:
+                    yield f"block {block.idx} reads '{v.name}', which {op.type} does not name", op
+            for v in blocks.writes(block):
+                if v not in outputs:
+                    yield f"block {block.idx} writes '{v.name}', which {op.type} does not name", op
+
+
 @invariant("specs match inference")
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
+        if not op.op.infers:
+            continue
         if op.op.forward is not None:
             yield from _gradient_specs(op)
             continue

@@ -24,7 +24,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, overload
 
 from ..errors import OperatorError
 from ..spec import TensorSpec, in_use
@@ -76,6 +76,10 @@ class Trait(enum.Flag):
     """Reads the shapes and dtypes of its inputs and not their values, which need not be kept alive for it."""
     INTERNAL = enum.auto()
     """Used in rules only; programs never hold it, so it has no place in the list of operators."""
+    EFFECT = enum.auto()
+    """Does something beside computing its results (prints, checks, calls the user's code): it always runs."""
+    OPAQUE = enum.auto()
+    """What it computes does not follow from what it reads: its outputs are what they were declared as."""
     MOVES = enum.auto()
     """Elements of any type come out as they went in: moved, repeated or left out, and nothing computed with them."""
     HOLOMORPHIC = enum.auto()
@@ -85,6 +89,16 @@ class Trait(enum.Flag):
     """
     COMPLEX = enum.auto()
     """Takes complex numbers, and the rule itself gives ``∂L/∂Re x + i·∂L/∂Im x``, as ``abs`` does."""
+
+
+class BlockValue:
+    """What an attribute that refers to a block holds: a block of a program (``ir/program.py``) is one."""
+
+    __slots__ = ()
+
+
+BLOCK: Final = BlockValue()
+"""The default of an attribute that refers to a block; every operator with such an attribute gives a real one."""
 
 
 class Slot(NamedTuple):
@@ -170,6 +184,8 @@ class OpDef:
         differentiable: False ends every gradient path here, on purpose.
         trait: see :class:`Trait`.
         forward: for a gradient operator, the operator that it differentiates.
+        holds_blocks: whether it has attributes that refer to blocks, which it runs. What such an operator computes,
+            and its gradient, follow from its blocks; its rule only says which slots take part.
     """
 
     __slots__ = (
@@ -179,6 +195,7 @@ class OpDef:
         "differentiable",
         "doc",
         "forward",
+        "holds_blocks",
         "infer_fn",
         "input_index",
         "inputs",
@@ -216,6 +233,7 @@ class OpDef:
         self.differentiable = differentiable
         self.kernel_attrs = kernel_attrs
         self.forward = forward
+        self.holds_blocks = any(isinstance(v, BlockValue) or n == "blocks" for n, v in self.defaults.items())
         self.doc = (kernel.__doc__ or "").strip()
         self.rule: Rule | None = None
         self.infer_fn: Callable[..., Any] | None = None
@@ -291,6 +309,11 @@ class OpDef:
         return self._samples is not None
 
     # -- use ------------------------------------------------------------------------------------------------------
+
+    @property
+    def infers(self) -> bool:
+        """Whether the specs of its outputs follow from its inputs."""
+        return not (self.holds_blocks or self.trait & Trait.OPAQUE)
 
     @property
     def grad_op(self) -> OpDef | None:

@@ -18,8 +18,7 @@ import gradtool as paddle
 from gradtool.engine import source
 from gradtool.engine.errors import FileFormatError, ProgramError
 from gradtool.engine.ir import to_json as writing
-from gradtool.engine.ir.operator import intern_attrs
-from gradtool.engine.ir.program import Block, Program
+from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.verify import verify
 
 SCHEMA = json.loads((Path(writing.__file__).parent / "schemas" / "static-program.json").read_text(encoding="utf-8"))
@@ -117,51 +116,53 @@ def test_a_loaded_program_reuses_its_backward_part() -> None:
         assert str(found) == str(main)
 
 
-def test_blocks_and_references_to_them_come_back() -> None:
-    program = Program()
-    outer = program.global_block()
-    outer.create_var("x", [2], "float32")
-    op = outer.append_op("relu", {"X": "x"}, {"Out": outer.create_var("y", [2])})
-    for idx, parent, forward in ((1, 0, -1), (2, 0, 1), (3, 1, -1)):
-        block = Block(program, idx, parent)
-        block.forward_block_idx = forward
-        program.blocks.append(block)
-        block.append_op("relu", {"X": "x"}, {"Out": block.create_var("z", [2])})
-    program.blocks[1].backward_block_idx = 2
-    # No operator of this version has a block; the forms carry them for those that will.
-    op.op.defaults.update(sub_block=None, blocks=())
-    try:
-        op.attrs = intern_attrs(
-            op.op, {"sub_block": program.blocks[1], "blocks": (program.blocks[2], program.blocks[3])}
-        )
-        for inner in (1, 2, 3):
-            held = program.blocks[inner].ops[0]
-            held.attrs = intern_attrs(held.op, {"sub_block": None, "blocks": ()})
-        assert "sub_block = block[1]" in str(op)
-        assert "blocks = blocks[[2, 3]]" in str(op)
-        text = program.to_json()
-        jsonschema.validate(json.loads(text), SCHEMA)
-        for found in (*forms(program), Program.parse_from_string(str(program))):
-            assert str(found) == str(program)
-            read = found.global_block().ops[0].attrs
-            assert read["sub_block"] is found.blocks[1]
-            assert read["blocks"] == (found.blocks[2], found.blocks[3])
-            assert [b.backward_block_idx for b in found.blocks] == [-1, 2, -1, -1]
-        data = json.loads(text)
-        for inner, reference in ((1, 1), (1, 0), (3, 1)):
-            wrong = copy.deepcopy(data)
-            wrong["blocks"][inner]["operators"][0]["attributes"]["sub_block"] = {"block": reference}
-            if (inner, reference) == (3, 1):
-                wrong["blocks"][1]["operators"][0]["attributes"]["sub_block"] = {"block": 3}
-            with pytest.raises(FileFormatError, match="is run inside itself"):
-                Program.from_json(json.dumps(wrong))
-        data["blocks"][0]["operators"][0]["attributes"]["sub_block"] = {"block": 4}
-        with pytest.raises(FileFormatError, match="block 4 is named, but there are 4 blocks"):
+@pytest.fixture
+def blocks() -> Program:
+    """Branches in a branch, a loop, a part with gradients of its own, and the backward parts of all of them."""
+    nn = paddle.static.nn
+    main = Program()
+    with paddle.static.program_guard(main, Program()):
+        x, p = paddle.static.data("x", [3]), paddle.static.data("p", [1], "bool")
+        x.stop_gradient = False
+        h = nn.cond(p, lambda: nn.cond(p, lambda: x * 2.0, lambda: paddle.tanh(x)), lambda: x * 3.0)
+        i, n = paddle.full([1], 0, "int64"), paddle.full([1], 2, "int64")
+        _, h = nn.while_loop(lambda i, h: i < n, lambda i, h: [i + 1, paddle.tanh(h)], [i, h])
+        h = nn.static_pylayer(lambda a: a * 2.0, [h], lambda d: d * 3.0)
+        paddle.static.gradients(h, x)
+    return main
+
+
+def test_blocks_and_references_to_them_come_back(blocks: Program) -> None:
+    assert "sub_block = block[1]" in str(blocks)
+    assert "blocks = blocks[[6, 7]]" in str(blocks)
+    text = blocks.to_json()
+    jsonschema.validate(json.loads(text), SCHEMA)
+    for found in (*forms(blocks), Program.parse_from_string(str(blocks))):
+        verify(found)
+        assert str(found) == str(blocks)
+        for block, twin in zip(blocks.blocks, found.blocks, strict=True):
+            assert twin.backward_block_idx == block.backward_block_idx
+            assert twin.owner is None or twin in twin.owner.sub_blocks
+            for op, same in zip(block.ops, twin.ops, strict=True):
+                assert [b.idx for b in same.sub_blocks] == [b.idx for b in op.sub_blocks]
+                assert all(b is found.blocks[b.idx] for b in same.sub_blocks)
+
+
+def test_blocks_that_do_not_exist_or_run_inside_themselves(blocks: Program) -> None:
+    data = json.loads(blocks.to_json())
+    inner = next(op for op in data["blocks"][1]["operators"] if op["type"] == "conditional_block")
+    for reference in (0, 1):
+        inner["attributes"]["sub_block"] = {"block": reference}
+        with pytest.raises(FileFormatError, match="is run inside itself"):
             Program.from_json(json.dumps(data))
-        with pytest.raises(ProgramError, match="line 5: block 9 is named"):
-            Program.parse_from_string(str(program).replace("block[1]", "block[9]"))
-    finally:
-        del op.op.defaults["sub_block"], op.op.defaults["blocks"]
+    inner["attributes"]["sub_block"] = {"block": 99}
+    with pytest.raises(FileFormatError, match=r"block 99 is named, but there are \d+ blocks"):
+        Program.from_json(json.dumps(data))
+    del inner["attributes"]["sub_block"]
+    with pytest.raises(FileFormatError, match="attribute sub_block of conditional_block is missing"):
+        Program.from_json(json.dumps(data))
+    with pytest.raises(ProgramError, match=r"line \d+: block 99 is named"):
+        Program.parse_from_string(str(blocks).replace("sub_block = block[1]", "sub_block = block[99]"))
 
 
 def one_op(type_: str, attrs: dict[str, Any]) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -174,6 +175,25 @@ def _lost_repetition(p: Program) -> None:
     op_of(p, "relu_grad").repeats = p.clone().global_block().ops[2]  # type: ignore[attr-defined]
 
 
+def _branch(program: Program) -> Any:
+    """An operator that runs a block."""
+    with paddle.static.program_guard(program):
+        h = program.global_block().var("a.tmp_1")
+        paddle.static.nn.cond(paddle.mean(h) > 0.0, lambda: h * 2.0, lambda: paddle.exp(h))
+    return next(o for o in program.global_block().ops if o.type == "conditional_block")
+
+
+def _shared_block(program: Program) -> None:
+    first = _branch(program)
+    second = next(o for o in program.global_block().ops if o.type == "conditional_block" and o is not first)
+    second.attrs = {**second.attrs, "sub_block": first.attrs["sub_block"]}
+
+
+def _unnamed_input(program: Program) -> None:
+    op = _branch(program)
+    op.inputs = ((), *op.inputs[1:])
+
+
 @pytest.mark.parametrize(
     ("damage", "invariant"),
     [
@@ -209,6 +229,8 @@ def _lost_repetition(p: Program) -> None:
         (_impossible_inputs, "specs match inference"),
         (_lost_origin, "gradient operators know their forward operator"),
         (_lost_repetition, "gradient operators know their forward operator"),
+        (_shared_block, "a block belongs to one operator"),
+        (_unnamed_input, "an operator names what its block uses"),
     ],
 )
 def test_damage_is_found(program: Program, damage: Callable[[Program], None], invariant: str) -> None:

@@ -1,0 +1,301 @@
+"""Blocks inside operators: what they read and write, and how an operator runs its block.
+
+:func:`region` gives every operator with a block one form, whatever its slots are called: a block that runs once, as
+long as a condition holds, or once for each run of a forward operator's block; variables that are carried from one run
+to the next; values that are added up over the runs; and *frames*, in which each run leaves the values that backward
+operators need. The backward pass and the executor work on that form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .. import names
+from .operator import Operator
+from .program import Block, Program
+from .variable import STEP_SCOPES, Variable
+
+__all__ = [
+    "STEP_SCOPES",
+    "Carried",
+    "Region",
+    "enter",
+    "is_around",
+    "leave",
+    "one",
+    "reads",
+    "region",
+    "slot",
+    "writes",
+]
+
+
+def reads(block: Block) -> list[Variable]:
+    """Variables of other blocks that *block* reads before it writes them itself, inner blocks included, in order."""
+    found: dict[Variable, None] = {}
+    written: set[Variable] = set()
+    for op in block.ops:
+        for v in op.input_variables():
+            if v.block is not block and v not in written:
+                found[v] = None
+        for inner in op.sub_blocks:
+            for v in reads(inner):
+                if v.block is not block and v not in written:
+                    found[v] = None
+        written.update(op.output_variables())
+    return list(found)
+
+
+def writes(block: Block) -> list[Variable]:
+    """Variables of other blocks that *block* writes, in order."""
+    return list({v: None for op in block.ops for v in op.output_variables() if v.block is not block})
+
+
+def is_around(outer: Block, block: Block) -> bool:
+    """Whether *block* stands inside *outer*."""
+    index = block.parent_idx
+    while index >= 0:
+        if index == outer.idx:
+            return True
+        index = _parent(block, index)
+    return False
+
+
+def _parent(block: Block, index: int) -> int:
+    blocks = block.program.blocks
+    return blocks[index].parent_idx if index < len(blocks) else -1
+
+
+def enter(new: Sequence[Block]) -> None:
+    """Enter blocks of gradients that were made outside their program, in the order of their indices."""
+    for block in new:
+        block.program.blocks.append(block)
+    for block in new:
+        block.program.blocks[block.forward_block_idx].backward_block_idx = block.idx
+
+
+def leave(program: Program, ops: Iterable[Operator]) -> None:
+    """Take the blocks of *ops*, which the program does not hold any more, out of it; the others are numbered anew."""
+    gone: set[Block] = set()
+    todo = [op for op in ops if op.op.holds_blocks]
+    while todo:
+        op = todo.pop()
+        for block in op.sub_blocks:
+            if block.owner is op:
+                gone.add(block)
+                todo += [inner for inner in block.ops if inner.op.holds_blocks]
+    if not gone:
+        return
+    program.blocks = [b for b in program.blocks if b not in gone]
+    numbers = {b.idx: i for i, b in enumerate(program.blocks)}
+    for block in program.blocks:
+        block.idx = numbers[block.idx]
+        block.parent_idx = numbers.get(block.parent_idx, -1)
+        block.forward_block_idx = numbers.get(block.forward_block_idx, -1)
+        block.backward_block_idx = numbers.get(block.backward_block_idx, -1)
+    program.version += 1
+
+
+@dataclass(slots=True)
+class Carried:
+    """A value that goes through the runs of a block.
+
+    Attributes:
+        before: the variable around the operator that holds it first; None for zeros, or for nothing yet.
+        start: the variable that holds it when a run begins.
+        end: the variable that holds it when a run ends.
+        result: the variable around the operator that gets it in the end; None when nobody wants it.
+        like: for zeros, a variable of the shape that they have.
+    """
+
+    before: Variable | None
+    start: Variable | None
+    end: Variable | None
+    result: Variable | None
+    like: Variable | None = None
+
+
+@dataclass(slots=True)
+class Region:
+    """An operator's block and how it runs.
+
+    Attributes:
+        condition: of a forward operator: the variable that says whether to run (again); None: run once.
+        loops: whether the condition is looked at again after each run.
+        carried: see :class:`Carried`.
+        sums: ``(inside, result, like)``: what is added up over the runs, and a variable of its shape.
+        frames: of a backward operator: the variables with the frames that it reads, the oldest first. It runs once
+            per frame.
+        backwards: whether it takes the frames from the last to the first.
+        scope: the variable that its own frames go to.
+    """
+
+    op: Operator
+    block: Block
+    condition: Variable | None = None
+    loops: bool = False
+    carried: list[Carried] = field(default_factory=list)
+    sums: list[tuple[Variable, Variable, Variable]] = field(default_factory=list)
+    frames: tuple[Variable, ...] = ()
+    backwards: bool = False
+    scope: Variable | None = None
+
+    def start_of(self, v: Variable) -> bool:
+        """Whether the variable is one of those that a run finds set from the run before."""
+        return any(c.start is v for c in self.carried)
+
+
+def region(op: Operator) -> Region:
+    """The block of *op* and how it runs."""
+    return _REGIONS[op.type](op)
+
+
+def slot(op: Operator, name: str) -> tuple[Variable | None, ...]:
+    """The variables in an input or output slot, as a tuple."""
+    index, values = (op.op.input_index, op.inputs) if name in op.op.input_index else (op.op.output_index, op.outputs)
+    value = values[index[name]] if index[name] < len(values) else None
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
+def one(op: Operator, name: str) -> Variable | None:
+    """The variable in a slot for one."""
+    return next(iter(slot(op, name)), None)
+
+
+def _conditional_block(op: Operator) -> Region:
+    read = set(slot(op, "Input"))
+    return Region(
+        op,
+        op.attrs["sub_block"],
+        condition=one(op, "Cond"),
+        carried=[Carried(v if v in read else None, v, v, v) for v in slot(op, "Out")],
+        scope=one(op, "Scope"),
+    )
+
+
+def _while(op: Operator) -> Region:
+    return Region(
+        op,
+        op.attrs["sub_block"],
+        condition=one(op, "Condition"),
+        loops=True,
+        carried=[Carried(v, v, v, v) for v in slot(op, "Out")],
+        scope=one(op, "StepScopes"),
+    )
+
+
+def _pylayer(op: Operator) -> Region:
+    return Region(
+        op,
+        op.attrs["blocks"][0],
+        carried=[Carried(None, v, v, v) for v in slot(op, "Out")],
+        scope=one(op, "Scope"),
+    )
+
+
+def _sums(
+    block: Block, inputs: Sequence[Variable | None], results: Sequence[Variable | None], without: set[Variable]
+) -> list[tuple[Variable, Variable, Variable]]:
+    """What a backward block computes for inputs that it does not carry, under the gradient's plain name."""
+    found = []
+    for v, result in zip(inputs, results, strict=True):
+        inside = block.vars.get(names.grad(v.name)) if v is not None else None
+        if v is not None and result is not None and v not in without and inside is not None:
+            found.append((inside, result, v))
+    return found
+
+
+def _conditional_block_grad(op: Operator) -> Region:
+    block = op.attrs["sub_block"]
+    scope = one(op, "Scope")
+    return Region(
+        op,
+        block,
+        carried=[Carried(v, v, v, v) for v in slot(op, "Written")],
+        sums=_sums(block, slot(op, "Input"), slot(op, "Input@GRAD"), set()),
+        frames=(scope,) if scope is not None else (),
+        backwards=True,
+        scope=one(op, "Frames"),
+    )
+
+
+def _while_grad(op: Operator) -> Region:
+    block = op.attrs["sub_block"]
+    outputs = set(slot(op, "Out"))
+    arriving = {names.forward(g.name): g for g in slot(op, "Out@GRAD") if g is not None}
+    inputs, results = slot(op, "X"), slot(op, "X@GRAD")
+    carried = []
+    for v, result in zip(inputs, results, strict=True):
+        if v is None or v not in outputs:
+            continue
+        before = arriving.get(v.name)
+        start = before if before is not None else block.vars.get(names.grad(v.name))
+        if start is not None:
+            carried.append(Carried(before, start, start, result, like=v))
+    scope = one(op, "StepScopes")
+    return Region(
+        op,
+        block,
+        carried=carried,
+        sums=_sums(block, inputs, results, {v for v in outputs if v is not None}),
+        frames=(scope,) if scope is not None else (),
+        backwards=True,
+        scope=one(op, "Frames"),
+    )
+
+
+def _block_grad(op: Operator) -> Region:
+    block = op.attrs["sub_block"]
+    find = block._find_var_recursive
+    befores, afters = slot(op, "Before"), slot(op, "After")
+    names_ = zip(op.attrs["starts"], op.attrs["ends"], op.attrs["likes"], strict=True)
+    carried = [
+        Carried(before, find(start), find(end), after, find(like))
+        for before, after, (start, end, like) in zip(befores, afters, names_, strict=True)
+    ]
+    sums = [
+        (block.vars[inside], result, block._var_recursive(like))
+        for inside, result, like in zip(op.attrs["sums"], slot(op, "Sum"), op.attrs["sum_likes"], strict=True)
+        if result is not None
+    ]
+    return Region(
+        op,
+        block,
+        carried=carried,
+        sums=sums,
+        frames=tuple(v for v in slot(op, "Scopes") if v is not None),
+        backwards=op.attrs["backwards"],
+        scope=one(op, "Scope"),
+    )
+
+
+def _pylayer_grad(op: Operator) -> Region:
+    block = op.attrs["backward_block"]
+    scope = one(op, "Scope")
+    forward = block.program.blocks[block.forward_block_idx]
+    owner = next(o for o in block.program.blocks[forward.parent_idx].ops if forward in o.sub_blocks)
+    carried = []
+    for v, g in zip(slot(owner, "Out"), slot(op, "Out@GRAD"), strict=True):
+        if v is not None:
+            inside = block.vars.get(names.grad(v.name))
+            carried.append(Carried(g, inside, None, None, like=v))
+    return Region(
+        op,
+        block,
+        carried=carried,
+        sums=_sums(block, slot(op, "Input"), slot(op, "Input@GRAD"), set()),
+        frames=(scope,) if scope is not None else (),
+        backwards=True,
+    )
+
+
+_REGIONS: dict[str, Callable[[Operator], Region]] = {
+    "block_grad": _block_grad,
+    "conditional_block": _conditional_block,
+    "conditional_block_grad": _conditional_block_grad,
+    "pylayer": _pylayer,
+    "pylayer_grad": _pylayer_grad,
+    "while": _while,
+    "while_grad": _while_grad,
+}
