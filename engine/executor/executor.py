@@ -98,7 +98,8 @@ class Executor:
             return_numpy: arrays instead of tensor handles.
 
         Returns:
-            One array per fetched variable, in order; 0-d for scalars. They are the caller's own.
+            One array per fetched variable, in order; 0-d for scalars. They are the caller's own. None for a variable
+            that only a branch computes that was not taken.
 
         Raises:
             FeedError: a needed value is missing or has another shape or dtype than declared (a ValueError).
@@ -192,13 +193,14 @@ class Executor:
             plan = program.plans[key] = lower(program, fed, names, self.backend)
         return plan
 
-    def _finish(
-        self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]
-    ) -> list[np.ndarray[Any, Any]]:
+    def _finish(self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]) -> list[Any]:
         shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
         shared.update(map(id, plan.constants.values()))
-        fetched = []
+        fetched: list[Any] = []
         for r in plan.fetches:
+            if regs[r] is None:
+                fetched.append(None)
+                continue
             array = np.asarray(regs[r])
             fetched.append(array.copy() if id(regs[r]) in shared or array.base is not None else array)
             shared.add(id(regs[r]))

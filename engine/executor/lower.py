@@ -7,13 +7,13 @@ from typing import Any
 
 from .. import names, source
 from ..collector import paused_gc
-from ..errors import FeedError, FetchError, did_you_mean
+from ..errors import ExecutionError, FeedError, FetchError, did_you_mean
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..ir.variable import Variable
+from ..ir.variable import DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
 from ..ops.opdef import Trait
-from . import passes
+from . import control, effects, passes
 from .plan import Instruction, Plan
 
 
@@ -38,14 +38,14 @@ def lower(
     """
     block = program.global_block()
     with paused_gc():
-        lowering = _Lowering(set(fed), {op.repeats for op in block.ops if op.repeats is not None})
+        repeated = {op.repeats for op in block.ops if op.repeats is not None}
+        lowering = Lowering(set(fed), control.Session(backend, chosen), repeated)
         for op in block.ops:
-            lowering.add(op, backend)
+            lowering.add(op)
         fetches = [lowering.fetch(name, program) for name in fetched]
         stores = {v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r}
-        code = lowering.code
-        if "prune" in chosen:
-            code = passes.prune(code, [*fetches, *stores.values()])
+        given = set(lowering.initial.values())
+        code = control.finish(lowering, {*fetches, *stores.values()}, lambda r: r not in given)
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
         constants: dict[int, Any] = {}
@@ -72,11 +72,14 @@ def lower(
         )
 
 
-class _Lowering:
-    """Registers given out so far."""
+class Lowering:
+    """Registers given out so far, for one block."""
 
-    def __init__(self, fed: set[str], repeated: set[Operator]) -> None:
+    def __init__(self, fed: set[str], session: control.Session, repeated: Collection[Operator] = ()) -> None:
         self.fed = fed
+        self.session = session
+        self.controls: dict[int, control.Control] = {}
+        """What runs blocks, by the identity of its instruction."""
         self.repeated = repeated
         """Operators that others run again."""
         self.code: list[Instruction] = []
@@ -107,6 +110,14 @@ class _Lowering:
                 self.unfed[found] = v
         return self.twins.get(found, found) if like else found
 
+    def first(self, v: Variable) -> int:
+        """The register of the value that *v* has before the first operator."""
+        found = self.initial.get(v)
+        if found is None:
+            found = self.initial[v] = self._new()
+            self.current.setdefault(v, found)
+        return found
+
     def write(self, v: Variable | None) -> int:
         new = self._new()
         if v is not None:
@@ -125,14 +136,22 @@ class _Lowering:
                 f"cannot fetch {name!r}: no such variable in the program.",
                 hint=did_you_mean(name, program.global_block().vars),
             )
+        if v.kind not in (DENSE, SELECTED_ROWS):
+            raise FetchError(f"cannot fetch {name!r}: it holds no tensor, but {v.kind}.")
         return self.read(v)
 
-    def add(self, op: Operator, backend: Backend) -> None:
+    def add(self, op: Operator) -> None:
         """Turn one operator into an instruction."""
+        if op.op.holds_blocks:
+            self._add_control(op)
+            return
+        backend = self.session.backend
         ins, arrange, likes = _inputs(self, op)
         outputs = _flat(op.outputs)
         wanted = _wanted(op) if op.op.forward is not None else None
-        kernel = backend.bind(op.op, op.attrs, wanted, _specs(op.inputs), _specs(op.outputs))
+        kernel = effects.kernel(op) if op.op.trait & Trait.EFFECT else None
+        if kernel is None:
+            kernel = backend.bind(op.op, op.attrs, wanted, _specs(op.inputs), _specs(op.outputs))
         if arrange is not None:
             kernel = arrange(kernel)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
@@ -143,7 +162,22 @@ class _Lowering:
             self._written[op] = outs
         if op.repeats in self._written:
             self.twins.update(zip(outs, self._written[op.repeats], strict=True))
-        self.code.append(Instruction(op, kernel, ins, outs, likes, not single))
+        effect = self.session.effects(op)
+        self.code.append(Instruction(op, kernel, ins, outs, likes, not single, effect=effect))
+
+    def _add_control(self, op: Operator) -> None:
+        """An operator that runs a block: its kernel is made when it is known who needs what."""
+        made = control.Control(op, self)
+        outs = tuple(self.write(v) for v in _flat(op.outputs))
+        effect = self.session.effects(op)
+        instruction = Instruction(op, _unfinished, tuple(made.ins), outs, spread=True, effect=effect)
+        made.instruction = instruction
+        self.controls[id(instruction)] = made
+        self.code.append(instruction)
+
+
+def _unfinished(*operands: Any) -> Any:
+    raise ExecutionError("an operator with a block was not lowered")
 
 
 def _flat(operands: Sequence[Any]) -> list[Variable | None]:
@@ -164,7 +198,7 @@ def _wanted(op: Operator) -> list[list[bool]]:
 
 
 def _inputs(
-    lowering: _Lowering, op: Operator
+    lowering: Lowering, op: Operator
 ) -> tuple[tuple[int, ...], Callable[[Kernel], Kernel] | None, frozenset[int]]:
     """Input registers, how to arrange them for the kernel (None: as they are), and which are read for their shape."""
     reads = op.op.forward.rule.reads if op.op.forward is not None and op.op.forward.rule is not None else ()
@@ -236,7 +270,7 @@ def _spreading(kernel: Kernel, op: Operator) -> Kernel:
     return spread
 
 
-def _check_fed(lowering: _Lowering, used: set[int], code: list[Instruction]) -> None:
+def _check_fed(lowering: Lowering, used: set[int], code: list[Instruction]) -> None:
     missing = {r: v for r, v in lowering.unfed.items() if r in used}
     if not missing:
         return

@@ -26,7 +26,7 @@ def prune(code: list[Instruction], needed: Iterable[int]) -> list[Instruction]:
     live = set(needed)
     kept = []
     for i in reversed(code):
-        if any(r in live for r in i.outs):
+        if i.effect or any(r in live for r in i.outs):
             live.update(i.ins)
             kept.append(i)
     kept.reverse()
@@ -46,7 +46,8 @@ def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[lis
         foldable = (
             op is not None
             and all(r in constants for r in i.ins)
-            and not op.op.trait & Trait.RANDOM
+            and not op.op.trait & (Trait.RANDOM | Trait.EFFECT)
+            and not op.op.holds_blocks
             and not keep.intersection(i.outs)
             and all(0 <= v.spec.count <= FOLD_LIMIT for v in op.output_variables())
         )

@@ -32,6 +32,7 @@ class Instruction:
         likes: the input positions of which only shape and dtype are read.
         outs: output registers; -1 for a result that nobody needs.
         spread: whether the kernel returns a sequence of results.
+        effect: whether it does something beside computing its results, so that it always has to run.
     """
 
     op: Operator | None
@@ -41,6 +42,7 @@ class Instruction:
     likes: frozenset[int] = frozenset()
     spread: bool = False
     dead: tuple[int, ...] = ()
+    effect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
