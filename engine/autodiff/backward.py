@@ -13,17 +13,20 @@ from ..errors import (
     LossError,
     LossTypeError,
     UnknownNameWarning,
+    UnsupportedError,
     UnusedCheckpointWarning,
     UsageError,
     expect_type,
     near,
 )
-from ..ir import roles
+from ..ir import renew, roles
 from ..ir.checking import checked
 from ..ir.program import Block
 from ..ir.variable import Variable
+from .branch import place
 from .builder import Builder
 from .checkpoints import checkpoint_variables, choose
+from .values import asked as of_value
 
 _HERE = "paddle.static.append_backward"
 
@@ -84,30 +87,41 @@ def append_backward(
     for callback in callbacks or ():
         if not callable(callback):
             raise UsageError(f"'callback' must be a callable object, but received {type(callback).__name__}.")
+    loss = renew.current(loss)
+    where = place(loss, _HERE)
     block = loss.block.program.global_block()
     _check_loss(loss)
     kept = checkpoint_variables(block, checkpoints, _HERE)
+    if checkpoints and where.target is not None:
+        raise UnsupportedError(
+            f"{_HERE}: checkpoints inside a branch are not part of this version of gradtool.",
+            hint="leave them out: the gradients are the same, they only need more memory",
+        )
     asked = _parameters(block, parameter_list)
     stopped = no_grad_names(block, no_grad_set, _HERE)
     program = block.program
     with paused_gc():
-        builder = Builder(block, stopped, program._appending_grad_times + 1, noting=bool(callbacks))
+        call = program._appending_grad_times + 1
+        builder = Builder(where.block, stopped, call, bool(callbacks), ops=where.ops, target=where.target)
+        builder.new_blocks += where.new
+        builder.keep.update(of_value(builder.values, v) for v in asked if not v.is_parameter)
         builder.seed_loss(loss)
         seeds = len(builder.ops)
         if kept is None:
             kept = choose(loss, stopped).checkpoints
         used = builder.recomputed.cut(builder, loss, kept)
         builder.run()
+        builder.name_all()
         pairs = []
         for v in asked:
-            gradient = builder.gradient(builder.values.initial(v) if v.persistable else builder.values.current(v))
+            gradient = builder.gradient(of_value(builder.values, v))
             if gradient is not None:
                 pairs.append((v, gradient))
         ops = builder.call_back(tuple(callbacks or ()), seeds)
         assert loss.op is not None
         loss.op.role |= roles.LOSS
         builder.commit(ops)
-        program._appending_grad_times += 1
+        program._appending_grad_times += where.target is None
         _note_pairs(pairs)
     checked(program, "append_backward")
     if not checkpoints:

@@ -12,6 +12,7 @@ from typing import Any
 from .. import names, source
 from ..errors import NoGradientRule
 from ..ir import roles
+from ..ir.blocks import STEP_SCOPES, enter, is_around, writes
 from ..ir.desc import NewOpDesc, OpDesc
 from ..ir.operator import Operands, Operator, each, intern_attrs
 from ..ir.program import Block
@@ -47,6 +48,19 @@ class Call:
         self.operands = operands
         self.attrs = attrs
 
+    def __getitem__(self, place: int) -> Part:
+        return Part(self, place)
+
+
+class Part:
+    """One of several results that a :class:`Call` has in its list slot."""
+
+    __slots__ = ("call", "place")
+
+    def __init__(self, call: Call, place: int) -> None:
+        self.call = call
+        self.place = place
+
 
 class Calls:
     """The namespace in which an expanding rule is read: every operator answers with a :class:`Call`."""
@@ -69,27 +83,61 @@ class Builder:
         stopped: names through which no gradient flows, beside the variables with ``stop_gradient``.
         call: how many backward calls the program has seen, this one included.
         noting: whether callbacks will want to know which gradient belongs to which variable.
+        ops: the operators to differentiate, if they are not those of *block*.
+        target: the block that operators are appended to, if it is not *block*.
+        root: for a block inside another, the builder of the outermost one.
     """
 
-    def __init__(self, block: Block, stopped: Iterable[str], call: int, noting: bool = False) -> None:
+    def __init__(
+        self,
+        block: Block,
+        stopped: Iterable[str],
+        call: int,
+        noting: bool = False,
+        *,
+        ops: Sequence[Operator] | None = None,
+        target: Block | None = None,
+        root: Builder | None = None,
+    ) -> None:
         self.block = block
+        self.target = target or block
+        self.root = root or self
+        self.source = block.ops if ops is None else ops
+        self.inner: dict[Operator, Builder] = {}
+        """The builders of the blocks of new operators."""
+        self.new_blocks: list[Block] = []
+        self.injections: dict[Variable, list[Any]] = {}
+        """By the variable with a block's frames: blocks that compute gradients of what is in them (``blocks.py``)."""
+        self.new_frames: dict[Operator, Variable] = {}
+        """Operators of the program that are to leave frames, which they did not need to do so far."""
+        self.outer: Builder | None = None
+        """The builder around this one, if what it names must not take the names used here."""
+        self.visible: list[Callable[[str], object]] = []
+        """Whether a name is taken where operators of this block look names up, beside the block itself."""
+        self.keep: set[Value] = set()
+        """Values whose gradients are asked for: their variables must not be used again for others."""
         self.stopped = frozenset(stopped)
         self.call = call
-        self.values = Values(block.ops)
+        self.values = Values(self.source, writes(block) if root is not None else ())
         self.parts: dict[Value, list[Variable]] = {}
         self.ops: list[Operator] = []
         self.context: dict[str, Any] = {}
         """What callbacks get: gradient name -> forward name; kept only when there are callbacks."""
         self._noting = noting
         self._taken: set[str] = set()
+        if root is None and call > 1:  # blocks of higher order read one another's variables by name
+            for inner in block.program.blocks:
+                if inner.owner is not None and inner.owner.type == "block_grad":
+                    self._taken.update(inner.vars)
         self._plain: dict[Variable, Value] = {}
         self._saved: dict[tuple[Variable, int], Variable] = {}
-        self._saves: dict[Operator, list[Operator]] = {}
+        self._saves: dict[Operator | None, list[Operator]] = {}
+        """Operators to insert before others, or at the end (None)."""
         self.recomputed = Recomputation(self.values)
         """What is computed again where backward needs it; nothing unless the caller says so."""
         self._twins: dict[Any, dict[str, list[Operator]]] = {}
         """Operators of earlier calls that compute the same as others, by what and then by the gradient they make."""
-        self._known = self._existing() if call > 1 else {}
+        self._known = self._existing() if call > 1 and target is None else {}
 
     def _existing(self) -> dict[Any, Operator]:
         """Operators of earlier backward parts whose inputs and outputs still hold what they read and wrote."""
@@ -153,8 +201,8 @@ class Builder:
         """Whether this call gave a variable that name."""
         return name in self._taken
 
-    def save(self, op: Operator, before: Operator) -> None:
-        """Let the forward operator *op* enter the program in front of another."""
+    def save(self, op: Operator, before: Operator | None) -> None:
+        """Let the forward operator *op* enter the program in front of another, or at the end of its block."""
         self._saves.setdefault(before, []).append(op)
 
     def _numbered(self, name: str) -> str:
@@ -164,16 +212,20 @@ class Builder:
         return f"{name}_{number}"
 
     def _is_taken(self, name: str) -> bool:
-        return name in self.block.vars or name in self._taken
+        return name in self.target.vars or name in self._taken or any(taken(name) for taken in self.visible)
 
     def _gradient_variable(self, value: Value) -> Variable:
         """A new variable for a gradient of *value*; its name is settled by :meth:`_settle`."""
         v = variable_of(value)
-        return Variable(self.block, "", v.spec)
+        return Variable(self.target, "", v.spec)
 
     def _settle(self, variable: Variable, name: str) -> None:
         variable.name = self._free(name)
         self._taken.add(variable.name)
+        outer = self.outer
+        while outer is not None:
+            outer._taken.add(variable.name)
+            outer = outer.outer
 
     # -- seeds ----------------------------------------------------------------------------------------------------
 
@@ -198,7 +250,7 @@ class Builder:
     ) -> None:
         name = names.grad(target.name)
         self._note(target)
-        there = self.block.vars.get(name)
+        there = self.target.vars.get(name)
         value = self.values.current(target)
         self._plain.setdefault(target, value)
         attrs_shared = intern_attrs(op, attrs)
@@ -212,7 +264,7 @@ class Builder:
             self._known = {k: o for k, o in self._known.items() if there not in set(o.input_variables())}
             self._twins = {k: t for k, t in self._twins.items() if k in self._known}  # twins read the same
         else:
-            variable = Variable(self.block, self.fresh(name), target.spec)
+            variable = Variable(self.target, self.fresh(name), target.spec)
         self._emit(op, inputs, (variable,), attrs, role=role, loc=target.made_at)
         self.parts.setdefault(value, []).append(variable)
 
@@ -220,6 +272,8 @@ class Builder:
 
     def wanted(self, value: Value) -> bool:
         v = variable_of(value)
+        if self.root is not self and is_around(v.block, self.block):
+            return v.dtype.is_differentiable  # the operator that holds the block knows whether it is wanted
         return not v.stop_gradient and v.name not in self.stopped
 
     def run(self, path: Callable[[Operator], bool] | None = None) -> None:
@@ -228,6 +282,9 @@ class Builder:
         held = {value: self.parts.pop(value) for value in list(self.parts) if not self.wanted(value)}
         sweep(self._nodes(path), self.parts, self.wanted, self._accumulate, self._differentiate)
         self.parts.update(held)
+
+    def name_all(self) -> None:
+        """Settle the names of gradients that no operator has asked for."""
         for value, found in list(self.parts.items()):
             if len(found) > 1:
                 self.parts[value] = [self._accumulate(value, found)]
@@ -250,7 +307,7 @@ class Builder:
 
     def _nodes(self, path: Callable[[Operator], bool] | None) -> Iterator[Node]:
         values, parts = self.values, self.parts
-        for op in reversed(self.block.ops):
+        for op in reversed(self.source):
             if not any(values.written(op, v) in parts for v in each(op.outputs)):
                 continue
             if path is not None and not path(op):
@@ -267,6 +324,8 @@ class Builder:
 
     def _accumulate(self, value: Value, found: list[Variable]) -> Variable:
         """One gradient from the contributions of several operators: a ``sum``."""
+        if variable_of(value).kind == STEP_SCOPES:
+            return found[0]  # the blocks behind it are known by other means
         op = registry.by_type("sum")
         inputs = (tuple(found),)
         attrs = op.attributes({})
@@ -286,8 +345,8 @@ class Builder:
         return total
 
     def _note(self, v: Variable) -> None:
-        if self._noting:
-            self.context.setdefault(names.grad(v.name), v.name)
+        if self.root._noting:
+            self.root.context.setdefault(names.grad(v.name), v.name)
 
     def _arrived(self, value: Value, found: Variable | None) -> Variable | None:
         if found is not None and not found.name:
@@ -305,6 +364,10 @@ class Builder:
         for value, w in zip(node.wrt, mask, strict=True):
             if w and value is not None:
                 self._note(variable_of(value))
+        if op.op.holds_blocks:
+            from .blocks import differentiate
+
+            return differentiate(self, node, arriving, mask)
         grouped = iter(
             zip(
                 regroup(node.outs, op.outputs, out_places(op.op)),
@@ -381,6 +444,9 @@ class Builder:
             if call is None or value is None:
                 results.append(None)
                 continue
+            if isinstance(call, Part):
+                continue
+            self._make_operands(call, op)
             attrs = intern_attrs(call.op, call.attrs)
             known = self._known_for(value, _key(call.op, attrs, call.operands))
             if known is not None:
@@ -390,7 +456,38 @@ class Builder:
             outputs = (variable,) + (None,) * (len(call.op.outputs) - 1)
             self._emit(call.op, call.operands, outputs, attrs, origin=op)
             results.append(variable)
-        return results
+        return self._expand_parts(op, flat, node.wrt) if any(isinstance(c, Part) for c in flat) else results
+
+    def _expand_parts(self, op: Operator, parts: list[Any], wrt: list[Value | None]) -> list[Variable | None]:
+        """One operator whose list of results holds all the gradients."""
+        call = next(p.call for p in parts if p is not None)
+        made = [
+            None if p is None or value is None else self._gradient_variable(value)
+            for p, value in zip(parts, wrt, strict=True)
+        ]
+        placed: list[Variable | None] = [None] * (1 + max(p.place for p in parts if p is not None))
+        for p, v in zip(parts, made, strict=True):
+            if p is not None:
+                placed[p.place] = v
+        placed += [None] * (len(parts) - len(placed))
+        self._emit(call.op, call.operands, (tuple(placed),), call.attrs, origin=op)
+        return made
+
+    def _make_operands(self, call: Call, op: Operator) -> None:
+        """Emit the calls among the operands of *call*."""
+
+        def make(operand: Any) -> Any:
+            if isinstance(operand, tuple):
+                return tuple(make(v) for v in operand)
+            if not isinstance(operand, Call):
+                return operand
+            like = next(v for v in operand.operands if isinstance(v, Variable))
+            variable = Variable(self.target, "", like.spec)
+            self._settle(variable, names.grad(like.name))
+            self._emit(operand.op, operand.operands, (variable,), operand.attrs, origin=op)
+            return variable
+
+        call.operands = tuple(make(v) for v in call.operands)
 
     def _zeros(self, value: Value) -> Variable:
         """Zeros for an output that no gradient reaches, where the rule needs one."""
@@ -426,28 +523,32 @@ class Builder:
         """Where the version *value* of a variable can be read by backward operators: saved, if it is overwritten."""
         if isinstance(value, Variable):
             return value
-        if self.values.is_current(value):
+        # Around a block's own variables, the plain name stands for the value at the beginning of a run.
+        inside = self.root is not self and value[0].block is not self.block
+        if value[1] == 0 if inside else self.values.is_current(value):
             return value[0]
         found = self._saved.get(value)
         if found is None:
             v, version = value
             name = names.old_version(v.name, version)
-            there = self.block.vars.get(name)
+            writer = None if self.values.is_current(value) else self.values.next_writer(value)
+            home = self.block if writer is None else writer.block
+            there = home.vars.get(name)
             if there is not None:
                 found = there
             else:
-                found = Variable(self.block, name, v.spec, stop_gradient=v.stop_gradient)
+                found = Variable(home, name, v.spec, stop_gradient=v.stop_gradient)
                 self._taken.add(name)
-                writer = self.values.next_writer(value)
                 assign = registry.by_type("assign")
+                near = writer or home.ops[-1]
                 save = Operator(
-                    self.block,
+                    home,
                     assign,
                     (v,),
                     (found,),
                     assign.attributes({}),
-                    loc=writer.loc,
-                    scope=writer.scope,
+                    loc=near.loc,
+                    scope=near.scope,
                 )
                 self.save(save, writer)
             self._saved[value] = found
@@ -472,7 +573,7 @@ class Builder:
             place = loc if loc is not None else maker.loc if maker is not None else source.NOWHERE
             scope = maker.scope if maker is not None else "/"
         self.ops.append(
-            Operator(self.block, op, inputs, outputs, attrs, loc=place, role=role, scope=scope, origin=origin)
+            Operator(self.target, op, inputs, outputs, attrs, loc=place, role=role, scope=scope, origin=origin)
         )
 
     # -- entering the program -------------------------------------------------------------------------------------
@@ -485,16 +586,19 @@ class Builder:
         """
         if not callbacks:
             return self.ops
-        pending: list[Any] = self.block.pending
+        pending: list[Any] = self.target.pending
+        context = self.root.context
         scope = {v.name: v for op in self.ops for v in op.output_variables()}
         try:
             for i, op in enumerate(self.ops):
+                if op in self.inner:
+                    self.inner[op].ops = self.inner[op].call_back(callbacks, 0)
                 pending.append(op)
                 if i < seeds or op.repeats is not None:
                     continue
-                self.context["__current_op_desc__"] = OpDesc(op)
+                context["__current_op_desc__"] = OpDesc(op)
                 for callback in callbacks:
-                    callback(block=self.block, context=self.context)
+                    callback(block=self.target, context=context)
                     for j, entry in enumerate(pending):
                         if isinstance(entry, NewOpDesc):
                             pending[j] = entry.complete(scope)
@@ -505,26 +609,42 @@ class Builder:
 
     def commit(self, ops: list[Operator]) -> None:
         """Enter everything into the block: saves of overwritten values, new variables by name, new operators."""
-        block = self.block
-        variables = {v.name: v for op in ops for v in op.output_variables()}
+        block = self.target
+        variables = {v.name: v for op in ops for v in op.output_variables() if v.block is block}
         self.recomputed.settle(self)
-        if self._saves:
-            body: list[Operator] = []
-            for op in block.ops:
-                for save in self._saves.get(op, ()):
-                    saved = next(save.output_variables())
-                    saved.op = save
-                    block.vars[saved.name] = saved
-                    body.append(save)
-                body.append(op)
-            block._replace_ops(body)
+        self._insert_saves()
+        for op, frames in self.new_frames.items():
+            op.outputs = (*op.outputs[:-1], frames)  # every such operator has its frames last
+            op.block.add_var(frames).op = op
+        if self.new_blocks:
+            enter(self.new_blocks)
         for name in sorted(variables):
             block.vars.setdefault(name, variables[name])
         block.ops.extend(ops)
         for op in ops:
+            if op in self.inner:
+                self.inner[op].commit(self.inner[op].ops)
+                self.inner[op].target.owner = op
             for v in op.output_variables():
-                v.op = op
+                if v.block is block:
+                    v.op = op
         block.program.version += 1
+
+    def _insert_saves(self) -> None:
+        homes = {save.block for saves in self._saves.values() for save in saves}
+        for home in homes:
+            body: list[Operator] = []
+            for op in (*home.ops, None):
+                for save in self._saves.get(op, ()):
+                    if save.block is not home:
+                        continue
+                    saved = next(save.output_variables())
+                    saved.op = save
+                    home.vars[saved.name] = saved
+                    body.append(save)
+                if op is not None:
+                    body.append(op)
+            home._replace_ops(body)
 
 
 def _makes(op: Operator) -> str:

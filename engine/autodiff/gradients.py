@@ -7,14 +7,16 @@ from typing import Any
 
 from .. import source, state
 from ..collector import paused_gc
-from ..errors import ElementTypeError, EmptyArgumentError, ShapeError, UsageError, expect_type
+from ..errors import ElementTypeError, EmptyArgumentError, ShapeError, UnsupportedError, UsageError, expect_type
+from ..ir import renew
 from ..ir.checking import checked
 from ..ir.operator import Operator, each
 from ..ir.program import Block
 from ..ir.variable import Variable
 from .backward import no_grad_names
+from .branch import place
 from .builder import Builder
-from .values import Value, Values
+from .values import Value, Values, asked
 
 Variables = Variable | Sequence[Variable]
 
@@ -44,11 +46,17 @@ def gradients(
     Called on its own results it gives derivatives of any order.
     """
     state.require_static("gradients")
-    targets_ = _variables(targets, "targets")
+    targets_ = [renew.current(v) for v in _variables(targets, "targets")]
     inputs_ = _variables(inputs, "inputs")
     if not targets_:
         raise EmptyArgumentError("'targets' of gradients must hold at least one variable.")
     given = _target_gradients(target_gradients, targets_)
+    where = place(targets_[0], "paddle.static.gradients")
+    if where.target is not None:
+        raise UnsupportedError(
+            "gradients inside a branch or a loop body are not part of this version of gradtool.",
+            hint="call it on what static.nn.cond or while_loop returns",
+        )
     block = targets_[0].block.program.global_block()
     stopped = no_grad_names(block, no_grad_set, "paddle.static.gradients")
     program = block.program
@@ -59,9 +67,11 @@ def gradients(
                 builder.seed_ones(target)
             else:
                 builder.seed_given(target, gradient)
-        wrt = [_asked(builder.values, v) for v in inputs_]
+        wrt = [asked(builder.values, v) for v in inputs_]
         reached = _reached(block, builder.values, wrt)
+        builder.keep.update(wrt)
         builder.run(lambda op: op in reached)
+        builder.name_all()
         found = [builder.gradient(value) for value in wrt]
         builder.commit(builder.ops)
         program._appending_grad_times += 1
@@ -78,11 +88,6 @@ def calc_gradient(
     """As :func:`gradients`, but for exactly one input its gradient itself (or None), not a list."""
     found = gradients(targets, inputs, target_gradients, no_grad_set)
     return found[0] if len(found) == 1 else found
-
-
-def _asked(values: Values, v: Variable) -> Value:
-    """The value that an input stands for: what it holds before the program runs, if it holds something then."""
-    return values.initial(v) if v.persistable or v.is_data else values.current(v)
 
 
 def _reached(block: Block, values: Values, inputs: list[Value]) -> set[Operator]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from .. import names
 from ..ir import roles
 from ..ir.operator import Operands, Operator, each, intern_attrs
-from ..ir.program import Block
 from ..ir.variable import Variable
 from ..ops import registry
 from ..ops.opdef import Trait
@@ -49,17 +48,9 @@ def _version(values: Values, v: Variable) -> Value:
 
 def repeatable(op: Operator) -> bool:
     """Whether running *op* a second time gives the same and changes nothing else."""
-    if _holds_block(op) or not op.outputs:
+    if op.op.holds_blocks or op.op.trait & Trait.EFFECT or not op.outputs:
         return False
     return Trait.RANDOM not in op.op.trait or "Seed" in op.op.input_index
-
-
-def _holds_block(op: Operator) -> bool:
-    return any(isinstance(v, Block) for value in op.attrs.values() for v in _several(value))
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 class Recomputation:
@@ -245,7 +236,7 @@ def held(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[V
     found: set[Value] = set()
     for segment, op in _numbered(path, ends):
         stays = not repeatable(op)
-        named = stays and _holds_block(op)  # a block reads variables by name, so they stay what they are
+        named = stays and op.op.holds_blocks  # a block reads variables by name, so they stay what they are
         for v in each(op.inputs):
             value = values.version_read(op, v)
             if value in home and (named or home[value] != segment):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..ir import roles
+from ..ir import renew, roles
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 
@@ -26,12 +26,16 @@ def variable_of(value: Value) -> Variable:
 
 
 class Values:
-    """Which value every operator of a block reads and writes; one pass over the operators."""
+    """Which value every operator of a block reads and writes; one pass over the operators.
+
+    Args:
+        also: variables that hold something before the operators run, though only a write shows.
+    """
 
     __slots__ = ("_first", "_reads", "_writers", "_writes", "last")
 
-    def __init__(self, ops: Sequence[Operator]) -> None:
-        self.last = dict.fromkeys(_overwritten(ops), 0)
+    def __init__(self, ops: Sequence[Operator], also: Iterable[Variable] = ()) -> None:
+        self.last = dict.fromkeys((*_overwritten(ops), *also), 0)
         """Writes so far, for the variables that are written more than once or after being read."""
         self._reads: dict[Operator, dict[Variable, int]] = {}
         self._writes: dict[Operator, dict[Variable, int]] = {}
@@ -88,6 +92,19 @@ class Values:
     def next_writer(self, version: tuple[Variable, int]) -> Operator:
         """The operator that overwrites the version."""
         return self._writers[version[0], version[1] + 1]
+
+
+def asked(values: Values, v: Variable) -> Value:
+    """The value that *v* stands for where the user asks for its gradient.
+
+    That is what it holds before the program runs, if it holds something then; for a variable that was given to a loop,
+    what it held before the loop; else what it holds in the end.
+    """
+    found, loop = renew.in_program(v)
+    if loop is not None:
+        return values.read(loop, found)
+    before = v.persistable or (v.is_data and not renew.is_result(v))
+    return values.initial(v) if before else values.current(v)
 
 
 def is_update(op: Operator) -> bool:

@@ -7,7 +7,7 @@ the derived operator can be derived again, to any order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -33,8 +33,8 @@ def derive(op: OpDef) -> OpDef:
         unlisted = place in rule.needs or (read.kind == "out" and base.optional)
         return Slot(renamed.get(plain, plain), base.many, base.optional or absent, unlisted)
 
-    inputs = tuple(slot(i, r) for i, r in enumerate(rule.reads))
-    outputs = tuple(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
+    inputs = _distinct(slot(i, r) for i, r in enumerate(rule.reads))
+    outputs = _distinct(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
 
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
         masks = wanted or [
@@ -59,6 +59,19 @@ def derive(op: OpDef) -> OpDef:
     )
     new.rule = DerivedRule(new)
     return new
+
+
+def _distinct(slots: Iterable[Slot]) -> tuple[Slot, ...]:
+    """*slots*; one that is called like an earlier one gets a number.
+
+    In third order ``X@GRAD@GRAD`` is an operand of the operator of second order, and the gradient of its ``X@GRAD``.
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for s in slots:
+        seen[s.name] = seen.get(s.name, 0) + 1
+        found.append(s if seen[s.name] == 1 else s._replace(name=f"{s.name}@{seen[s.name]}"))
+    return tuple(found)
 
 
 def _grad_outputs(op: OpDef) -> list[tuple[Slot, str]]:
