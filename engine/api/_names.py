@@ -138,6 +138,7 @@ provide(
 )
 provide("gradtool", "gradtool._search", "argmax argmin argsort nonzero sort topk where")
 provide("gradtool.static", "gradtool._indexing", "setitem")
+provide("gradtool.static", "gradtool.static._effects", "Print py_func")
 provide("gradtool", "gradtool.engine.eager.calls", "grad")
 provide("gradtool.autograd", "gradtool.engine.eager.calls", "backward grad")
 provide(

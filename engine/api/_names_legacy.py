@@ -87,6 +87,9 @@ provide(
     "batch_norm conv2d conv2d_transpose group_norm instance_norm layer_norm",
 )
 provide("gradtool.fluid.layers", "gradtool._parameters", "create_global_var create_parameter")
+provide("gradtool.fluid.layers", "gradtool.static._branches", "case cond switch_case")
+provide("gradtool.fluid.layers", "gradtool.static._effects", "Assert Print py_func")
+provide("gradtool.fluid.layers", "gradtool.static._loops", "while_loop")
 provide(
     "gradtool.fluid.layers",
     "gradtool.fluid.layers._written",

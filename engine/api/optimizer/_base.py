@@ -18,7 +18,7 @@ from gradtool.engine.errors import (
 )
 from gradtool.engine.ir import build, default, roles
 from gradtool.engine.ir.marking import marked
-from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.transaction import unchanged_on_failure
 from gradtool.engine.ir.variable import SELECTED_ROWS, Parameter, Variable
 from gradtool.engine.ops import registry
@@ -177,8 +177,9 @@ class Optimizer(_steps.Steps):
         for slot, growth in self._grown().items():
             for p, g in pairs:
                 power = self._state(p, kept[slot])
-                with default.name_scope(self.op_type), marked(power.block, roles.OPTIMIZE, (p.name, g.name)):
-                    build.emit(power.block, scale, (power, None, None), {"scale": growth}, [power])
+                home = _home(power.block.program)
+                with default.name_scope(self.op_type), marked(home, roles.OPTIMIZE, (p.name, g.name)):
+                    build.emit(home, scale, (power, None, None), {"scale": growth}, [power])
 
     # -- the learning rate ----------------------------------------------------------------------------------------
 
@@ -231,7 +232,8 @@ class Optimizer(_steps.Steps):
         factor = self._factor(param)
         if factor == 1.0:
             return rate
-        with default.name_scope("scale_with_param_lr"), marked(rate.block, roles.OPTIMIZE | roles.LR_SCHED):
+        home = _home(rate.block.program)
+        with default.name_scope("scale_with_param_lr"), marked(home, roles.OPTIMIZE | roles.LR_SCHED):
             scaled: Variable = rate * factor
             return scaled
 
@@ -316,8 +318,8 @@ class Optimizer(_steps.Steps):
             return []
         pairs = sorted(params_grads, key=lambda pair: str(pair[0].name))
         program = pairs[0][0].block.program if pairs else default.default_main_program()
-        block = program.global_block()
-        with default.program_guard(program):
+        block = _home(program)
+        with default.program_guard(program), default.inside(block):
             with default.name_scope("gradient_clip"):
                 if self._grad_clip is not None:
                     pairs = self._grad_clip(pairs)
@@ -362,7 +364,7 @@ class Optimizer(_steps.Steps):
     def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
         op = registry.by_type(self.op_type)
         operands = self._operands(op, param, grad, rate)
-        block = param.block.program.global_block()
+        block = _home(param.block.program)
         inputs = tuple(operands.get(s.name) for s in op.inputs)
         outputs = [operands.get(s.name.removesuffix("Out")) for s in op.outputs]
         with marked(block, roles.OPTIMIZE, (param.name, grad.name)):
@@ -379,6 +381,12 @@ class Optimizer(_steps.Steps):
         if not isinstance(loss, Variable):
             raise LossTypeError(f"The loss should be a Variable, but received {type(loss).__name__}.")
         state.require_static(f"{type(self).__name__}.{function}")
+
+
+def _home(program: Program) -> Block:
+    """The block that updates go to: the main one, or that of the backward part of the branch being built."""
+    current = program.current_block()
+    return current if current.backward_block_idx < 0 else program.blocks[current.backward_block_idx]
 
 
 def _global_variable(program: Program, key: str, shape: tuple[int, ...], value: float, dtype: Any) -> Variable:

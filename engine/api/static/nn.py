@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,19 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
 from gradtool.nn.functional._linear import padding_index
 
+from . import control_flow
+from ._branches import case, cond, switch_case
+from ._effects import py_func
 from ._layers_conv import activated, conv2d, conv2d_transpose
 from ._layers_norm import batch_norm, group_norm, instance_norm, layer_norm, prelu
+from ._loops import while_loop
+from ._pylayer import static_pylayer
 
 __all__ = [
     "batch_norm",
+    "case",
+    "cond",
+    "control_flow",
     "conv2d",
     "conv2d_transpose",
     "embedding",
@@ -28,6 +37,10 @@ __all__ = [
     "instance_norm",
     "layer_norm",
     "prelu",
+    "py_func",
+    "static_pylayer",
+    "switch_case",
+    "while_loop",
 ]
 
 
@@ -92,5 +105,9 @@ def embedding(
     }
     return apply("lookup_table_v2", input, w, attrs=attrs, name=layer)  # type: ignore[no-any-return]
 
+
+# In Paddle this is a package; `from paddle.static.nn.control_flow import Assert` finds its part here.
+__path__: list[str] = []
+sys.modules[f"{__name__}.control_flow"] = control_flow
 
 __getattr__ = _lazy.refuse(__name__, globals())

@@ -1,0 +1,239 @@
+"""``static.nn.while_loop``: repeating a block as long as a condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from gradtool import _creation
+from gradtool._arguments import tensor
+from gradtool._structure import difference, leaves, packed
+from gradtool.engine import source, state
+from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError, expect_type
+from gradtool.engine.ir import blocks, default
+from gradtool.engine.ir.program import Block, Program
+from gradtool.engine.ir.renew import current, makers, renew, spread_gradients
+from gradtool.engine.ir.transaction import appended_or_nothing
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.spec import UNKNOWN, Shape
+
+from ._branches import append
+
+_HERE = "static.nn.while_loop"
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    is_test: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Replace *loop_vars* by what *body* makes of them, as long as *cond* holds.
+
+    Args:
+        cond: takes the loop variables; returns a bool variable of one element.
+        body: takes the loop variables; returns new values for them, in the same structure. In static mode it is called
+            once, to build a block.
+        loop_vars: variables, or nested lists, tuples and dicts of them.
+        is_test: noted in the program. What a backward part needs is kept only while gradients are computed anyway.
+
+    Returns:
+        The loop variables after the last iteration, in the structure of *loop_vars*.
+
+    Raises:
+        ArgumentTypeError: an argument, or what *cond* returns, is of a wrong type (a TypeError).
+        UsageError: no loop variables, or *body* returns another structure (a ValueError).
+
+    Gradients flow through the loop, also to parameters that the body uses and to values that the loop overwrites. What
+    was given in *loop_vars* still stands for the values before the loop.
+
+    >>> import gradtool as paddle
+    >>> i, total = paddle.to_tensor(0), paddle.to_tensor(0)
+    >>> i, total = paddle.static.nn.while_loop(lambda i, t: i < 5, lambda i, t: [i + 1, t + i], [i, total])
+    >>> total.item()
+    10
+    """
+    if not callable(cond):
+        raise ArgumentTypeError("cond in while_loop should be callable")
+    if not callable(body):
+        raise ArgumentTypeError("body in while_loop should be callable")
+    expect_type(loop_vars, (list, tuple), "loop_vars", _HERE)
+    if not loop_vars:
+        raise UsageError("loop_vars in while_loop should not be empty")
+    if not state.in_static_mode():
+        return _computed(cond, body, loop_vars)
+    main = default.default_main_program()
+    shapes: dict[int, Shape] = {}
+    while True:
+        try:
+            with appended_or_nothing(main, default.default_startup_program()):
+                return _built(main, cond, body, loop_vars, is_test, shapes)
+        except _OtherShape as found:
+            shapes[found.place] = found.shape
+
+
+class _OtherShape(Exception):
+    """The body returns a loop variable in a shape that it did not have: dimensions that change are not known."""
+
+    def __init__(self, place: int, shape: Shape) -> None:
+        super().__init__(place, shape)
+        self.place = place
+        self.shape = shape
+
+
+def _computed(cond: Any, body: Any, loop_vars: Any) -> Any:
+    """The loop in dynamic mode."""
+    values = loop_vars
+    while _holds(cond(*values)):
+        values = _returned(body(*values), loop_vars)
+    return values
+
+
+def _holds(answer: Any) -> bool:
+    return bool(_condition(answer).item())
+
+
+def _condition(answer: Any) -> Any:
+    """What ``cond`` returned, checked."""
+    tensor(answer, "var of cond returned", _HERE, ("bool",))
+    if answer.spec.count not in (1, -1):
+        raise ShapeTypeError(
+            f"the shape of the variable returned by cond should be [1], but given shape as {list(answer.shape)}."
+        )
+    return answer
+
+
+class ShapeTypeError(ArgumentTypeError):
+    """A condition of several elements (Paddle raises TypeError)."""
+
+
+def _returned(values: Any, loop_vars: Any) -> list[Any]:
+    """What the body returned, checked against the loop variables."""
+    found = list(values) if isinstance(values, (list, tuple)) else [values]
+    why = difference(found, list(loop_vars))
+    if why is not None:
+        raise UsageError(
+            f"body in while_loop should return the same arity (length and structure) as loop_vars: there are {why}"
+        )
+    return found
+
+
+def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, shapes: dict[int, Shape]) -> Any:
+    parent = main.current_block()
+    taken: set[Variable] = set()
+    given = packed(loop_vars, [_own(parent, v, taken, shapes.get(i)) for i, v in enumerate(leaves(loop_vars))])
+    variables = [v for v in leaves(given) if isinstance(v, Variable)]
+    go_on = _condition(cond(*given))
+    if go_on.block is not parent or go_on.persistable or go_on.is_data:
+        go_on = _creation.assign(go_on)
+    block = main._create_block()
+    main.open_loops += 1
+    try:
+        returned = _returned(body(*given), given)
+        _check_kept(given, returned)
+        again = _condition(cond(*returned))
+        pairs = [(x, v) for x, v in zip(leaves(returned), leaves(given), strict=True) if isinstance(v, Variable)]
+        # A loop variable that moves to another place must be read before it is written.
+        pairs = [(_creation.assign(x) if x in taken and x is not v else _as_variable(x, v), v) for x, v in pairs]
+        if again in taken:
+            again = _creation.assign(again)
+        for value, v in pairs:
+            _creation.assign(value, v)
+        _creation.assign(again, go_on)
+    finally:
+        main.open_loops -= 1
+    main._rollback()
+    _open_gradients(block, {v: value for value, v in pairs})
+    read = [v for v in blocks.reads(block) if v is not go_on and v.kind != blocks.STEP_SCOPES]
+    written = blocks.writes(block)
+    read += [v for v in written if v not in set(read) and v is not go_on]
+    scopes = parent.create_var(type=blocks.STEP_SCOPES)
+    made_by = makers(variables)
+    loop = append(
+        parent,
+        "while",
+        {"X": tuple(read), "Condition": go_on, "Out": tuple(written), "StepScopes": scopes},
+        {"sub_block": block, "is_test": is_test},
+    )
+    table = renew(loop, variables, made_by)
+    return packed(loop_vars, [table.get(v, v) if isinstance(v, Variable) else v for v in leaves(given)])
+
+
+def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -> Any:
+    """A loop variable that the loop may overwrite: the one given, or a copy.
+
+    A parameter keeps its value, and so does a variable of a block further out. A variable whose gradient was cut on
+    purpose stays cut, though the loop's results may need gradients.
+    """
+    if not isinstance(value, Variable):
+        return value
+    v = current(value)
+    cut = (
+        v.stop_gradient
+        and v.dtype.is_differentiable
+        and v.op is not None
+        and v.op.op.differentiable
+        and any(not i.stop_gradient for i in v.op.input_variables())
+    )
+    fits = v.block is parent and not v.persistable and not cut and v is value and v not in taken
+    if not fits or shape is not None:
+        v = cast(Variable, _creation.assign(v))
+        v.spec = v.spec.with_shape(shape) if shape is not None else v.spec
+    taken.add(v)
+    return v
+
+
+def _as_variable(value: Any, v: Variable) -> Any:
+    """*value*, or a variable like *v* filled with it if it is a number."""
+    return value if isinstance(value, Variable) else _creation.full_like(v, value)
+
+
+def _check_kept(given: Any, returned: Any) -> None:
+    """Raise the error for a loop variable that the body replaces by something of another kind."""
+    for i, (value, v) in enumerate(zip(leaves(returned), leaves(given), strict=True)):
+        if not isinstance(v, Variable):
+            if value is not v and value != v:
+                raise ArgumentTypeError(
+                    f"while_loop: the loop variable {v!r} is no variable, so the body cannot change it.",
+                    hint="pass paddle.full([1], value, dtype) instead of a number",
+                )
+            continue
+        if isinstance(value, Variable) and value.dtype is not v.dtype:
+            raise DtypeError(
+                f"while_loop: the loop variable '{v.name}' is {v.dtype.name}, but the body returns {value.dtype.name}.",
+                hint=f"cast it: paddle.cast(value, {v.dtype.name!r})",
+            )
+        if isinstance(value, Variable) and value.shape != v.shape:
+            _check_shape(i, value, v)
+
+
+def _check_shape(i: int, value: Variable, v: Variable) -> None:
+    if value.ndim != v.ndim:
+        raise ShapeError(
+            f"while_loop: the loop variable '{v.name}' has {v.ndim} dimensions, {list(v.shape)}, but the body returns "
+            f"{value.ndim}: {list(value.shape)}.",
+            made=source.describe(value.made_at),
+        )
+    shape = tuple(m if n in (m, UNKNOWN) else UNKNOWN for m, n in zip(v.shape, value.shape, strict=True))
+    if shape != v.shape:
+        raise _OtherShape(i, shape)
+
+
+def _open_gradients(block: Block, values: dict[Variable, Variable]) -> None:
+    """Let gradients through the loop variables that the body computes from something that needs them.
+
+    Args:
+        values: for each loop variable, what the body replaces it by.
+    """
+    fresh: set[Variable] = set()
+    changed = True
+    while changed:
+        changed = False
+        for v, value in values.items():
+            if v.stop_gradient and v.dtype.is_differentiable and not value.stop_gradient:
+                v.stop_gradient = False
+                fresh.add(v)
+                changed = True
+        if changed:
+            spread_gradients(block, fresh)
