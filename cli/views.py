@@ -148,9 +148,11 @@ def finite(value: float) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """An attribute's value in JSON's types; what JSON cannot say, as text."""
+    """An attribute's value in JSON's types; a block by its index; what JSON cannot say, as text."""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if hasattr(value, "parent_idx"):
+        return {"block": value.idx}
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -41,6 +41,7 @@ class NodeView:
             tape, where a forward operator has one gradient operator, the other way round as well.
         source: ``model.py:9``, or empty.
         scope: the ``name_scope`` that an operator was made in, on a tape the layer whose parameter it reads; or empty.
+        block: the index of the block that it stands in.
     """
 
     id: str
@@ -54,6 +55,7 @@ class NodeView:
     pair: str | None = None
     source: str = ""
     scope: str = ""
+    block: int = 0
 
     @property
     def spec(self) -> str:
@@ -83,8 +85,17 @@ class EdgeView:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockView:
+    """A block that an operator runs: its index, that of the block around it, and the operator's name."""
+
+    index: int
+    parent: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
 class GraphView:
-    """Nodes and edges in the order of the program.
+    """Nodes and edges in the order of the program, and the blocks beside the main one.
 
     Every tensor has a node. Edges touch the node of a tensor only where the tensor itself is of interest: data,
     parameters, their gradients, the loss, results. Others travel along edges from operator to operator.
@@ -94,6 +105,7 @@ class GraphView:
     nodes: tuple[NodeView, ...]
     edges: tuple[EdgeView, ...]
     part: str = BOTH
+    blocks: tuple[BlockView, ...] = ()
 
     def by_id(self) -> dict[str, NodeView]:
         return {n.id: n for n in self.nodes}

@@ -10,7 +10,7 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView, op_names
+from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, BlockView, EdgeView, GraphView, NodeView, op_names
 
 
 def view(
@@ -54,7 +54,12 @@ class _Builder:
         op_name = op_names(self.ops)
         nodes = [self._operator(op, op_name[op]) for op in self.ops]
         nodes += [self._tensor(v) for v in self.variables]
-        return GraphView(title, tuple(nodes), tuple(self._edges()))
+        return GraphView(title, tuple(nodes), tuple(self._edges()), blocks=tuple(self._blocks(op_name)))
+
+    def _blocks(self, op_name: Mapping[Operator, str]) -> Iterator[BlockView]:
+        for block in self.program.blocks[1:]:
+            owner = op_name.get(block.owner, "nothing") if block.owner is not None else "nothing"
+            yield BlockView(block.idx, block.parent_idx, owner)
 
     def _operator(self, op: Operator, name: str) -> NodeView:
         return NodeView(
@@ -67,6 +72,7 @@ class _Builder:
             pair=self.op_ids.get(op.origin) if op.origin is not None else None,
             source=source.short(op.loc),
             scope=op.scope.strip("/"),
+            block=op.block.idx,
         )
 
     def _tensor(self, v: Variable) -> NodeView:
@@ -85,6 +91,7 @@ class _Builder:
             v.dtype.name,
             pair=self.ids.get(owner) if owner is not None and owner is not v else None,
             source=source.short(v.made_at),
+            block=v.block.idx,
         )
 
     def _tensor_role(self, v: Variable) -> str:
@@ -133,7 +140,7 @@ def _noted(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Va
 def reads(op: Operator) -> Iterator[tuple[str, Variable, bool]]:
     """Slot, variable, and whether its shape alone is read, for everything that an operator reads."""
     forward = op.op.forward
-    rule = forward.rule if forward is not None else None
+    rule = forward.rule if forward is not None and not op.op.holds_blocks else None
     for i, (slot, value) in enumerate(zip(op.op.inputs, op.inputs, strict=False)):
         like = rule is not None and rule.reads[i].like
         for v in value if isinstance(value, tuple) else (value,):

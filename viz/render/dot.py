@@ -12,7 +12,7 @@ from typing import Any
 from graphviz import escape, nohtml
 from graphviz.quoting import attr_list
 
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view import BACKWARD, BOTH, FORWARD, OP, BlockView, EdgeView, GraphView, NodeView
 
 from ..style import ROLES
 from ..text import printable, shortened
@@ -55,12 +55,38 @@ def _lines(view: GraphView, file: str, command: str) -> Iterator[str]:
     yield f"\tgraph{_attributes(rankdir='TB', labelloc='t', label=escape(printable(view.title)), fontname='Helvetica')}"
     yield '\tnode [fontname=Helvetica fontsize=10 fontcolor="#000000" color="#000000" margin="0.12,0.06"]'
     yield '\tedge [fontname=Helvetica fontsize=8 color="#444444"]'
-    for node in drawn:
-        yield f"\t{node.id}{_node(node, view.part != BOTH)}"
+    yield from _nodes(_Framed(view, drawn), 0, "\t")
     for edge in view.edges:
         yield f"\t{edge.source} -> {edge.target}{_edge(edge, by_id)}"
     yield from _legend(view, drawn)
     yield "}"
+
+
+class _Framed:
+    """Nodes by the block that they stand in, and blocks by the one around them."""
+
+    def __init__(self, view: GraphView, drawn: tuple[NodeView, ...]) -> None:
+        self.alone = view.part != BOTH
+        self.nodes: dict[int, list[NodeView]] = {}
+        self.inner: dict[int, list[BlockView]] = {}
+        for node in drawn:
+            self.nodes.setdefault(node.block, []).append(node)
+        for block in view.blocks:
+            self.inner.setdefault(block.parent, []).append(block)
+
+
+def _nodes(framed: _Framed, block: int, indent: str) -> Iterator[str]:
+    """The nodes of a block, and those of the blocks in it with a frame around them."""
+    for node in framed.nodes.get(block, ()):
+        yield f"{indent}{node.id}{_node(node, framed.alone)}"
+    for inner in framed.inner.get(block, ()):
+        lines = list(_nodes(framed, inner.index, f"{indent}\t"))
+        if lines:
+            label = escape(printable(f"block {inner.index} of {inner.owner}"))
+            yield f"{indent}subgraph cluster_block{inner.index} {{"
+            yield f"{indent}\tgraph{_attributes(label=label, style='rounded', fontsize='10')}"
+            yield from lines
+            yield f"{indent}}}"
 
 
 def _attributes(**attributes: Any) -> str:
