@@ -68,20 +68,56 @@ def result_names(result: Any) -> dict[str, Any]:
 
 
 def ops(program: Any) -> list[dict[str, Any]]:
-    """Type and slots of every operator of block 0."""
+    """Type and slots of every operator, block by block, and the block that it runs."""
     return [
-        {
-            "type": o.type,
-            "inputs": {n: o.input(n) for n in o.input_names},
-            "outputs": {n: o.output(n) for n in o.output_names},
-        }
-        for o in program.global_block().ops
+        _ordered(
+            {
+                "type": o.type,
+                "inputs": {n: o.input(n) for n in o.input_names},
+                "outputs": {n: o.output(n) for n in o.output_names},
+                "block": (block.idx, block.parent_idx, block.forward_block_idx),
+                "sub_block": o.attr("sub_block").idx if o.has_attr("sub_block") else None,
+            }
+        )
+        for block in program.blocks
+        for o in block.ops
     ]
 
 
 def recorded_ops(record: dict[str, Any], part: str) -> list[dict[str, Any]]:
-    """The same from the record."""
-    return [{k: o[k] for k in ("type", "inputs", "outputs")} for o in record[part]["blocks"][0]["ops"]]
+    """The same from the record, without the scratch blocks that Paddle leaves behind, which no operator runs."""
+    run = {o["attrs"].get("sub_block", {}).get("block") for b in record[part]["blocks"] for o in b["ops"]}
+    return [
+        _ordered(
+            {
+                **{k: o[k] for k in ("type", "inputs", "outputs")},
+                "block": (b["idx"], b["parent"], b["forward_idx"]),
+                "sub_block": o["attrs"]["sub_block"]["block"] if "sub_block" in o["attrs"] else None,
+            }
+        )
+        for b in record[part]["blocks"]
+        if b["idx"] == 0 or b["idx"] in run
+        for o in b["ops"]
+    ]
+
+
+def _ordered(op: dict[str, Any]) -> dict[str, Any]:
+    """*op* with its lists of variables sorted if their order is free; gradients stay with what they belong to."""
+    if op["type"] not in FREE_ORDER:
+        return op
+    slots = {**op["inputs"], **op["outputs"]}
+    sorted_slots: dict[str, list[str]] = {}
+    for name, entries in slots.items():
+        partner = slots.get(name.removesuffix("@GRAD"), [])
+        if name.endswith("@GRAD") and len(partner) == len(entries):
+            sorted_slots[name] = [g for _, g in sorted(zip(partner, entries, strict=True))]
+        else:
+            sorted_slots[name] = sorted(entries)
+    return {
+        **op,
+        "inputs": {n: sorted_slots[n] for n in op["inputs"]},
+        "outputs": {n: sorted_slots[n] for n in op["outputs"]},
+    }
 
 
 class Replay:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import gradtool
@@ -17,18 +18,10 @@ DECIDED = {
     "s008_seed_doc_all_six_calls": "a repeated call reuses gradients, so the names are the documented ones",
     "s069_gradients_empty_result": "a single input that does not matter gives [None], not []",
     "s074_append_twice": "a repeated call reuses gradients and adds no operator",
+    "s178_while_stopgrad_loopvar": "a loop variable needs a gradient if the body computes it from a parameter",
     "s204_increment_inplace": "the value that increment overwrites is kept, not restored by a second increment",
 }
 """Cases in which gradtool differs on purpose; tests below assert what it gives instead."""
-
-NOT_YET = {
-    **dict.fromkeys(("s170_cond", "s171_cond_params", "s172_cond_two_outputs"), "conditional_block"),
-    "s173_switch_case": "conditional_block",
-    **dict.fromkeys(("s175_while_accumulate", "s176_while_zero_iterations"), "while"),
-    **dict.fromkeys(("s177_while_overwrites_softmax", "s178_while_stopgrad_loopvar"), "while"),
-    "s201_py_func": "py_func",
-}
-"""Cases that cannot run yet, with the operator or layer that is missing; one that runs must leave the list."""
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +38,7 @@ def replayed(name: str) -> replay.Replay:
         return replay.Replay(name)
 
 
-@pytest.mark.parametrize("name", [n for n in replay.names("s") if n not in DECIDED and n not in NOT_YET])
+@pytest.mark.parametrize("name", [n for n in replay.names("s") if n not in DECIDED])
 def test_case(name: str) -> None:
     case = replayed(name)
     if case.record.get("known_wrong"):
@@ -59,14 +52,8 @@ def test_case(name: str) -> None:
     assert case.wrong_slopes() == []
 
 
-@pytest.mark.parametrize("name", sorted(NOT_YET))
-def test_case_cannot_run_yet(name: str) -> None:
-    with pytest.raises((gradtool.engine.errors.GradtoolError, AttributeError)):
-        replayed(name)
-
-
 def test_enough_cases_pass() -> None:
-    assert len(replay.names("s")) - len(NOT_YET) - len(DECIDED) >= 90
+    assert len(replay.names("s")) - len(DECIDED) >= 90
 
 
 def test_six_documented_calls_give_the_documented_lists() -> None:
@@ -89,6 +76,22 @@ def test_a_repeated_call_adds_nothing() -> None:
 
 def test_an_input_that_does_not_matter_gives_none() -> None:
     assert replayed("s069_gradients_empty_result").result == [None]
+
+
+def test_a_loop_variable_that_starts_as_a_constant_passes_gradients() -> None:
+    case = replayed("s178_while_stopgrad_loopvar")
+    assert replay.result_names(case.result) == {"pairs": [["w", "w@GRAD"]]}
+    assert case.forward_ops == replay.recorded_ops(case.record, "forward")
+    assert case.wrong_slopes() == []
+    case.reset()
+    assert np.abs(case.run(["w@GRAD"])[0]).max() > 1e-3
+
+
+def test_a_loop_without_iterations_gives_zeros() -> None:
+    case = replayed("s176_while_zero_iterations")
+    case.reset()
+    assert case.record["values_none"] == ["w@GRAD"]
+    assert not case.run(["w@GRAD"])[0].any()
 
 
 def test_increment_keeps_the_value_that_backward_needs() -> None:

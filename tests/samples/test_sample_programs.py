@@ -99,6 +99,39 @@ def test_the_penalty_needs_gradients_of_gradients(sample: Load) -> None:
     assert {"tanh_grad", "tanh_grad_grad"} <= {op.type for op in loss.block.ops}
 
 
+def test_digits_are_said_backwards(sample: Load) -> None:
+    history, right = sample("reversing_digits").train()
+    assert history[0] == pytest.approx(np.log(10), abs=0.5)  # no idea yet
+    assert history[-1] < 0.05 * history[0]
+    assert right > 0.95
+
+
+def test_both_loops_have_a_backward_block(sample: Load) -> None:
+    loss, _ = sample("reversing_digits").build()
+    paddle.static.append_backward(loss)
+    loops = [op for op in loss.block.ops if op.type.startswith("while")]
+    assert [op.type for op in loops] == ["while", "while", "while_grad", "while_grad"]
+    assert [op.attr("sub_block").forward_block_idx for op in loops] == [-1, -1, 2, 1]
+
+
+def test_each_source_gets_an_expert_of_its_own(sample: Load) -> None:
+    history, experts = sample("mixture_of_experts").train()
+    assert sorted(experts) == [0, 1, 2]
+    assert np.mean(history[-30:]) < 0.02 * np.mean(history[:30])
+
+
+def test_only_the_expert_that_answers_learns(sample: Load) -> None:
+    loss, feed = sample("mixture_of_experts").build()
+    pairs = paddle.static.append_backward(loss)
+    exe = paddle.static.Executor()
+    exe.run(paddle.static.default_startup_program())
+    values = exe.run(feed=feed, fetch_list=[g for _, g in pairs])
+    moved = {p.name for (p, _), value in zip(pairs, values, strict=True) if value.any()}
+    (expert,) = {name[:7] for name in moved if name.startswith("expert")}
+    assert moved == {"router.w_0", "router.b_0", f"{expert}.w_0", f"{expert}.b_0"}
+    assert len(pairs) == 8
+
+
 def test_frozen_branch_as_a_script() -> None:
     done = subprocess.run(
         [sys.executable, str(SAMPLES / "frozen_branch.py")], capture_output=True, text=True, check=True
@@ -118,6 +151,10 @@ def test_frozen_branch_as_a_script() -> None:
         ("word_embedding", ["words"]),
         ("gradient_penalty", ["hidden.w", "hidden.b", "score.w"]),
         ("frozen_branch", ["body.w_0", "body.b_0", "head.w_0", "head.b_0"]),
+        (
+            "reversing_digits",
+            ["digits", "read_digit", "read_state", "write_digit", "write_state", "write_memory", "say"],
+        ),
     ],
 )
 def test_the_command_line_runs_the_backward_part(name: str, parameters: list[str]) -> None:
