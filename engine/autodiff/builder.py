@@ -212,7 +212,9 @@ class Builder:
         return f"{name}_{number}"
 
     def _is_taken(self, name: str) -> bool:
-        return name in self.target.vars or name in self._taken or any(taken(name) for taken in self.visible)
+        if name in self.target.vars or name in self._taken:
+            return True
+        return bool(self.visible) and any(taken(name) for taken in self.visible)
 
     def _gradient_variable(self, value: Value) -> Variable:
         """A new variable for a gradient of *value*; its name is settled by :meth:`_settle`."""

@@ -101,8 +101,8 @@ def asked(values: Values, v: Variable) -> Value:
     what it held before the loop; else what it holds in the end.
     """
     found, loop = renew.in_program(v)
-    if loop is not None:
-        return values.read(loop, found)
+    if loop is not None and loop.op is not None:
+        return values.read(loop.op, found)
     before = v.persistable or (v.is_data and not renew.is_result(v))
     return values.initial(v) if before else values.current(v)
 

@@ -21,6 +21,7 @@ from .operator import Operator
 from .variable import DENSE, STEP_SCOPES, Parameter, Variable, check_same, declare_again, values_module
 
 if TYPE_CHECKING:
+    from .renew import Loop
     from .desc import BlockDesc
     from .variable import DenseTensor, Scope
 
@@ -48,7 +49,7 @@ class Program:
         self.plans: dict[Any, Any] = {}
         self.live: dict[str, Callable[[], float]] = {}
         self.overwritten: set[Variable] = set()
-        self.renewed: dict[Variable, tuple[Variable, Operator]] = {}
+        self.renewed: dict[Variable, tuple[Variable, Loop]] = {}
         self.open_loops = 0
         self.printed: dict[Operator, int] = {}
         self._seed = 0
@@ -276,7 +277,7 @@ class Block(BlockValue):
         return name in self.vars
 
     def _find_var_recursive(self, name: str) -> Variable | None:
-        """The variable of that name here, in an enclosing block, or in a block whose frames this one reads."""
+        """The variable of that name here, in a block whose frames this one reads, or in an enclosing block."""
         seen = set()
         todo = [self.idx]
         while todo:
@@ -287,7 +288,7 @@ class Block(BlockValue):
             block = self.program.blocks[idx]
             if name in block.vars:
                 return block.vars[name]
-            todo += [block.parent_idx, block.forward_block_idx, *block._framed()]
+            todo += [block.forward_block_idx, *block._framed(), block.parent_idx]
         return None
 
     def _framed(self) -> Iterator[int]:

@@ -1,10 +1,10 @@
 """Variables that a loop overwrites, and the value that they had before.
 
 A loop writes its results into its loop variables: in the program the name stands for the value before the loop up to
-the loop, and for the result after it. In Python the user holds two things, what was given to the loop and what the
-loop returned, and may use both. So the loop returns a new :class:`Variable` that takes the place of the old one in the
-program, and the old one, wherever it is used from now on, stands for the value before: the first such use saves it in
-front of the loop.
+the loop, for that of each iteration inside it, and for the result after it. In Python the user holds three things: what
+was given to the loop, what its body gets, and what it returned; he may use all of them. So body and result are a new
+:class:`Variable` that takes the place of the old one in the program, and the old one, wherever it is used from now on,
+stands for the value before: the first such use saves it in front of the loop.
 """
 
 from __future__ import annotations
@@ -14,47 +14,58 @@ from collections.abc import Iterable, Mapping
 
 from .. import names
 from ..ops import registry
+from ..source import NOWHERE
 from .operator import Operands, Operator, each
 from .program import Block, Program
 from .variable import Variable
 
 
-def makers(variables: Iterable[Variable]) -> dict[Variable, Operator]:
-    """The operators that made *variables*, of those that only one operator writes: nothing before it reads them."""
-    return {v: v.op for v in variables if v.op is not None and v not in v.block.program.overwritten}
+class Loop:
+    """A loop; its operator comes when its body is complete."""
+
+    __slots__ = ("block", "op")
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.op: Operator | None = None
 
 
-def renew(
-    loop: Operator, variables: Iterable[Variable], made_by: Mapping[Variable, Operator]
-) -> dict[Variable, Variable]:
-    """Put a new variable in the place of each that *loop* overwrites; returns the new ones by the old ones.
-
-    Args:
-        made_by: what :func:`makers` said before the loop was appended.
-    """
-    block = loop.block
-    table: dict[Variable, Variable] = {}
-    for v in variables:
-        new = table[v] = copy.copy(v)
-        block.vars[v.name] = new
-    if not table:
-        return table
-    program = block.program
-    waiting = set(table)
-    for op in reversed(block.ops):
-        _replace(op, table)
-        waiting.difference_update([v for v in waiting if made_by.get(v) is op])
-        if not waiting:
-            break
+def renew(loop: Loop, variables: Iterable[Variable]) -> dict[Variable, Variable]:
+    """Put a new variable in the place of each that *loop* will overwrite; returns the new ones by the old ones."""
+    block, program = loop.block, loop.block.program
+    table = {v: copy.copy(v) for v in variables}
+    _exchange(block, table)
     for old, new in table.items():
         program.renewed[old] = (new, loop)
-        program.overwritten.add(new)
-        new.op = loop
-    program.version += 1
+        if old in program.overwritten:
+            program.overwritten.add(new)
     return table
 
 
-def _replace(op: Operator, table: dict[Variable, Variable]) -> None:
+def take_back(loop: Loop, table: Mapping[Variable, Variable]) -> None:
+    """Undo :func:`renew`."""
+    _exchange(loop.block, {new: old for old, new in table.items()})
+    for old in table:
+        loop.block.program.renewed.pop(old, None)
+
+
+def _exchange(block: Block, table: Mapping[Variable, Variable]) -> None:
+    """Put other variables of the same names in the place of some, in *block* and the blocks in it."""
+    for old, new in table.items():
+        block.vars[old.name] = new
+    # Nothing reads a variable before the operator that makes it, if only one writes it and it is not there at once.
+    known = block.program.overwritten
+    makers = {v: v.op for v in table if not (v.op is None or v.is_data or v.persistable or v in known)}
+    waiting = set(table)
+    for op in reversed(block.ops):
+        if not waiting:
+            break
+        _replace(op, table)
+        waiting.difference_update([v for v in waiting if makers.get(v) is op])
+    block.program.version += 1
+
+
+def _replace(op: Operator, table: Mapping[Variable, Variable]) -> None:
     if not any(v in table for v in (*each(op.inputs), *each(op.outputs))):
         return
     op.inputs = _moved(op.inputs, table)
@@ -64,7 +75,7 @@ def _replace(op: Operator, table: dict[Variable, Variable]) -> None:
             _replace(inner, table)
 
 
-def _moved(operands: Operands, table: dict[Variable, Variable]) -> Operands:
+def _moved(operands: Operands, table: Mapping[Variable, Variable]) -> Operands:
     return tuple(
         tuple(v if v is None else table.get(v, v) for v in value)
         if isinstance(value, tuple)
@@ -75,7 +86,7 @@ def _moved(operands: Operands, table: dict[Variable, Variable]) -> Operands:
     )
 
 
-def in_program(v: Variable) -> tuple[Variable, Operator | None]:
+def in_program(v: Variable) -> tuple[Variable, Loop | None]:
     """The variable of the program that *v* stands for, and the loop before which it does (None: at the end)."""
     renewed = v.block.program.renewed
     if v not in renewed:
@@ -97,18 +108,21 @@ def current(v: Variable) -> Variable:
     if loop is None:
         return v
     block = loop.block
-    name = names.before_loop(found.name, sum(1 for n in v.block.program.renewed if n.name == found.name and n is not v))
+    namesakes = [n for n in v.block.program.renewed if n.name == found.name]
+    name = names.before_loop(found.name, next(i for i, n in enumerate(namesakes) if n is v))
     there = block.vars.get(name)
     if there is not None:
         return there
     saved = Variable(block, name, v.spec, stop_gradient=v.stop_gradient)
     block.add_var(saved)
     assign = registry.by_type("assign")
-    op = Operator(
-        block, assign, (found,), (saved,), assign.attributes({}), loc=loop.loc, role=loop.role, scope=loop.scope
-    )
+    near = loop.op
+    loc, role, scope = (near.loc, near.role, near.scope) if near is not None else (NOWHERE, 0, "/")
+    op = Operator(block, assign, (found,), (saved,), assign.attributes({}), loc=loc, role=role, scope=scope)
     saved.op = op
-    block.ops.insert(next(i for i, o in enumerate(block.ops) if o is loop), op)
+    # While its body is being built, the loop comes next in its block.
+    at = len(block.ops) if near is None else next(i for i, o in enumerate(block.ops) if o is near)
+    block.ops.insert(at, op)
     block.program.version += 1
     return saved
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .edit import find_writer
+from .operator import Operator
 from .program import Block, Program
 
 
@@ -76,11 +77,12 @@ class _Mark:
         self.program = program
         self.current = program.current_block_idx
         self.count = len(program.blocks)
-        self.ends: list[tuple[Block, int, int]] = []
+        self.ends: list[tuple[Block, Operator | None, int]] = []
+        """The block, its last operator, and how many variables it has."""
         index = program.current_block_idx
         while index >= 0:
             block = program.blocks[index]
-            self.ends.append((block, len(block.ops), len(block.vars)))
+            self.ends.append((block, block.ops[-1] if block.ops else None, len(block.vars)))
             index = block.parent_idx
         self.names = program.names
         self.opened = self.names.journal is None
@@ -92,11 +94,16 @@ class _Mark:
         program = self.program
         del program.blocks[self.count :]
         program.current_block_idx = self.current
-        for block, ops, variables in self.ends:
-            removed = block.ops[ops:]
-            del block.ops[ops:]
-            for name in list(block.vars)[variables:]:
-                del block.vars[name]
+        for block, last, variables in self.ends:
+            added = {block.vars.pop(name) for name in list(block.vars)[variables:]}
+            removed = []
+            while block.ops and block.ops[-1] is not last:
+                removed.append(block.ops.pop())
+            # A value from before a loop that is complete is saved in front of that loop.
+            saves = {op for op in block.ops if any(v in added for v in op.output_variables())} if added else set()
+            if saves:
+                removed += saves
+                block.ops = [op for op in block.ops if op not in saves]
             for v in {v: None for op in removed for v in op.output_variables()}:
                 if v.block.vars.get(v.name) is v:
                     find_writer(v)

@@ -120,6 +120,33 @@ def test_a_body_that_fails_leaves_both_programs_as_they_were(names: Names) -> No
     assert nn.fc(h, 3).name == "fc_0.tmp_1"
 
 
+def test_a_failure_after_a_value_from_before_a_loop_was_used(names: Names) -> None:
+    h = names.x * 2.0
+    _, after = nn.while_loop(lambda i, h: i < names.n, lambda i, h: [i + 1, h + 1.0], [names.i, h])
+    out = after * 3.0
+    before = str(names.main)
+
+    def on_true() -> Any:
+        paddle.exp(h)  # saves the value in front of the loop
+        raise KeyError("inside")
+
+    with pytest.raises(KeyError):
+        nn.cond(names.b, on_true, lambda: out)
+    assert str(names.main) == before
+    verify(names.main)
+    feed = {"x": np.ones((2, 3), "f"), "i": np.array([0]), "n": np.array([3])}
+    got = static.Executor().run(names.main, feed=feed, fetch_list=[out, h + after])
+    assert [float(v[0, 0]) for v in got] == [15.0, 7.0]
+
+
+def test_the_value_before_the_loop_inside_its_body(names: Names) -> None:
+    h = names.x * 2.0
+    _, after = nn.while_loop(lambda i, k: i < names.n, lambda i, k: [i + 1, k + h], [names.i, h])
+    verify(names.main)
+    feed = {"x": np.ones((2, 3), "f"), "i": np.array([0]), "n": np.array([3])}
+    assert static.Executor().run(names.main, feed=feed, fetch_list=[after])[0][0, 0] == 8.0
+
+
 def test_numbers_that_are_the_same_stay_numbers(names: Names) -> None:
     assert nn.cond(names.b, lambda: 1, lambda: 1) == 1
     assert nn.cond(names.b, lambda: None, lambda: None) is None

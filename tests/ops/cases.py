@@ -155,6 +155,7 @@ COUNTED = {"range", "unique", "where_index"}
 """Those of them whose floating-point operands say how many elements come out."""
 
 BY_HAND = {
+    "assert": "it has no results",
     "select_input": "one of its two inputs has no gradient",
     "select_output": "one of its two results is not computed",
 }

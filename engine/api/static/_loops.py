@@ -12,7 +12,7 @@ from gradtool.engine import source, state
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError, expect_type
 from gradtool.engine.ir import blocks, default
 from gradtool.engine.ir.program import Block, Program
-from gradtool.engine.ir.renew import current, makers, renew, spread_gradients
+from gradtool.engine.ir.renew import Loop, current, renew, spread_gradients, take_back
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.spec import UNKNOWN, Shape
@@ -122,8 +122,22 @@ def _returned(values: Any, loop_vars: Any) -> list[Any]:
 def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, shapes: dict[int, Shape]) -> Any:
     parent = main.current_block()
     taken: set[Variable] = set()
-    given = packed(loop_vars, [_own(parent, v, taken, shapes.get(i)) for i, v in enumerate(leaves(loop_vars))])
-    variables = [v for v in leaves(given) if isinstance(v, Variable)]
+    own = [_own(parent, v, taken, shapes.get(i)) for i, v in enumerate(leaves(loop_vars))]
+    loop = Loop(parent)
+    table = renew(loop, [v for v in own if isinstance(v, Variable)])
+    try:
+        given = packed(loop_vars, [table.get(v, v) if isinstance(v, Variable) else v for v in own])
+        _append_loop(main, loop, cond, body, given, is_test)
+    except BaseException:
+        take_back(loop, table)
+        raise
+    return given
+
+
+def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, given: Any, is_test: bool) -> None:
+    """Build the condition and the body of a loop over the variables *given*, and append its operator."""
+    parent = loop.block
+    variables = {v for v in leaves(given) if isinstance(v, Variable)}
     go_on = _condition(cond(*given))
     if go_on.block is not parent or go_on.persistable or go_on.is_data:
         go_on = _creation.assign(go_on)
@@ -135,8 +149,8 @@ def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, s
         again = _condition(cond(*returned))
         pairs = [(x, v) for x, v in zip(leaves(returned), leaves(given), strict=True) if isinstance(v, Variable)]
         # A loop variable that moves to another place must be read before it is written.
-        pairs = [(_creation.assign(x) if x in taken and x is not v else _as_variable(x, v), v) for x, v in pairs]
-        if again in taken:
+        pairs = [(_creation.assign(x) if x in variables and x is not v else _as_variable(x, v), v) for x, v in pairs]
+        if again in variables:
             again = _creation.assign(again)
         for value, v in pairs:
             _creation.assign(value, v)
@@ -149,15 +163,12 @@ def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, s
     written = blocks.writes(block)
     read += [v for v in written if v not in set(read) and v is not go_on]
     scopes = parent.create_var(type=blocks.STEP_SCOPES)
-    made_by = makers(variables)
-    loop = append(
+    loop.op = append(
         parent,
         "while",
         {"X": tuple(read), "Condition": go_on, "Out": tuple(written), "StepScopes": scopes},
         {"sub_block": block, "is_test": is_test},
     )
-    table = renew(loop, variables, made_by)
-    return packed(loop_vars, [table.get(v, v) if isinstance(v, Variable) else v for v in leaves(given)])
 
 
 def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -> Any:

@@ -177,4 +177,4 @@ def _(x, mask):
 
 @select_output.gradient(wrt="X", expands=True)
 def _(k, x: Like, mask, dout: Late):
-    return k.select_input([k.fill_any_like(x, value=0.0) if g is None else g for g in dout], mask)
+    return k.select_input([k.full_like(x, value=0.0) if g is None else g for g in dout], mask)

@@ -7,7 +7,6 @@ from typing import Any
 from ... import functions
 from ...errors import KernelError
 from ..opdef import Late, Trait, op
-from ..samples import bools
 
 PHASES = ("FORWARD", "BACKWARD", "BOTH")
 
@@ -159,11 +158,6 @@ def check(cond: Any, data: Any, names: list[str], cond_name: str, summarize: int
 @assert_.infer
 def _(cond, data):
     return ()
-
-
-@assert_.samples
-def _(make):
-    yield make(cond=lambda rng: bools(())(rng) | True, data=[(2, 3)])
 
 
 @op(
