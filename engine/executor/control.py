@@ -18,7 +18,6 @@ from ..ir.operator import Operator
 from ..ir.program import Block
 from ..ir.variable import Variable
 from ..kernels.backend import Backend
-from ..ops.opdef import Trait
 from . import passes
 from .plan import Instruction, Plan
 from .runner import Runner
@@ -73,7 +72,7 @@ class Session:
 
     def effects(self, op: Operator) -> bool:
         """Whether the operator, or one in its blocks, does something beside computing its results."""
-        if op.op.trait & Trait.EFFECT:
+        if op.op.has_effect:
             # In the backward part it runs where gradients are computed, and need not make anyone compute them.
             return not (roles.is_backward(op.role) and any(op.outputs))
         for block in op.sub_blocks:

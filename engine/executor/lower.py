@@ -149,7 +149,7 @@ class Lowering:
         ins, arrange, likes = _inputs(self, op)
         outputs = _flat(op.outputs)
         wanted = _wanted(op) if op.op.forward is not None else None
-        kernel = effects.kernel(op) if op.op.trait & Trait.EFFECT else None
+        kernel = effects.kernel(op) if op.op.has_effect else None
         if kernel is None:
             kernel = backend.bind(op.op, op.attrs, wanted, _specs(op.inputs), _specs(op.outputs))
         if arrange is not None:
@@ -162,7 +162,7 @@ class Lowering:
             self._written[op] = outs
         if op.repeats in self._written:
             self.twins.update(zip(outs, self._written[op.repeats], strict=True))
-        effect = self.session.effects(op)
+        effect = op.op.has_effect and self.session.effects(op)
         self.code.append(Instruction(op, kernel, ins, outs, likes, not single, effect=effect))
 
     def _add_control(self, op: Operator) -> None:

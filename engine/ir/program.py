@@ -21,8 +21,8 @@ from .operator import Operator
 from .variable import DENSE, STEP_SCOPES, Parameter, Variable, check_same, declare_again, values_module
 
 if TYPE_CHECKING:
-    from .renew import Loop
     from .desc import BlockDesc
+    from .renew import Loop
     from .variable import DenseTensor, Scope
 
 

@@ -96,6 +96,9 @@ class BlockValue:
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return "block"
+
 
 BLOCK: Final = BlockValue()
 """The default of an attribute that refers to a block; every operator with such an attribute gives a real one."""
@@ -186,6 +189,7 @@ class OpDef:
         forward: for a gradient operator, the operator that it differentiates.
         holds_blocks: whether it has attributes that refer to blocks, which it runs. What such an operator computes,
             and its gradient, follow from its blocks; its rule only says which slots take part.
+        has_effect: whether the trait says EFFECT.
     """
 
     __slots__ = (
@@ -195,6 +199,7 @@ class OpDef:
         "differentiable",
         "doc",
         "forward",
+        "has_effect",
         "holds_blocks",
         "infer_fn",
         "input_index",
@@ -234,6 +239,7 @@ class OpDef:
         self.kernel_attrs = kernel_attrs
         self.forward = forward
         self.holds_blocks = any(isinstance(v, BlockValue) or n == "blocks" for n, v in self.defaults.items())
+        self.has_effect = Trait.EFFECT in trait
         self.doc = (kernel.__doc__ or "").strip()
         self.rule: Rule | None = None
         self.infer_fn: Callable[..., Any] | None = None
