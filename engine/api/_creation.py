@@ -17,6 +17,7 @@ from gradtool.engine.value import AnyTensor
 
 from ._arguments import dims, integer, tensor
 from ._dispatch import apply, counted, layer_name
+from ._remembered import remembered
 
 
 def _dtype(given: Any) -> DType:
@@ -322,6 +323,7 @@ def _plain(data: Any) -> Any:
     return [_plain(v) for v in data] if isinstance(data, (list, tuple)) else data
 
 
+@remembered
 def cast(x: Any, dtype: Any) -> AnyTensor:
     """*x* in another dtype."""
     x = tensor(x, "x", "paddle.cast")

@@ -16,6 +16,8 @@ from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.state import static_mode
 from gradtool.engine.value import AnyTensor
 
+from ._remembered import computed
+
 
 def apply(
     op_type: str,
@@ -94,6 +96,25 @@ def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
     return function
 
 
+def binary(name: str, op_type: str, general: Callable[[Any, Any, str | None], AnyTensor]) -> Callable[..., AnyTensor]:
+    """The function ``paddle.<name>(x, y)`` of an operator with two operands.
+
+    Args:
+        general: answers in static mode, and for anything but two tensors of one dtype.
+    """
+    op = registry.by_type(op_type)
+
+    def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype == y.array.dtype and not static_mode():
+            recipe = recipes[op]
+            return recipe.record(recipe.default, x, y)  # type: ignore[no-any-return]
+        return general(x, y, name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.doc
+    return function
+
+
 def append(home: Any, op_type: str, operands: Sequence[Any], attrs: Mapping[str, Any], *keys: str) -> Any:
     """Append an operator to the program of the variable *home*, whatever the default program is.
 
@@ -122,7 +143,7 @@ def compute(op: OpDef, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any
     if state.in_static_mode():
         refuse(op.type, op.inputs[0].name, operands[0])
     recipe = recipes[op]
-    result = recipe.record(recipe.given(attrs) if attrs else recipe.default, *operands)
+    result = computed(recipe, recipe.given(attrs) if attrs else recipe.default, operands)
     return result[0] if isinstance(result, tuple) else result
 
 
@@ -150,7 +171,7 @@ def _computed(
     recipe = recipes[op]
     if len(operands) < recipe.count:
         operands = (*operands, *recipe.padding[len(operands) :])
-    result = recipe.record(recipe.given(attrs) if attrs else recipe.default, *operands)
+    result = computed(recipe, recipe.given(attrs) if attrs else recipe.default, operands)
     if not outputs and not recipe.optional_outputs:
         return result
     asked = outputs or {}

@@ -23,6 +23,7 @@ from . import _creation, _manipulation
 from ._arguments import tensor
 from ._dispatch import apply, compute
 from ._gather import gather_nd, index_put, masked_select
+from ._remembered import remembered
 from .utils import unique_name
 
 LAST = 2**31 - 1
@@ -209,6 +210,7 @@ def _index_tensor(entry: Any, x: AnyTensor, dim: int) -> AnyTensor:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
+@remembered
 def getitem(x: AnyTensor, index: Any) -> AnyTensor:
     """The part of *x* that *index* selects, as NumPy selects it (but an integer never counts as an index tensor).
 

@@ -9,6 +9,7 @@ from gradtool.engine.value import AnyTensor
 
 from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
 from ._dispatch import apply
+from ._remembered import remembered
 
 
 class ShapeArgumentError(ShapeError, AssertionError):
@@ -20,6 +21,7 @@ def _first(result: Any) -> AnyTensor:
     return result[0]  # type: ignore[no-any-return]
 
 
+@remembered
 def reshape(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* in another shape.
 
@@ -48,6 +50,7 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     return _first(apply("reshape2", x, size.whole, size.parts, attrs=attrs, name=name))
 
 
+@remembered
 def transpose(x: Any, perm: Any, name: str | None = None) -> AnyTensor:
     """The dimensions of *x* in the order *perm*."""
     where = "paddle.transpose"
@@ -56,6 +59,7 @@ def transpose(x: Any, perm: Any, name: str | None = None) -> AnyTensor:
     return _first(apply("transpose2", x, attrs={"axis": integers(perm, "perm", where)}, key="transpose", name=name))
 
 
+@remembered
 def t(input: Any, name: str | None = None) -> AnyTensor:
     """The transpose of a matrix; a vector or scalar is its own."""
     x = tensor(input, "input", "paddle.t")
@@ -67,6 +71,7 @@ def t(input: Any, name: str | None = None) -> AnyTensor:
     return x if x.ndim < 2 else _first(apply("transpose2", x, attrs={"axis": [1, 0]}, key="t", name=name))
 
 
+@remembered
 def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> AnyTensor:
     """The dimensions *source* of *x* moved to *destination*, the others in their order."""
     where = "paddle.moveaxis"
@@ -80,6 +85,7 @@ def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> 
     return _first(apply("transpose2", x, attrs={"axis": axis}, key="moveaxis", name=name))
 
 
+@remembered
 def unsqueeze(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     """*x* with dimensions of 1 put in at *axis*: a number, a list of numbers and variables, or a variable."""
     where = "paddle.unsqueeze"
@@ -91,6 +97,7 @@ def unsqueeze(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     return _first(apply("unsqueeze2", x, size.whole, size.parts, attrs=attrs, name=name))
 
 
+@remembered
 def squeeze(x: Any, axis: Any = None, name: str | None = None) -> AnyTensor:
     """*x* without the dimensions *axis* that are 1; without all dimensions that are 1 when None."""
     where = "paddle.squeeze"
@@ -99,6 +106,7 @@ def squeeze(x: Any, axis: Any = None, name: str | None = None) -> AnyTensor:
     return _first(apply("squeeze2", x, attrs={"axes": axes}, key="squeeze", name=name))
 
 
+@remembered
 def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None = None) -> AnyTensor:
     """*x* with the dimensions *start_axis* to *stop_axis* (included) joined into one."""
     where = "paddle.flatten"
@@ -115,6 +123,7 @@ def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: str | None =
     return _first(apply("flatten_contiguous_range", x, attrs=attrs, key="flatten", name=name))
 
 
+@remembered
 def concat(x: Any, axis: Any = 0, name: str | None = None) -> AnyTensor:
     """The tensors in the list *x* one after another along *axis* (a number or a variable of one element).
 
@@ -137,6 +146,7 @@ def _same_dtypes(parts: list[AnyTensor], where: str) -> None:
         raise DtypeError(f"{where}: all tensors must have one data type, but they are {', '.join(sorted(kinds))}.")
 
 
+@remembered
 def stack(x: Any, axis: int = 0, name: str | None = None) -> AnyTensor:
     """The tensors in the list *x*, all of one shape, along a new dimension *axis*."""
     where = "paddle.stack"
@@ -147,6 +157,7 @@ def stack(x: Any, axis: int = 0, name: str | None = None) -> AnyTensor:
     )
 
 
+@remembered
 def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[AnyTensor]:
     """Consecutive parts of *x* along *axis*.
 
@@ -189,11 +200,13 @@ def _axis(axis: Any, x: AnyTensor, where: str) -> int:
     return at % max(x.ndim, 1)
 
 
+@remembered
 def chunk(x: Any, chunks: int, axis: Any = 0, name: str | None = None) -> list[AnyTensor]:
     """*x* cut into *chunks* equal parts along *axis*."""
     return split(x, integer(chunks, "chunks", "paddle.chunk"), axis, name)
 
 
+@remembered
 def unbind(input: Any, axis: int = 0) -> list[AnyTensor]:
     """The parts of *input* along *axis*, without that dimension, which must be known."""
     x = tensor(input, "input", "paddle.unbind")
@@ -216,6 +229,7 @@ def _parts(op_type: str, x: AnyTensor, axis: int, attrs: dict[str, Any], count: 
     return found if isinstance(found, list) else [found]
 
 
+@remembered
 def tile(x: Any, repeat_times: Any, name: str | None = None) -> AnyTensor:
     """*x* repeated *repeat_times* along each dimension: a list of numbers and variables, or a variable."""
     where = "paddle.tile"
@@ -227,6 +241,7 @@ def tile(x: Any, repeat_times: Any, name: str | None = None) -> AnyTensor:
     return apply("tile", x, times.whole, times.parts, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
+@remembered
 def expand(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     """*x* broadcast to *shape*: a list of numbers and variables, or a variable; -1 keeps a dimension.
 
@@ -259,6 +274,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[AnyTensor]:
     return apply("broadcast_tensors", parts, name=name, counts=[len(parts)])  # type: ignore[no-any-return]
 
 
+@remembered
 def slice(input: Any, axes: Any, starts: Any, ends: Any) -> AnyTensor:
     """The elements of *input* from *starts* up to but without *ends* along *axes*.
 
@@ -315,6 +331,7 @@ def _known(axes: list[int], bounds: list[Dims]) -> list[int]:
     ]
 
 
+@remembered
 def flip(x: Any, axis: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* in reverse order along *axis*, a number or a list."""
     where = "paddle.flip"

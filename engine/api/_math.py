@@ -7,11 +7,11 @@ from typing import Any
 
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
-from gradtool.engine.ops import registry
 from gradtool.engine.value import AnyTensor
 
 from ._arguments import integer, tensor
-from ._dispatch import apply, layer_name, unary
+from ._dispatch import apply, binary, layer_name, unary
+from ._remembered import remembered
 from ._variable_methods import unified
 
 LARGEST = 3.4028234663852886e38
@@ -51,14 +51,12 @@ tanh = unary("tanh")
 def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
     """``paddle.<name>(x, y)``; the result is called ``<op_type>_0`` itself, without ``.tmp_0``."""
 
-    def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
+    def general(x: Any, y: Any, name: str | None) -> AnyTensor:
         if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype != y.array.dtype:
             x, y = unified(x, y, op_type)  # in dynamic mode, as Paddle does
         return apply(op_type, x, y, name=name, direct=True)  # type: ignore[no-any-return]
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = registry.by_type(op_type).doc
-    return function
+    return binary(name, op_type, general)
 
 
 add = _binary("add", "elementwise_add")
@@ -71,6 +69,7 @@ remainder = mod = floor_mod = _binary("remainder", "elementwise_mod")
 floor_divide = _binary("floor_divide", "elementwise_floordiv")
 
 
+@remembered
 def pow(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """*x* to the power of *y*, a number or a tensor.
 
@@ -99,6 +98,7 @@ def positive(x: Any) -> AnyTensor:
     return tensor(x, "x", "paddle.positive")
 
 
+@remembered
 def scale(
     x: Any,
     scale: Any = 1.0,
@@ -128,6 +128,7 @@ def round(x: Any, decimals: int = 0, name: str | None = None) -> AnyTensor:
     return apply("round", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 
+@remembered
 def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> AnyTensor:
     """Each element, moved to the nearer bound where it lies outside; at a bound the gradient passes.
 

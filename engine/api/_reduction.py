@@ -14,6 +14,7 @@ from ._arguments import integers, tensor
 from ._creation import cast, full, numel
 from ._dispatch import apply, counted, layer_name
 from ._math import pow, sqrt
+from ._remembered import remembered
 
 
 def _dims(axis: Any, where: str) -> list[int]:
@@ -43,16 +44,19 @@ def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, key: str, name: str 
     return apply(op_type, x, attrs=attrs, key=key, name=name)  # type: ignore[no-any-return]
 
 
+@remembered
 def mean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Mean over *axis* (a number or several), over everything when None."""
     return _reduce("reduce_mean", x, axis, keepdim, "mean", name)
 
 
+@remembered
 def max(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Largest element over *axis*, over everything when None; elements that tie share the gradient equally."""
     return _reduce("reduce_max", x, axis, keepdim, "max", name)
 
 
+@remembered
 def min(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Smallest element over *axis*, over everything when None; elements that tie share the gradient equally."""
     return _reduce("reduce_min", x, axis, keepdim, "min", name)
@@ -78,6 +82,7 @@ def any(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None
     return _reduce("reduce_any", x, axis, keepdim, "any", name)
 
 
+@remembered
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Sum over *axis* (a number or several), over everything when None.
 
@@ -96,11 +101,13 @@ def _in_dtype(x: Any, dtype: Any, where: str) -> AnyTensor:
     return given if dtype is None or given.dtype is dtype_of(dtype) else cast(given, dtype)
 
 
+@remembered
 def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Product over *axis*, over everything when None; *x* is first cast to *dtype* if that is given."""
     return _reduce("reduce_prod", _in_dtype(x, dtype, "paddle.prod"), axis, keepdim, "reduce_prod", name)
 
 
+@remembered
 def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """``log Σ exp(x)`` over *axis*, over everything when None, without overflow."""
     dims = _dims(axis, "paddle.logsumexp")

@@ -27,6 +27,7 @@ from gradtool.engine.value import AnyTensor
 
 from . import _lazy
 from ._dispatch import append
+from ._remembered import remembered
 
 Scalar = Callable[[float], tuple[float, float]]
 """From the number in an expression to the ``scale`` and ``bias`` that compute it."""
@@ -256,6 +257,7 @@ def _in_place(function: str) -> Callable[..., Any]:
     return call
 
 
+@remembered
 def astype(self: AnyTensor, dtype: Any) -> Any:
     """The same values in another dtype."""
     from gradtool.engine.spec import dtype as dtype_of
@@ -284,6 +286,7 @@ def _copy(x: Variable, op_type: str, key: str) -> Any:
     return append(x, op_type, (x,), {}, key)
 
 
+@remembered
 def transposed(self: AnyTensor) -> Any:
     """The dimensions in reverse order; a vector is its own transpose."""
     if self.ndim == 1:
@@ -301,9 +304,11 @@ def _grad(self: Variable) -> Any:
 
 
 def _getitem(self: AnyTensor, index: Any) -> Any:
-    """The part that *index* selects; see :func:`gradtool._indexing.getitem`."""
+    """The part that *index* selects; from the first call on, :func:`gradtool._indexing.getitem` itself."""
     from . import _indexing
 
+    for owner in (Tensor, Variable):
+        setattr(owner, "__getitem__", _indexing.getitem)  # noqa: B010
     return _indexing.getitem(self, index)
 
 

@@ -170,7 +170,8 @@ class Pass:
                         self._found[node, i] = g
             pull = node.call.recipe.pull
             try:
-                by_loops = pull is None or recorded
+                # Where lists take part, what numbers of rare types need is seen to by the loops.
+                by_loops = pull is None or recorded or (in_use and node.wrt_sizes is not None)
                 gradients = self._by_loops(node, entry[1:], wrt) if by_loops else pull(node, entry, wrt)
             except GradtoolError as error:
                 raise describe(error, op=f"the gradient of {node.op.type}", made=source.describe(node.loc)) from None

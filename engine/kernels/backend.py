@@ -19,6 +19,7 @@ from ..ops import rare
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
+from ..ops.registry import by_type
 from ..spec import in_use
 
 Kernel = Callable[..., Any]
@@ -126,6 +127,18 @@ class Backend:
                 if kernel is not None:
                     return kernel
         return None
+
+
+def definition(op_type: str, attrs: Mapping[str, Any]) -> Kernel:
+    """The kernel that the operator's definition gives, over NumPy arrays: for what an override leaves to it."""
+    op = by_type(op_type)
+    return partial(op.kernel, backend("numpy"), **{n: attrs[n] for n in op.kernel_attrs})
+
+
+def rule_of(op_type: str, attrs: Mapping[str, Any]) -> Kernel | None:
+    """The gradient rule of the operator of that type over NumPy arrays; None where it has none of its own."""
+    rule = by_type(op_type).rule
+    return rule.bind(backend("numpy").ops, attrs["wanted"], attrs) if isinstance(rule, WrittenRule) else None
 
 
 _backends: dict[str, Backend] = {}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+from ..keys import REMEMBERED, key_of, simple
 from ..spec import in_use
 from ..sweep import sweep
 from . import rare, registry
@@ -198,16 +199,31 @@ class Ops:
         return found
 
     def _method(self, op: OpDef) -> Callable[..., Any]:
-        kernel, backend, count = op.kernel, self._backend, len(op.inputs)
-        fixed = {n: op.defaults[n] for n in op.kernel_attrs}
+        count = len(op.inputs)
+        default = self._bound(op, op.defaults)
+        bound: dict[bytes, Callable[..., Any]] = {}
 
         def compute(*operands: Operand, **given: Any) -> Any:
-            attrs = {**fixed, **{n: v for n, v in given.items() if n in fixed}} if given else fixed
+            kernel = default
+            if given:
+                key = key_of(given)
+                found = bound.get(key) if key is not None else None
+                if found is None:
+                    found = self._bound(op, {**op.defaults, **{n: v for n, v in given.items() if n in op.defaults}})
+                    if key is not None and len(bound) < REMEMBERED and all(map(simple, given.values())):
+                        bound[key] = found
+                kernel = found
             if len(operands) < count:
                 operands += (None,) * (count - len(operands))
-            return kernel(backend, *operands, **attrs)
+            return kernel(*operands)
 
         return compute
+
+    def _bound(self, op: OpDef, attrs: dict[str, Any]) -> Callable[..., Any]:
+        """The best kernel for these attributes, as a function of the operands."""
+        if op.forward is None:
+            return self._backend.bind(op, attrs)  # type: ignore[no-any-return]
+        return partial(op.kernel, self._backend, **{n: attrs[n] for n in op.kernel_attrs})
 
     @cached_property
     def tracing(self) -> TapeOps:

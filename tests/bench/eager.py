@@ -54,12 +54,12 @@ def run(engine: str, python: str, runs: int) -> dict[str, Any]:
 
 def table(rounds: list[dict[str, dict[str, Any]]]) -> None:
     engines = list(rounds[0])
-    print(f"{'':<10}" + "".join(f"{e + ' ' + rounds[0][e]['version'].partition('+')[0]:>22}" for e in engines))
-    print(f"{'µs per op':<10}" + f"{'record':>13}{'both':>9}" * len(engines))
+    print(f"{'':<14}" + "".join(f"{e + ' ' + rounds[0][e]['version'].partition('+')[0]:>22}" for e in engines))
+    print(f"{'µs per op':<14}" + f"{'record':>13}{'both':>9}" * len(engines))
     above: list[str] = []
     for chain in rounds[0]["gradtool"]["found"]:
         best = {e: [min(r[e]["found"][chain][i] for r in rounds) for i in (0, 1)] for e in engines}
-        print(f"{chain:<10}" + "".join(f"{best[e][0]:>13.2f}{best[e][1]:>9.2f}" for e in engines))
+        print(f"{chain:<14}" + "".join(f"{best[e][0]:>13.2f}{best[e][1]:>9.2f}" for e in engines))
         over = [e for e in engines[1:] if any(a > b for a, b in zip(best["gradtool"], best[e], strict=True))]
         above += [f"{chain} ({', '.join(over)})"] if over else []
     if len(engines) > 1:

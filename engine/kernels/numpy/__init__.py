@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy
 
 from ..backend import Backend
-from . import gradients, rows, ufuncs
+from ..memory import keep_freed_memory
+from . import gradients, reductions, rows, shapes, ufuncs
 
 
 def make() -> Backend:
     """The backend, with its overrides registered."""
+    keep_freed_memory()
     ufuncs.register()
     gradients.register()
+    reductions.register()
+    shapes.register()
     rows.register()
     return Backend("numpy", numpy, ("numpy",))

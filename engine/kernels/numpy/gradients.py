@@ -12,19 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.opdef import WrittenRule
+from ...ops.library import special
+from ...ops.library.activation import DENSITY
 from ...ops.registry import by_type
-from ..backend import Kernel, backend, override
+from ..backend import Kernel, backend, override, rule_of
 
 FLOATING = tuple(np.dtype(name) for name in ("float32", "float64"))
 
 _ONE = {d: np.ones((), d) for d in FLOATING}
+_ZERO = {d: np.zeros((), d) for d in FLOATING}
 
 
 def register() -> None:
     """Offer the gradients."""
     override("tanh_grad", "numpy")(lambda attrs, specs: _tanh)
-    override("sigmoid_grad", "numpy")(lambda attrs, specs: _sigmoid)
+    override("sigmoid", "numpy")(lambda attrs, specs: _sigmoid)
+    override("sigmoid_grad", "numpy")(lambda attrs, specs: _sigmoid_grad)
+    override("relu", "numpy")(lambda attrs, specs: _relu)
+    override("gelu_grad", "numpy")(_gelu_grad)
     override("matmul_v2_grad", "numpy")(_matmul)
     override("scale", "numpy")(_scale)
     override("scale_grad", "numpy")(_scale_grad)
@@ -37,9 +42,47 @@ def _tanh(out: Any, dout: Any) -> Any:
     return dout * np.subtract(one, out * out)
 
 
-def _sigmoid(out: Any, dout: Any) -> Any:
-    one = _ONE.get(out.dtype, 1)
-    return dout * out * np.subtract(one, out)
+def _sigmoid(x: Any) -> Any:
+    one = _ONE.get(x.dtype)
+    if one is None or x.dtype.itemsize < 4 or not x.ndim:
+        return by_type("sigmoid").kernel(backend("numpy"), x)
+    grown = np.negative(x)
+    np.exp(grown, out=grown)
+    grown += one
+    return np.divide(one, grown, out=grown)
+
+
+def _sigmoid_grad(out: Any, dout: Any) -> Any:
+    if not out.ndim:
+        return dout * out * np.subtract(_ONE.get(out.dtype, 1), out)
+    found = dout * out
+    found *= np.subtract(_ONE.get(out.dtype, 1), out)
+    return found
+
+
+def _relu(x: Any) -> Any:
+    return np.maximum(x, _ZERO.get(x.dtype, 0))
+
+
+def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    """The density that the distribution function is made with serves for its derivative as well."""
+    general = rule_of("gelu", attrs)
+    if general is None or attrs["approximate"]:
+        return general
+    whole = general
+
+    def gradient(x: Any, dout: Any) -> Any:
+        if x.dtype != np.float32 or not x.ndim:
+            return whole(x, dout)
+        bell = special.bell(np, x)
+        found = special.normal_cdf(np, x, bell)
+        bell *= DENSITY
+        bell *= x
+        found += bell
+        found *= dout
+        return found
+
+    return gradient
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------
@@ -47,7 +90,7 @@ def _sigmoid(out: Any, dout: Any) -> Any:
 
 def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     """Where the batches are the same, or there is one matrix on the right for all of them."""
-    general = _by_rule("matmul_v2", attrs)
+    general = rule_of("matmul_v2", attrs)
     if general is None:
         return None
     whole = general
@@ -77,11 +120,6 @@ def _matmul(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
 
 def _rows(x: Any) -> Any:
     return x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
-
-
-def _by_rule(op_type: str, attrs: Mapping[str, Any]) -> Kernel | None:
-    rule = by_type(op_type).rule
-    return rule.bind(backend("numpy").ops, attrs["wanted"], attrs) if isinstance(rule, WrittenRule) else None
 
 
 # -- scale ------------------------------------------------------------------------------------------------------------
@@ -154,7 +192,7 @@ BINARY: dict[str, Callable[[bool, bool], Kernel]] = {
 
 def _of_equal_shapes(op_type: str, gradients: Callable[[bool, bool], Kernel]) -> Any:
     def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
-        general = _by_rule(op_type, attrs)
+        general = rule_of(op_type, attrs)
         if general is None:
             return None
         whole = general

@@ -275,7 +275,7 @@ def gelu(k, x, *, approximate):
 
 
 # The normal density at 0.
-_DENSITY = 1 / math.sqrt(2 * math.pi)
+DENSITY = 1 / math.sqrt(2 * math.pi)
 # The tanh form: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", arXiv:1606.08415.
 _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
@@ -284,7 +284,7 @@ _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 def _(k, x, dout, *, approximate):
     square = k.square(x)
     if not approximate:
-        density = k.exp(square * -0.5) * _DENSITY
+        density = k.exp(square * -0.5) * DENSITY
         return dout * (k.normal_cdf(x) + x * density)
     outer = k.tanh(x * (square * _TANH_CUBE + 1) * _TANH_SCALE)
     slope = (square * (3 * _TANH_CUBE) + 1) * _TANH_SCALE
@@ -299,7 +299,7 @@ def normal_cdf(k, x):
 
 @normal_cdf.gradient
 def _(k, x, dout):
-    return dout * k.exp(k.square(x) * -0.5) * _DENSITY
+    return dout * k.exp(k.square(x) * -0.5) * DENSITY
 
 
 _SETTINGS: dict[OpDef, dict[str, Any]] = {

@@ -7,10 +7,12 @@ unknown and can be differentiated again.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from ..opdef import Like, Trait, op
 
 
+@lru_cache(1 << 12)
 def broadcast_axes(shape, target, axis):
     """Where *target* sits in *shape*: its shape with ones filled in, and the axes of *shape* to sum over."""
     if axis in (-1, len(shape) - len(target)):

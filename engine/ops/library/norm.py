@@ -54,9 +54,8 @@ def _by_input(k, x, dy, dims, epsilon):
 
 def _gradients(k, x, scale, bias, dy, dims, axis, epsilon):
     """Gradients by X, Scale and Bias where X is standardised over *dims* and the others stand at *axis*."""
-    weighted = dy if scale is None else k.mul(dy, scale, axis=axis)
     return (
-        lambda: _by_input(k, x, weighted, dims, epsilon),
+        lambda: _by_input(k, x, dy if scale is None else k.mul(dy, scale, axis=axis), dims, epsilon),
         None if scale is None else lambda: k.sum_to(dy * _standard(k, x, dims, epsilon)[0], scale, axis=axis),
         None if bias is None else lambda: k.sum_to(dy, bias, axis=axis),
     )

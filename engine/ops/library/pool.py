@@ -141,6 +141,14 @@ def _firsts(xp, x, largest, lines):
             yield element, results, hit
 
 
+def _where(xp, hit, x):
+    """*x* where *hit* holds and 0 elsewhere: by masking its bits, which takes a fraction of the time of ``where``."""
+    if x.dtype.itemsize > 8:
+        return xp.where(hit, x, xp.zeros((), x.dtype))
+    bits = f"i{x.dtype.itemsize}"
+    return (x.view(bits) & -hit.astype(bits)).view(x.dtype)
+
+
 # -- operators of gradient rules --------------------------------------------------------------------------------------
 
 
@@ -181,7 +189,7 @@ def put_largest(k, x, image, largest, *, window):
         return _back(k, put_places.kernel(k, x, places, image), window)
     out = xp.zeros(image.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
-        out[element] += xp.where(hit, x[results], xp.zeros((), x.dtype))
+        out[element] += _where(xp, hit, x[results])
     return _back(k, out, window)
 
 
@@ -196,7 +204,7 @@ def take_largest(k, x, image, largest, *, window):
         return _back(k, take_places.kernel(k, x, places), window)
     out = xp.zeros(largest.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
-        out[results] += xp.where(hit, x[element], xp.zeros((), x.dtype))
+        out[results] += _where(xp, hit, x[element])
     return _back(k, out, window)
 
 

@@ -7,6 +7,7 @@ input itself need not be kept.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from ...errors import ShapeError
 from ...spec import UNKNOWN
@@ -16,7 +17,13 @@ from ..samples import exactly
 
 
 def _xshape(k, x):
-    return k.xp.empty((0, *x.shape), x.dtype)
+    return _nothing(k.xp, x.shape, x.dtype)
+
+
+@lru_cache(1 << 10)
+def _nothing(xp, shape, dtype):
+    """No elements, behind *shape*; the same one for all, as there is nothing in it that could be written."""
+    return xp.empty((0, *shape), dtype)
 
 
 def _xshape_spec(x):
@@ -61,7 +68,13 @@ def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
         shape = whole(shape_tensor)
     elif shape_tensor_list:
         shape = wholes(shape_tensor_list)
-    return x.reshape(_target(x.shape, shape)), _xshape(k, x)
+    if 0 in shape:
+        shape = _target(x.shape, shape)
+    try:
+        return x.reshape(shape), _xshape(k, x)
+    except ValueError:
+        _target(x.shape, shape)  # has the error to raise
+        raise
 
 
 def _target(old, shape):
@@ -158,7 +171,7 @@ def _squeezed(shape, axes):
 @op("squeeze", "X -> Out XShape", type="squeeze2", attrs={"axes": ()}, trait=Trait.MOVES)
 def squeeze(k, x, *, axes):
     """Without the dimensions *axes* that are 1 (all that are 1 when there are no axes)."""
-    return k.xp.squeeze(x, _squeezed(x.shape, axes)), _xshape(k, x)
+    return x.squeeze(_squeezed(x.shape, axes)), _xshape(k, x)
 
 
 @squeeze.infer
@@ -221,7 +234,11 @@ def _inverse(axis):
 @op("transpose", "X -> Out XShape", type="transpose2", attrs={"axis": ()}, trait=Trait.MOVES)
 def transpose(k, x, *, axis):
     """The dimensions in the order *axis*."""
-    return x.transpose(_permutation(axis, x.ndim)), _xshape(k, x)
+    try:
+        return x.transpose(axis), _xshape(k, x)
+    except ValueError:
+        _permutation(axis, x.ndim)  # has the error to raise
+        raise
 
 
 @transpose.infer

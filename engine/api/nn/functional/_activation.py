@@ -10,6 +10,7 @@ from gradtool._dispatch import apply, layer_name, unary
 from gradtool._images import FLOATS, layout
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
+from gradtool._remembered import remembered
 from gradtool.engine.errors import UsageError
 from gradtool.engine.spec import dtype as dtype_of
 from gradtool.engine.value import AnyTensor
@@ -25,6 +26,7 @@ swish = unary("swish")
 tanhshrink = unary("tanh_shrink")
 
 
+@remembered
 def elu(x: Any, alpha: float = 1.0, name: str | None = None) -> AnyTensor:
     """x where positive, ``alpha·(exp(x) - 1)`` elsewhere."""
     return apply("elu", x, attrs={"alpha": alpha}, name=name)  # type: ignore[no-any-return]
@@ -60,16 +62,19 @@ def selu(
     return apply("selu", x, attrs={"scale": scale, "alpha": alpha}, name=name)  # type: ignore[no-any-return]
 
 
+@remembered
 def gelu(x: Any, approximate: bool = False, name: str | None = None) -> AnyTensor:
     """``x·Φ(x)`` with the normal distribution's Φ; *approximate* replaces Φ by a formula with tanh."""
     return apply("gelu", x, attrs={"approximate": approximate}, name=name)  # type: ignore[no-any-return]
 
 
+@remembered
 def leaky_relu(x: Any, negative_slope: float = 0.01, name: str | None = None) -> AnyTensor:
     """x where positive, ``negative_slope·x`` elsewhere."""
     return apply("leaky_relu", x, attrs={"alpha": negative_slope}, name=name)  # type: ignore[no-any-return]
 
 
+@remembered
 def softplus(x: Any, beta: float = 1, threshold: float = 20, name: str | None = None) -> AnyTensor:
     """``log(1 + exp(beta·x)) / beta``, and x itself where ``beta·x`` exceeds the threshold."""
     attrs = {"beta": beta, "threshold": threshold}
@@ -119,11 +124,13 @@ def _along_axis(op_type: str, x: Any, axis: int, dtype: Any, name: str | None) -
     return apply(op_type, x, attrs={"axis": axis}, name=layer)  # type: ignore[no-any-return]
 
 
+@remembered
 def softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """``exp(x) / Σ exp(x)`` along *axis*; *x* is first cast to *dtype* if that is given."""
     return _along_axis("softmax", x, axis, dtype, name)
 
 
+@remembered
 def log_softmax(x: Any, axis: int = -1, dtype: Any = None, name: str | None = None) -> AnyTensor:
     """Logarithm of the softmax along *axis*; *x* is first cast to *dtype* if that is given."""
     return _along_axis("log_softmax", x, axis, dtype, name)

@@ -9,6 +9,7 @@ from gradtool import _creation
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS
+from gradtool._remembered import remembered
 from gradtool.engine import state
 from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import default
@@ -24,6 +25,7 @@ def _check(p: Any, where: str) -> None:
         raise UsageError(f"p argument of {where} should lie between 0 and 1, but received {p}.")
 
 
+@remembered
 def dropout(
     x: Any,
     p: float = 0.5,

@@ -7,9 +7,11 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS
+from gradtool._remembered import remembered
 from gradtool.engine.errors import UnsupportedError, UsageError
 
 
+@remembered
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
     """``x · weight + bias`` over the last dimension of *x*.
 
@@ -23,6 +25,7 @@ def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> An
     return out if bias is None else apply("elementwise_add", out, bias, name=layer)
 
 
+@remembered
 def embedding(
     x: Any,
     weight: Any,

@@ -11,6 +11,7 @@ from gradtool._logic import equal
 from gradtool._manipulation import reshape, squeeze, transpose, unsqueeze
 from gradtool._math import abs, add, multiply, square, subtract
 from gradtool._reduction import mean, sum
+from gradtool._remembered import remembered
 from gradtool.engine.errors import ShapeError, UsageError
 from gradtool.engine.value import AnyTensor
 
@@ -234,6 +235,7 @@ def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -
     return logits, label
 
 
+@remembered
 def cross_entropy(
     input: Any,
     label: Any,

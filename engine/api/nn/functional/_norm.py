@@ -7,6 +7,7 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, counted, layer_name
 from gradtool._images import FLOATS, layout
+from gradtool._remembered import remembered
 from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.spec import UNKNOWN
 
@@ -72,6 +73,7 @@ def batch_norm(
     return y
 
 
+@remembered
 def layer_norm(
     x: Any,
     normalized_shape: Any,

@@ -1,0 +1,195 @@
+"""Public functions that remember what their arguments come to.
+
+In dynamic mode, checking the arguments of ``reshape`` or ``x[0]`` and turning them into attributes costs several times
+what the operator does on a small tensor. What comes out depends on nothing but the shapes and dtypes of the tensors
+and on the other arguments. So a function with the decorator :func:`remembered` runs once for each set of them, while
+the operators that it computes are noted. Calls with the same set repeat those operators at once.
+
+It is for functions that compute operators of their tensor arguments and return a result of one of them: no values of
+tensors decide anything, nothing is written in place, no state of the process matters. A call that turns out to do
+anything else (an operand that is neither an argument nor a result, say) is not remembered and runs as written.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar, cast
+
+from gradtool.engine.eager.recipe import Call, Recipe
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.keys import REMEMBERED
+from gradtool.engine.spec import DType
+from gradtool.engine.state import static_mode
+
+F = TypeVar("F", bound=Callable[..., Any])
+Plan = Callable[..., Any]
+
+
+class Step(NamedTuple):
+    """An operator that was computed."""
+
+    call: Call
+    operands: Sequence[Any]
+    result: Any
+
+
+_steps: ContextVar[list[Step] | None] = ContextVar("gradtool_steps", default=None)
+_noting = _steps.get
+
+
+def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
+    """The result of the operator, which is noted if someone wants to repeat it."""
+    result = recipe.record(call, *operands)
+    steps = _noting()
+    if steps is not None:
+        steps.append(Step(call, operands, result))
+    return result
+
+
+def remembered(function: F) -> F:
+    """*function*, which in dynamic mode repeats the operators of an earlier call with arguments of the same kind."""
+    plans: dict[Any, tuple[Plan, Call] | None] = {}
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        if static_mode() or _noting() is not None:
+            return function(*args, **named)
+        tensors: list[Tensor] = []
+        kinds: list[Any] = []  # two entries for each argument
+        try:
+            for value in (*args, *named.values()) if named else args:
+                if isinstance(value, Tensor):
+                    array = value.array
+                    tensors.append(value)
+                    kinds += array.shape, array.dtype.num
+                else:
+                    kind = type(value)
+                    read = _READ[kind]
+                    kinds += kind, value if read is None else read(value, tensors)
+        except KeyError:
+            return function(*args, **named)
+        if named:
+            kinds += named
+        if len(tensors) > 1 and len({*tensors}) < len(tensors):  # which of them are the same matters
+            places = {t: i for i, t in enumerate(dict.fromkeys(tensors))}
+            kinds.append(tuple([places[t] for t in tensors]))
+            tensors = [*places]
+        key = tuple(kinds)
+        found = plans.get(key)
+        if found is not None:
+            plan, first = found
+            return plan(first, *tensors)
+        if key in plans:
+            return function(*args, **named)
+        steps: list[Step] = []
+        token = _steps.set(steps)
+        try:
+            result = function(*args, **named)
+        finally:
+            _steps.reset(token)
+        if len(plans) >= REMEMBERED:
+            plans.clear()
+        plans[key] = _plan(tensors, steps, result)
+        return result
+
+    return cast(F, call)
+
+
+def _list_kind(value: Any, tensors: list[Tensor]) -> Any:
+    for v in value:
+        if type(v) is not int:
+            return tuple([_kind(v, tensors) for v in value])
+    return tuple(value)
+
+
+def _slice_kind(value: slice, tensors: list[Tensor]) -> Any:
+    return tuple([_kind(v, tensors) for v in (value.start, value.stop, value.step)])
+
+
+def _float_kind(value: float, tensors: list[Tensor]) -> str:
+    return value.hex()  # tells 0.0 from -0.0, and finds NaN again
+
+
+def _kind(value: Any, tensors: list[Tensor]) -> Any:
+    """What stands for *value* in a key: no two values that a function can tell apart have the same.
+
+    Args:
+        tensors: gets the tensors in it.
+
+    Raises:
+        KeyError: there is nothing that could stand for it, as it could change.
+    """
+    if isinstance(value, Tensor):
+        tensors.append(value)
+        return value.array.shape, value.array.dtype.num
+    kind = type(value)
+    read = _READ[kind]
+    return kind, value if read is None else read(value, tensors)
+
+
+_READ: dict[type, Callable[[Any, list[Tensor]], Any] | None] = {
+    **dict.fromkeys((bool, int, str, DType, type(None), type(...))),
+    float: _float_kind,
+    list: _list_kind,
+    slice: _slice_kind,
+    tuple: _list_kind,
+}
+"""By the type of an argument: what gives its part of a key, None where it is that itself."""
+
+
+def _plan(tensors: Sequence[Tensor], steps: Sequence[Step], result: Any) -> tuple[Plan, Call] | None:
+    """A function of a call and the tensors that repeats *steps*, and that call; None where there is none such."""
+    known = {id(t): f"x{i}" for i, t in enumerate(tensors)}
+    if not steps:
+        return None
+    uses = {id(result), *(id(e) for step in steps for v in step.operands for e in (v if _is_list(v) else (v,)))}
+    namespace: dict[str, Any] = {"__name__": __name__}
+    lines = [f"def plan(call0, {', '.join(known.values())}):"]
+    for n, (call, operands, made) in enumerate(steps):
+        given = [_named(v, known) for v in operands]
+        if None in given:
+            return None
+        while given and not call.recipe.listed and given[-1] in ("None", "[]"):
+            given.pop()
+        target, record = f"r{n}", call.recipe.record
+        if isinstance(made, tuple) and id(made) not in uses:
+            used = [j for j, v in enumerate(made) if v is not None and id(v) in uses]
+            if len(used) != 1:
+                return None
+            record, made = call.recipe.only(used[0]), made[used[0]]
+        known[id(made)] = target
+        if isinstance(made, list):
+            known |= {id(v): f"{target}[{j}]" for j, v in enumerate(made)}
+        if n == 0 == len(steps) - 1 and made is result and given == [f"x{i}" for i in range(len(tensors))]:
+            return record, call
+        namespace |= {f"record{n}": record, f"call{n}": call}
+        lines.append(f"    {target} = record{n}(call{n}, {', '.join(given)})")  # type: ignore[arg-type]
+    if id(result) not in known:
+        return None
+    text = "\n".join([*lines, f"    return {known[id(result)]}"])
+    code = _compiled.get(text)
+    if code is None:
+        code = _compiled[text] = compile(text, "<remembered>", "exec")
+    del namespace["call0"]
+    exec(code, namespace)
+    return namespace["plan"], steps[0].call
+
+
+_compiled: dict[str, Any] = {}
+"""The code of plans, by their text: there are few kinds of them."""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _named(operand: Any, known: dict[int, str]) -> str | None:
+    """What *operand* is called in a plan."""
+    if operand is None:
+        return "None"
+    if not _is_list(operand):
+        return known.get(id(operand))
+    entries = [known.get(id(v)) for v in operand]
+    return None if None in entries else f"[{', '.join(entries)}]"  # type: ignore[arg-type]

@@ -1,0 +1,151 @@
+"""What the functions of ``written.py`` call where a call is not the ordinary one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import source
+from ..errors import GradtoolError, KernelError, describe
+from ..ops.opdef import Operand, specs_of
+from ..ops.readings import flatten
+from ..rows import RowArray
+from .saved import packing
+from .tape import GradNode, PackedValues, Place, each
+from .tensor import Array, Tensor, Version
+
+if TYPE_CHECKING:
+    from .recipe import Call
+
+GHOST_FROM = 1 << 12
+"""Bytes from which a tensor that is needed for its shape only is replaced by one that holds a single element."""
+
+
+def versions_of(values: Sequence[Any]) -> tuple[Any, ...]:
+    """The write counters that tensors have so far, each followed by what it says now."""
+    versions: list[Any] = []
+    for v in values:
+        if v is not None and v._version is not None:
+            versions += (v._version, v._version.count)
+    return tuple(versions)
+
+
+def cause(error: Exception) -> Exception | None:
+    return None if isinstance(error, GradtoolError) else error
+
+
+def explained(call: Call, arrays: list[Operand], error: Exception) -> GradtoolError:
+    """The clearest error there is for a kernel that failed: the shape rule's, if it refuses the operands too."""
+    op = call.recipe.op
+    made = source.describe(source.here())
+    text = f"{op.type}({', '.join(map(str, specs_of(v for v in arrays if v is not None)))})"
+    if not isinstance(error, GradtoolError):
+        try:
+            op.infer_specs(specs_of(arrays), call.attrs)
+        except GradtoolError as refused:
+            return describe(refused, op=text, made=made)
+        return KernelError(f"{op.type} failed: {error}", op=text, made=made)
+    return describe(error, op=text, made=made)
+
+
+def ghost(array: Array) -> Array:
+    """An array of the same shape and dtype that does not keep a large buffer alive."""
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+
+
+def slim(value: Tensor) -> Array:
+    """What is kept of a tensor that is needed for its shape only."""
+    return value.array if value.array.nbytes < GHOST_FROM else ghost(value.array)
+
+
+def settled(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
+    """The tensor for one result, sharing the write counter of an operand whose storage it shares.
+
+    Args:
+        shares: whether the result is the operand's storage on purpose.
+        sources: the operands; tensors, lists of them or None.
+    """
+    if array is None:
+        return None
+    if type(array) is not np.ndarray:
+        return Tensor(array) if isinstance(array, RowArray) else made(np.asarray(array))
+    base = array.base
+    for source_ in sources:
+        if source_ is None:
+            continue
+        for v in source_ if isinstance(source_, (list, tuple)) else (source_,):
+            held = v.array
+            if array is held:
+                # An operator's result is a tensor of its own, as assign's is, unless sharing is what it is for.
+                return made(array, v.version) if shares else made(array.copy())
+            if base is not None and (base is held or (type(held) is np.ndarray and base is held.base)):
+                return made(array, v._version or v.version)  # a view: writing it in place writes its source
+    return made(array)
+
+
+def made(array: Array, version: Version | None = None) -> Tensor:
+    """A tensor as ``Tensor(array, version=version)`` makes it, for an array of NumPy."""
+    new: Tensor = object.__new__(Tensor)
+    new.array = array
+    new._stop = True
+    new.node = new._leaf = new._name = None
+    new._version = version
+    new.index = 0
+    new.loc = source.NOWHERE
+    new.persistable = False
+    return new
+
+
+def record_by_loops(call: Call, operands: Sequence[Operand], results: Sequence[Operand]) -> None:
+    """Make the node of one call and give *results* their places on the tape."""
+    recipe = call.recipe
+    counted: list[Any] = []
+    kept: list[Operand] = []
+    hooks = packing.get()
+    for kind, place, like, _ in recipe.reads:
+        value = None if kind == "dout" else operands[place] if kind == "in" else results[place]
+        if value is None:
+            kept.append(None)
+        elif like:
+            kept.append(each(value, slim))
+        elif hooks is not None:
+            kept.append(each(value, hooks.pack if kind == "in" else hooks.pack_values))
+        else:
+            # Only the values of a result: the node must not point to what points to it.
+            kept.append(value if kind == "in" else each(value, _array))
+            entries = [value] if isinstance(value, Tensor) else value
+            counted += entries
+            if kind == "out":
+                for v in entries:
+                    _ = v.version  # made now: afterwards the list's entries can't be told apart
+    wanted = flatten(operands, recipe.wrt)
+    outs = flatten(results, recipe.outs)
+    wrt: list[Place | None] = [
+        None if v is None or v._stop else v.leaf if v.node is None else (v.node, v.index) for v in wanted
+    ]
+    node = GradNode(
+        call,
+        tuple(kept) if hooks is None else PackedValues(kept),
+        tuple(wrt),
+        tuple([(v.array.shape, v.array.dtype) for v in outs]),
+    )
+    versions = versions_of(counted)
+    if versions:
+        node.versions = versions
+    if recipe.listed or any(s.many for s in recipe.op.outputs):
+        node.wrt_sizes = [_size(operands[i]) for i in recipe.wrt]
+        node.out_sizes = [_size(results[j]) for j in recipe.outs]
+    for i, v in enumerate(outs):
+        v.node = node
+        v.index = i
+        v._stop = False
+
+
+def _size(value: Any) -> int | None:
+    return len(value) if isinstance(value, (list, tuple)) else None
+
+
+def _array(value: Tensor) -> Array:
+    return value.array

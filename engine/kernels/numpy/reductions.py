@@ -1,0 +1,292 @@
+"""Sums, means and what is made of them, without the functions that NumPy wraps around a ufunc's reduction.
+
+The arithmetic is that of the definitions, in the same order; :func:`numpy.sum`, :func:`numpy.mean` and
+:func:`numpy.max` come to the same reductions, after several times what a small one costs. Where an operator takes
+several passes over its data, the later ones write where the earlier ones wrote.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.library.internal import broadcast_axes
+from ..backend import Kernel, definition, override, rule_of
+
+SMALL = 1 << 10
+"""Elements up to which a copy costs less than a broadcast view."""
+
+_add = np.add.reduce
+_max = np.maximum.reduce
+
+
+def register() -> None:
+    """Offer the kernels."""
+    override("reduce_sum", "numpy")(_sum)
+    override("reduce_mean", "numpy")(_mean)
+    override("reduce_mean_grad", "numpy")(_mean_grad)
+    override("restore", "numpy")(_restore)
+    override("sum_to", "numpy")(_sum_to)
+    override("softmax", "numpy")(_softmax)
+    override("softmax_grad", "numpy")(_softmax_grad)
+    override("softmax_with_cross_entropy", "numpy")(_cross_entropy)
+    override("softmax_with_cross_entropy_grad", "numpy")(_cross_entropy_grad)
+    override("layer_norm", "numpy")(_layer_norm)
+    override("layer_norm_grad", "numpy")(_layer_norm_grad)
+
+
+def _axes(attrs: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The dimensions as NumPy takes them, None for all.
+
+    Raises:
+        ValueError: they may name one dimension twice, which NumPy refuses.
+    """
+    dim = attrs["dim"]
+    if attrs["reduce_all"] or not dim:
+        return None
+    if len(dim) > 1 and (min(dim) < 0 or len(set(dim)) < len(dim)):
+        raise ValueError
+    return tuple(dim)
+
+
+def _sum(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    try:
+        axes = _axes(attrs)
+    except ValueError:
+        return None
+    keep, general = attrs["keep_dim"], definition("reduce_sum", attrs)
+    if attrs["out_dtype"] != -1:
+        return None
+
+    def total(x: Any) -> Any:
+        # A scalar has no dimensions, whatever the attribute names; whole numbers are added up in a wider type.
+        return _add(x, axes, None, None, keep) if x.dtype.kind == "f" and x.ndim else general(x)
+
+    return total
+
+
+def _mean(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    try:
+        axes = _axes(attrs)
+    except ValueError:
+        return None
+    keep, general = attrs["keep_dim"], definition("reduce_mean", attrs)
+
+    def mean(x: Any) -> Any:
+        if x.dtype.char not in "fd" or not x.size:
+            return general(x)
+        total = _add(x, axes if x.ndim else None, None, None, keep)
+        count = x.size // total.size
+        if type(total) is np.ndarray:
+            return np.true_divide(total, np.intp(count), out=total, casting="unsafe")
+        return x.dtype.type(float(total) / count)
+
+    return mean
+
+
+def _mean_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    restore = _restore(attrs, specs)
+    if restore is None:
+        return rule_of("reduce_mean", attrs)
+    spread = restore
+
+    def gradient(x: Any, dout: Any) -> Any:
+        share = np.divide(np.asarray(dout.size, dout.dtype), np.asarray(x.size, x.dtype))
+        return spread(dout * share, x)
+
+    return gradient
+
+
+def _sum_to(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    axis, general = attrs["axis"], definition("sum_to", attrs)
+
+    def total(x: Any, like: Any) -> Any:
+        if x.shape == like.shape:
+            return x
+        if x.ndim < like.ndim or x.dtype.kind != "f":
+            return general(x, like)
+        summed = broadcast_axes(x.shape, like.shape, axis)[1]
+        return (_add(x, summed, None, None, False) if summed else x).reshape(like.shape)
+
+    return total
+
+
+def _restore(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    try:
+        axes = _axes(attrs)
+    except ValueError:
+        return None
+    general = definition("restore", attrs)
+
+    def restore(x: Any, like: Any) -> Any:
+        if like.size > SMALL or not like.ndim:
+            return general(x, like)
+        out = np.empty(like.shape, x.dtype)
+        if axes is None or x.size == 1:
+            out[...] = x.reshape(())
+            return out
+        kept = list(like.shape)
+        for a in axes:
+            kept[a] = 1
+        out[...] = x.reshape(kept)
+        return out
+
+    return restore
+
+
+# -- softmax ----------------------------------------------------------------------------------------------------------
+
+
+def _softmax(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    axis, general = attrs["axis"], definition("softmax", attrs)
+
+    def softmax(x: Any) -> Any:
+        if not x.ndim or x.dtype.kind != "f":
+            return general(x)
+        grown = x - _max(x, axis, None, None, True)
+        np.exp(grown, out=grown)
+        grown /= _add(grown, axis, None, None, True)
+        return grown
+
+    return softmax
+
+
+def _softmax_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    axis, general = attrs["axis"], rule_of("softmax", attrs)
+    if general is None:
+        return None
+    whole = general
+
+    def gradient(out: Any, dout: Any) -> Any:
+        if not out.ndim or out.dtype.kind != "f":
+            return whole(out, dout)
+        part = dout * out
+        np.subtract(dout, _add(part, axis, None, None, True), out=part)
+        part *= out
+        return part
+
+    return gradient
+
+
+# -- cross entropy ----------------------------------------------------------------------------------------------------
+
+
+def _picks_classes(attrs: Mapping[str, Any]) -> bool:
+    """Whether labels are classes along the last dimension, and none that could be a class is to be ignored."""
+    return bool(attrs["axis"] == -1 and attrs["use_softmax"] and not attrs["soft_label"] and attrs["ignore_index"] < 0)
+
+
+def _classes(scores: Any, label: Any) -> Any:
+    """The labels laid flat, one for each row of *scores*; None where they are not, or some is no class."""
+    if scores.dtype.kind != "f" or scores.ndim != label.ndim or label.dtype.kind != "i" or not scores.size:
+        return None
+    flat = label.reshape(-1)
+    if flat.size * scores.shape[-1] != scores.size:
+        return None
+    # As numbers without a sign, negative ones are the largest.
+    return flat if _max(flat.astype(np.uint64), None) < scores.shape[-1] else None
+
+
+def _cross_entropy(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    if not _picks_classes(attrs):
+        return None
+    general = definition("softmax_with_cross_entropy", attrs)
+
+    def loss(logits: Any, label: Any) -> Any:
+        classes = _classes(logits, label)
+        if classes is None:
+            return general(logits, label)
+        logs = logits - _max(logits, -1, None, None, True)
+        found = np.exp(logs)
+        logs -= np.log(_add(found, -1, None, None, True))
+        np.exp(logs, out=found)
+        picked = logs.reshape((classes.size, -1))[np.arange(classes.size), classes]
+        return found, np.negative(picked, out=picked).reshape(label.shape)
+
+    return loss
+
+
+def _cross_entropy_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general = rule_of("softmax_with_cross_entropy", attrs)
+    if general is None or not _picks_classes(attrs):
+        return general
+    whole = general
+
+    def gradient(label: Any, softmax: Any, dloss: Any, dsoftmax: Any) -> Any:
+        classes = _classes(softmax, label) if dsoftmax is None else None
+        if classes is None:
+            return whole(label, softmax, dloss, dsoftmax)
+        found = softmax.copy()
+        found.reshape((classes.size, -1))[np.arange(classes.size), classes] -= 1
+        found *= dloss
+        return found
+
+    return gradient
+
+
+# -- layer_norm -------------------------------------------------------------------------------------------------------
+
+
+def _layer_norm(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    begin, epsilon, general = attrs["begin_norm_axis"], attrs["epsilon"], definition("layer_norm", attrs)
+
+    def standardised(x: Any, scale: Any, bias: Any) -> Any:
+        if x.dtype.kind != "f" or not x.size:
+            return general(x, scale, bias)
+        shape = x.shape
+        rows = _rows(x, begin)
+        count = rows.shape[1]
+        mean = _add(rows, 1, None, None, True) / count
+        y = rows - mean
+        variance = _add(y * y, 1, None, None, True) / count
+        y *= (variance + epsilon) ** -0.5
+        if scale is not None:
+            y *= scale.reshape(-1)
+        if bias is not None:
+            y += bias.reshape(-1)
+        return mean.reshape(shape[:begin]), variance.reshape(shape[:begin]), y.reshape(shape)
+
+    return standardised
+
+
+def _rows(x: Any, begin: int) -> Any:
+    return x if x.ndim == 2 and begin == 1 else x.reshape((math.prod(x.shape[:begin]), math.prod(x.shape[begin:])))
+
+
+def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general = rule_of("layer_norm", attrs)
+    if general is None:
+        return None
+    whole, sum_to = general, _sum_to({"axis": 1}, ())
+    begin, epsilon = attrs["begin_norm_axis"], attrs["epsilon"]
+    by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
+
+    def gradients(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, dy: Any) -> Any:
+        if x.dtype.kind != "f" or not x.size:
+            return whole(x, scale, bias, mean, variance, dy)
+        dx = dscale = dbias = None
+        rows, dys = _rows(x, begin), _rows(dy, begin)
+        share = np.asarray(rows.shape[0], x.dtype) / np.asarray(rows.size, x.dtype)
+        scaled = by_scale and scale is not None
+        if by_x or scaled:
+            y = rows - _add(rows, 1, None, None, True) * share
+            part = y * y
+            inverse = np.power(_add(part, 1, None, None, True) * share + epsilon, -0.5)
+            y *= inverse
+            if scaled:
+                dscale = sum_to(np.multiply(dys, y, out=part), scale)
+            if by_x:
+                weighted = dys if scale is None else dys * scale
+                y *= _add(np.multiply(weighted, y, out=part), 1, None, None, True) * share
+                dx = np.subtract(weighted, _add(weighted, 1, None, None, True) * share, out=part)
+                dx -= y
+                dx *= inverse
+                dx = dx.reshape(x.shape)
+        if by_bias and bias is not None:
+            dbias = sum_to(dys, bias)
+        return dx, dscale, dbias
+
+    return gradients

@@ -1,0 +1,133 @@
+"""Boxes of elements, stacks and parts, for attributes that are known beforehand.
+
+The definitions work out for each call what an index or a place means for the array that came. Where that does not
+depend on the array it is done once here; everything else, and every error, is left to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend import Kernel, definition, override, rule_of
+
+LAST = 2**31 - 1
+"""An end that stands for that of the dimension."""
+
+
+def register() -> None:
+    """Offer the kernels."""
+    override("slice", "numpy")(_slice)
+    override("slice_grad", "numpy")(_slice_grad)
+    override("transpose2_grad", "numpy")(_transpose_grad)
+    override("split", "numpy")(_split)
+    override("stack", "numpy")(_stack)
+    override("lookup_table_v2", "numpy")(_look_up)
+
+
+def _index(attrs: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The box of a slice as an index; None where it depends on the number or the sizes of dimensions."""
+    axes, starts, ends, dropped = (attrs[n] for n in ("axes", "starts", "ends", "decrease_axis"))
+    if not len(axes) == len(starts) == len(ends) or any(a < 0 for a in (*axes, *dropped)):
+        return None
+    index: list[Any] = [slice(None)] * (max(axes, default=-1) + 1)
+    for axis, start, end in zip(axes, starts, ends, strict=True):
+        index[axis] = slice(start, end)
+        if axis in dropped:
+            if end != start + 1 and (start, end) != (-1, LAST):
+                return None
+            index[axis] = start
+    return (*index, ...) if set(dropped) <= set(axes) else None
+
+
+def _slice(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    index, general = _index(attrs), definition("slice", attrs)
+    if index is None:
+        return None
+
+    def box(x: Any, *numbers: Any) -> Any:
+        if numbers == _NONE:
+            try:
+                return x[index]
+            except IndexError:
+                pass  # the definition has the error to raise
+        return general(x, *numbers)
+
+    return box
+
+
+_NONE = (None, None, (), ())
+
+
+def _slice_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    index, general = _index(attrs), rule_of("slice", attrs)
+    if index is None or general is None:
+        return general
+    whole = general
+
+    def placed(x: Any, *rest: Any) -> Any:
+        *numbers, dout = rest
+        if tuple(numbers) != _NONE:
+            return whole(x, *rest)
+        out = np.zeros(x.shape, dout.dtype)
+        out[index] = dout
+        return out
+
+    return placed
+
+
+def _transpose_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    axis = attrs["axis"]
+    axes = [a % len(axis) for a in axis]
+    inverse = tuple(axes.index(i) for i in range(len(axes)))
+    return lambda xshape, dout: dout.transpose(inverse)
+
+
+def _split(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    general = definition("split", attrs)
+    axis, count = attrs["axis"], attrs["num"]
+    if axis < 0 or attrs["sections"] or count < 1:
+        return None
+    before = (slice(None),) * axis
+
+    def parts(x: Any, axis_tensor: Any, sections: Any) -> Any:
+        if axis_tensor is not None or sections or x.ndim <= axis or x.shape[axis] % count:
+            return general(x, axis_tensor, sections)
+        width = x.shape[axis] // count
+        return [x[(*before, slice(at, at + width))] for at in range(0, width * count, width or 1)] or general(
+            x, axis_tensor, sections
+        )
+
+    return parts
+
+
+def _stack(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    axis, general = attrs["axis"], definition("stack", attrs)
+    index = (*(slice(None),) * axis, None, ...) if axis >= 0 else (..., None, *(slice(None),) * (-axis - 1))
+
+    def stacked(xs: Any) -> Any:
+        shape = xs[0].shape
+        if len(shape) < (axis if axis >= 0 else -axis - 1):
+            return general(xs)
+        for x in xs:
+            if x.shape != shape:
+                return general(xs)
+        return np.concatenate([x[index] for x in xs], axis)
+
+    return stacked
+
+
+def _look_up(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+    if attrs["padding_idx"] != -1:
+        return None
+    general = definition("lookup_table_v2", attrs)
+
+    def rows(ids: Any, w: Any) -> Any:
+        # As numbers without a sign, negative ones are the largest.
+        if ids.dtype.kind == "i" and ids.size and np.maximum.reduce(ids.astype(np.uint64), None) < w.shape[0]:
+            return w[ids]
+        return general(ids, w)
+
+    return rows

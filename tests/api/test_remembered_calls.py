@@ -1,0 +1,167 @@
+"""Functions that remember what their arguments come to: the second call is as good as the first, whatever changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool._remembered import remembered
+from gradtool.engine.errors import ShapeError
+from gradtool.nn import functional
+
+
+@pytest.fixture(autouse=True)
+def dynamic() -> None:
+    paddle.disable_static()
+
+
+def tensor(*shape: int, start: float = 0.0) -> Any:
+    return paddle.to_tensor(
+        np.arange(start, start + np.prod(shape), dtype="float32").reshape(shape), stop_gradient=False
+    )
+
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "reshape": lambda x, y: paddle.reshape(x, [3, 2]),
+    "reshape_by_name": lambda x, y: paddle.reshape(x, shape=(-1,)),
+    "transpose": lambda x, y: x.transpose([1, 0]),
+    "unsqueeze": lambda x, y: paddle.unsqueeze(x, 1),
+    "sum": lambda x, y: x.sum(-1, keepdim=True),
+    "mean": lambda x, y: x.mean(),
+    "softmax": lambda x, y: functional.softmax(x),
+    "cast": lambda x, y: x.astype(paddle.float64),
+    "row": lambda x, y: x[1],
+    "box": lambda x, y: x[0, 1:],
+    "concat": lambda x, y: paddle.concat([x, y], 0),
+    "stack": lambda x, y: paddle.stack([x, y], axis=-1),
+    "split": lambda x, y: paddle.split(x, 3, axis=1)[1],
+    "linear": lambda x, y: functional.linear(x, y.transpose([1, 0])),
+    "layer_norm": lambda x, y: functional.layer_norm(x, [3]),
+    "cross_entropy": lambda x, y: functional.cross_entropy(x, paddle.to_tensor([2, 0])),
+    "nested": lambda x, y: functional.softmax(paddle.matmul(x, y, transpose_y=True), axis=0)[0],
+}
+
+
+def outcome(function: Callable[[Any, Any], Any], start: float) -> list[Any]:
+    x, y = tensor(2, 3, start=start), tensor(2, 3, start=2 * start - 1)
+    out = function(x, y)
+    (out * out).sum().backward()
+    grads = [None if v.grad is None else v.grad.numpy() for v in (x, y)]
+    return [out.numpy(), *grads]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_later_calls_compute_with_their_own_tensors(name: str) -> None:
+    function = CALLS[name]
+    for start in (0.5, 1.5, 2.5):
+        remembered_ = outcome(function, start)
+        with paddle.autograd.saved_tensors_hooks(lambda v: v.numpy(), paddle.to_tensor):
+            unpacked = outcome(function, start)
+        for a, b in zip(remembered_, unpacked, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_second_derivatives_reach_through_later_calls(name: str) -> None:
+    function = CALLS[name]
+    found = []
+    for _ in range(2):
+        x, y = tensor(2, 3, start=0.25), tensor(2, 3, start=1.25)
+        out = function(x, y).astype("float32")
+        (g,) = paddle.grad([(out * out * out).sum()], [x], create_graph=True)
+        g.sum().backward()
+        found.append(x.grad.numpy())
+    np.testing.assert_array_equal(*found)
+
+
+def test_numbers_that_are_equal_but_not_the_same() -> None:
+    x = tensor(2, 2, start=1)
+    for _ in range(2):
+        assert paddle.sum(x, 1).shape == [2]
+        with pytest.raises(TypeError):
+            paddle.sum(x, 1.0)
+        assert np.signbit(paddle.scale(x, 0.0).numpy()).sum() == 0
+        assert np.signbit(paddle.scale(x, -0.0).numpy()).sum() == 4
+
+
+def test_the_same_tensor_twice_and_then_two() -> None:
+    x, y = tensor(2, 2), tensor(2, 2, start=10)
+    for a, b in ((x, x), (x, y), (y, x), (y, y), (x, y)):
+        np.testing.assert_array_equal(paddle.stack([a, b]).numpy(), np.stack([a.numpy(), b.numpy()]))
+        np.testing.assert_array_equal(paddle.mm(a, b).numpy(), a.numpy() @ b.numpy())
+
+
+def test_a_list_that_changes_between_calls() -> None:
+    x, shape = tensor(2, 3), [3, 2]
+    assert paddle.reshape(x, shape).shape == [3, 2]
+    shape[:] = [6, 1]
+    assert paddle.reshape(x, shape).shape == [6, 1]
+    index = np.array([0])
+    assert float(x[index][0, 0]) == 0.0
+    index[0] = 1
+    assert float(x[index][0, 0]) == 3.0
+
+
+def test_values_of_tensors_are_looked_at_each_time() -> None:
+    x, size = tensor(2, 3), paddle.to_tensor([3, 2])
+    assert paddle.reshape(x, size).shape == [3, 2]
+    assert paddle.reshape(x, paddle.to_tensor([1, 6])).shape == [1, 6]
+
+
+def test_errors_stay_after_calls_that_fitted() -> None:
+    assert paddle.reshape(tensor(2, 3), [3, 2]).shape == [3, 2]
+    with pytest.raises(ShapeError, match="6 elements"):
+        paddle.reshape(tensor(2, 3), [4, 2])
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            tensor(2, 3)[2]
+
+
+def test_views_still_see_what_is_written() -> None:
+    for _ in range(2):
+        x = paddle.zeros([2, 3])
+        row = x[0]
+        with paddle.no_grad():
+            row.fill_(1.0)
+        assert float(x.sum()) == 3.0
+
+
+def test_recording_stops_where_gradients_stop() -> None:
+    for stop in (False, True, False):
+        x = tensor(2, 3)
+        x.stop_gradient = stop
+        assert paddle.reshape(x, [6]).stop_gradient is stop
+        with paddle.no_grad():
+            assert paddle.reshape(x, [6]).stop_gradient
+
+
+def test_random_numbers_are_drawn_anew() -> None:
+    paddle.seed(3)
+    x = paddle.ones([40])
+    first, second = (functional.dropout(x, 0.5).numpy() for _ in range(2))
+    assert (first != second).any()
+
+
+def test_a_function_that_does_more_than_operators_runs_each_time() -> None:
+    seen = []
+
+    @remembered
+    def noted(x: Any) -> Any:
+        seen.append(1)
+        return paddle.to_tensor(x.numpy() + 1)
+
+    assert [float(noted(paddle.to_tensor(v))) for v in (1.0, 2.0)] == [2.0, 3.0]
+    assert len(seen) == 2
+
+
+def test_a_static_program_is_built_each_time() -> None:
+    paddle.reshape(tensor(2, 3), [3, 2])
+    paddle.enable_static()
+    x = paddle.static.data("x", [2, 3])
+    for _ in range(2):
+        paddle.reshape(x, [3, 2])
+    assert [o.type for o in x.block.ops] == ["reshape2"] * 2
