@@ -22,6 +22,9 @@ FLOATING = tuple(np.dtype(name) for name in ("float32", "float64"))
 _ONE = {d: np.ones((), d) for d in FLOATING}
 _ZERO = {d: np.zeros((), d) for d in FLOATING}
 
+_bell: Any = special.bell
+_normal_cdf: Any = special.normal_cdf
+
 
 def register() -> None:
     """Offer the gradients."""
@@ -74,11 +77,11 @@ def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     def gradient(x: Any, dout: Any) -> Any:
         if x.dtype != np.float32 or not x.ndim:
             return whole(x, dout)
-        bell = special.bell(np, x)
-        found = special.normal_cdf(np, x, bell)
-        bell *= DENSITY
-        bell *= x
-        found += bell
+        density = _bell(np, x)
+        found = _normal_cdf(np, x, density)
+        density *= DENSITY
+        density *= x
+        found += density
         found *= dout
         return found
 

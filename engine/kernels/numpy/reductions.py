@@ -19,8 +19,8 @@ from ..backend import Kernel, definition, override, rule_of
 SMALL = 1 << 10
 """Elements up to which a copy costs less than a broadcast view."""
 
-_add = np.add.reduce
-_max = np.maximum.reduce
+_add: Any = np.add.reduce
+_max: Any = np.maximum.reduce
 
 
 def register() -> None:
@@ -260,7 +260,8 @@ def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
     general = rule_of("layer_norm", attrs)
     if general is None:
         return None
-    whole, sum_to = general, _sum_to({"axis": 1}, ())
+    whole = general
+    sum_to: Any = _sum_to({"axis": 1}, ())
     begin, epsilon = attrs["begin_norm_axis"], attrs["epsilon"]
     by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
 
