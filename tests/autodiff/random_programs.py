@@ -43,9 +43,13 @@ class Net:
         temporaries: the variables that a later step may overwrite.
     """
 
-    def __init__(self, recipe: Sequence[Step], *, smooth: bool = False, overwriting: bool = True) -> None:
-        self.smooth = smooth
-        self.overwriting = overwriting
+    def __init__(
+        self, recipe: Sequence[Step], *, smooth: bool = False, overwriting: bool = True, blocks: bool = False
+    ) -> None:
+        self.kinds: tuple[Kind, ...] = BLOCKS if blocks else SMOOTH if smooth else KINDS
+        if overwriting:
+            self.kinds = (*self.kinds, overwrite)
+        self._interpreted: list[Operator] = []
         self.program: Program = paddle.static.default_main_program()
         self.block = self.program.global_block()
         self.values: dict[str, np.ndarray] = {}
@@ -72,24 +76,37 @@ class Net:
 
     def _take(self, step: Step) -> None:
         kind, first, second, choice = step
-        kinds = SMOOTH if self.smooth else KINDS
-        if self.overwriting:
-            kinds = (*kinds, overwrite)
         a, b = self.pool[first % len(self.pool)], self.pool[second % len(self.pool)]
-        kinds[kind % len(kinds)](self, a, b, choice)
+        self.kinds[kind % len(self.kinds)](self, a, b, choice)
 
     def emit(self, type_: str, *operands: Any, counts: Sequence[int] = (), **attrs: Any) -> Variable:
         """Append one operator; its (first) result joins the pool, calmed down if it is large."""
         made = apply(type_, *operands, attrs=attrs, counts=counts)
         first = made[0] if isinstance(made, tuple) else made
-        found = first if isinstance(first, list) else [first]
-        interpret(self.block.ops[-1:], self.values)
+        return self.enter_result(*(first if isinstance(first, list) else [first]))
+
+    def enter_result(self, *found: Variable) -> Variable:
+        """Let what was just appended join the pool, calmed down if it is large."""
+        self.run_new()
         for v in found:
             self.pool.append(v)
             self.temporaries.append(v)
         if any(np.abs(self.values[v.name]).max(initial=0) > LARGE for v in found):
             return self.emit("tanh", found[-1])
         return found[-1]
+
+    def run_new(self) -> None:
+        """Bring the values up to date."""
+        count = len(self._interpreted)
+        if self.block.ops[:count] != self._interpreted:  # the old value of a loop variable is saved before the loop
+            self.values = dict(self.start)
+            count = 0
+        interpret(self.block.ops[count:], self.values)
+        self._interpreted = list(self.block.ops)
+
+    def parameter(self, choice: int) -> Variable:
+        """One of the parameters."""
+        return self.sources[2 + choice % 3]
 
     def scalar(self, v: Variable) -> Variable:
         return self.emit("reduce_mean", v, reduce_all=True)
@@ -192,7 +209,7 @@ def overwrite(net: Net, a: Variable, b: Variable, choice: int) -> None:
     target = targets[choice % len(targets)]
     type_, attrs = (("tanh", {}), ("scale", {"scale": 0.5, "bias": 0.1}), ("assign", {}))[choice % 3]
     net.block.append_op(type_, {"X": a}, {"Out": target}, attrs)
-    interpret(net.block.ops[-1:], net.values)
+    net.run_new()
 
 
 SMOOTH: tuple[Kind, ...] = (
@@ -217,14 +234,87 @@ SMOOTH: tuple[Kind, ...] = (
 KINDS: tuple[Kind, ...] = (*SMOOTH, unary("relu"), binary("elementwise_max"), binary("elementwise_min"), detach)
 
 
+# -- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def branch(net: Net, a: Variable, b: Variable, choice: int) -> None:
+    """One of two functions of *a*, of parameters and perhaps of *b*; now and then with a branch inside."""
+    limit = choice / 30 - 1
+    other = b if b.shape == a.shape else net.parameter(choice)
+
+    def condition() -> Any:
+        return paddle.less_than(paddle.mean(a), paddle.full([], limit, "float64"))
+
+    def first() -> Any:
+        if choice % 5:
+            return paddle.tanh(a * paddle.mean(other))
+        return paddle.static.nn.cond(condition(), lambda: a * 0.5 + paddle.mean(other), lambda: paddle.sin(a))
+
+    def second() -> Any:
+        return paddle.sigmoid(a) * 0.5 if choice % 3 else a * paddle.mean(other * other)
+
+    net.enter_result(paddle.static.nn.cond(condition(), first, second))
+
+
+def loop(net: Net, a: Variable, b: Variable, choice: int) -> None:
+    """Some rounds, none among them, of a function of what it made before and of a parameter."""
+    other = b if b.shape == a.shape else net.parameter(choice)
+    rounds = paddle.full([], choice % 4, "int64")
+    start = a if choice % 2 else paddle.assign(a)  # a loop variable is overwritten
+
+    def body(i: Any, h: Any) -> Any:
+        if choice % 7 == 0:
+            h = paddle.static.nn.cond(paddle.mean(h) < 0.0, lambda: h + 0.1, lambda: h * paddle.mean(other))
+        return i + 1, paddle.tanh(h * 0.7 + paddle.mean(other) * 0.3)
+
+    _, result = paddle.static.nn.while_loop(
+        lambda i, h: paddle.less_than(i, rounds), body, [paddle.full([], 0, "int64"), start]
+    )
+    net.enter_result(result)
+
+
+def shared(net: Net, a: Variable, b: Variable, choice: int) -> None:
+    """A parameter once more."""
+    net.emit("elementwise_mul", a, net.scalar(net.parameter(choice)))
+
+
+BLOCKS: tuple[Kind, ...] = (*SMOOTH, branch, loop, shared, branch, loop)
+
+
 # -- the interpreter --------------------------------------------------------------------------------------------------
+
+Compute = Callable[[Operator, Sequence[Any]], Sequence[Any]]
+
+
+def on_arrays(op: Operator, operands: Sequence[Any]) -> Sequence[Any]:
+    """The results of one operator, by its kernel."""
+    attrs = {n: op.attrs[n] for n in op.op.kernel_attrs}
+    if op.op.forward is not None:
+        attrs["wanted"] = _wanted(op)
+    with np.errstate(all="ignore"):
+        result = op.op.kernel(NUMPY, *operands, **attrs)
+    results = list(result) if len(op.outputs) > 1 else [result]
+    return [_arrays(r) for r in results]
+
+
+def _arrays(result: Any) -> Any:
+    return (
+        result
+        if result is None
+        else [*map(np.asarray, result)]
+        if isinstance(result, (list, tuple))
+        else np.asarray(result)
+    )
 
 
 def interpret(
     ops: Sequence[Operator],
-    values: dict[str, np.ndarray],
+    values: dict[str, Any],
     held: Mapping[str, Sequence[np.ndarray]] | None = None,
     writes: dict[str, list[np.ndarray]] | None = None,
+    compute: Compute = on_arrays,
+    finish: Callable[[Variable, Any], Any] = lambda variable, value: value,
+    seen: dict[str, int] | None = None,
 ) -> None:
     """Run *ops* one after another over values by name.
 
@@ -232,20 +322,29 @@ def interpret(
         values: changed in place.
         held: for some names the values that are written there, whatever the operators compute.
         writes: filled with everything that is written, by name.
+        compute: gives the results of an operator.
+        finish: what is written instead of a value.
+        seen: how often each name was written before.
     """
-    seen: dict[str, int] = {}
+    seen = {} if seen is None else seen
     for op in ops:
+        if op.type in ("conditional_block", "while"):
+            (condition,) = op.input("Cond" if op.type == "conditional_block" else "Condition")
+            again = True
+            while again and bool(np.asarray(values[condition])):
+                interpret(op.attrs["sub_block"].ops, values, held, writes, compute, finish, seen)
+                again = op.type == "while"
+            continue
         operands: list[Any] = [
-            [None if e is None else values[e.name] for e in v] if isinstance(v, tuple) else v and values[v.name]
+            [None if e is None else values.get(e.name) for e in v] if isinstance(v, tuple) else v and values[v.name]
             for v in op.inputs
         ]
         operands += [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
-        attrs = {n: op.attrs[n] for n in op.op.kernel_attrs}
-        if op.op.forward is not None:
-            attrs["wanted"] = _wanted(op)
-        with np.errstate(all="ignore"):
-            result = op.op.kernel(NUMPY, *operands, **attrs)
-        results = list(result) if len(op.outputs) > 1 else [result]
+        if op.type == "select_input":
+            chosen = operands[op.op.input_index["X"]][int(np.asarray(operands[op.op.input_index["Mask"]]))]
+            results: Sequence[Any] = [chosen]
+        else:
+            results = compute(op, operands)
         for v, r in zip(op.outputs, results, strict=True):
             for variable, value in zip(v, r, strict=True) if isinstance(v, tuple) else ((v, r),):
                 if variable is None:
@@ -254,6 +353,6 @@ def interpret(
                 if held is not None and name in held:
                     value = held[name][seen.get(name, 0)]
                     seen[name] = seen.get(name, 0) + 1
-                values[name] = np.asarray(value)
+                values[name] = finish(variable, value)
                 if writes is not None:
                     writes.setdefault(name, []).append(values[name])
