@@ -79,7 +79,7 @@ def settled(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
             held = v.array
             if array is held:
                 # An operator's result is a tensor of its own, as assign's is, unless sharing is what it is for.
-                return made(array, v.version) if shares else made(array.copy())
+                return made(array, v.version) if shares else made(array.copy("K"))
             if base is not None and (base is held or (type(held) is np.ndarray and base is held.base)):
                 return made(array, v._version or v.version)  # a view: writing it in place writes its source
     return made(array)
