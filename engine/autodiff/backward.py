@@ -26,6 +26,7 @@ from ..ir.variable import Variable
 from .branch import place
 from .builder import Builder
 from .checkpoints import checkpoint_variables, choose
+from .entering import call_back, commit
 from .values import asked as of_value
 
 _HERE = "paddle.static.append_backward"
@@ -117,10 +118,10 @@ def append_backward(
             gradient = builder.gradient(of_value(builder.values, v))
             if gradient is not None:
                 pairs.append((v, gradient))
-        ops = builder.call_back(tuple(callbacks or ()), seeds)
+        ops = call_back(builder, tuple(callbacks or ()), seeds)
         assert loss.op is not None
         loss.op.role |= roles.LOSS
-        builder.commit(ops)
+        commit(builder, ops)
         program._appending_grad_times += where.target is None
         _note_pairs(pairs)
     checked(program, "append_backward")

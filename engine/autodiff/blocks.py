@@ -68,7 +68,7 @@ def _append(
     grad_op = registry.by_type(f"{op.type}_grad")
     operands = tuple(inputs.get(s.name, () if s.many else None) for s in grad_op.inputs)
     outputs = (tuple(results), *((() if s.many else None) for s in grad_op.outputs[1:]))
-    builder._emit(grad_op, operands, outputs, grad_op.attributes(attrs), origin=op)  # type: ignore[arg-type]
+    builder.emit(grad_op, operands, outputs, grad_op.attributes(attrs), origin=op)  # type: ignore[arg-type]
     builder.inner[builder.ops[-1]] = child
 
 
@@ -80,7 +80,7 @@ def _gradients_of_inputs(
     for value, w in zip(node.wrt, mask, strict=True):
         v = variable_of(value) if value is not None else None
         found = v is not None and v not in skip and w and child.gradient(child.values.initial(v)) is not None
-        results.append(builder._gradient_variable(value) if found and value is not None else None)
+        results.append(builder.gradient_variable(value) if found and value is not None else None)
     return results
 
 
@@ -141,7 +141,7 @@ def _while(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) 
         if v is not None and value is not None and w and v in seeds:
             g = seeds[v]
             again = any(g is e for e in given) and g.op is None and builder.values.written(op, v) not in builder.keep
-            results[i] = g if again else builder._gradient_variable(value)
+            results[i] = g if again else builder.gradient_variable(value)
     if not any(results):
         forget(builder, child)
         return results
@@ -165,9 +165,9 @@ def _named_after(builder: Builder, v: Variable, g: Variable) -> Variable:
     if g.block is builder.target and names.forward(g.name) == v.name:
         return g
     copied = Variable(builder.target, "", v.spec)
-    builder._settle(copied, names.grad(v.name))
+    builder.settle(copied, names.grad(v.name))
     assign = registry.by_type("assign")
-    builder._emit(assign, (g,), (copied,), assign.attributes({}), like=v)
+    builder.emit(assign, (g,), (copied,), assign.attributes({}), like=v)
     return copied
 
 
@@ -190,12 +190,12 @@ def _write_back(child: Builder, v: Variable, g: Variable) -> None:
     found = child.parts.get(value)
     if not found:
         fill = registry.by_type("fill_any_like")
-        child._emit(fill, (g,), (g,), fill.attributes({"value": 0.0, "dtype": -1}))
+        child.emit(fill, (g,), (g,), fill.attributes({"value": 0.0, "dtype": -1}))
         child.parts[value] = [g]
         return
     if found[0] is g:
         return
-    total = child._accumulate(value, found) if len(found) > 1 else found[0]
+    total = child.accumulate(value, found) if len(found) > 1 else found[0]
     if not total.name:
         total.name = g.name
     child.parts[value] = [g]
@@ -203,11 +203,11 @@ def _write_back(child: Builder, v: Variable, g: Variable) -> None:
     if any(o is g for op in child.ops[at + 1 :] for o in each(op.inputs)) or any(
         o is g for op in child.ops[at + 1 :] for o in each(op.outputs)
     ):
-        total.name = child._numbered(g.name)
+        total.name = child.numbered(g.name)
         assign = registry.by_type("assign")
-        child._emit(assign, (total,), (g,), assign.attributes({}))
+        child.emit(assign, (total,), (g,), assign.attributes({}))
         return
-    child._taken.discard(total.name)
+    child.taken.discard(total.name)
     op = child.ops[at]
     op.outputs = tuple(
         tuple(g if e is total else e for e in o) if isinstance(o, tuple) else g if o is total else o for o in op.outputs
@@ -222,12 +222,12 @@ def _pylayer(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]
     results: Gradients = []
     for v, value, w in zip(slot(op, "Input"), node.wrt, mask, strict=True):
         there = v is not None and w and names.grad(v.name) in blocks[1].vars
-        results.append(builder._gradient_variable(value) if there and value is not None else None)
+        results.append(builder.gradient_variable(value) if there and value is not None else None)
     if any(results):
         grad_op = registry.by_type("pylayer_grad")
         outs = slot(op, "Out")
         inputs = (slot(op, "Input"), tuple(arriving[: len(outs)]), slot(op, "Scope")[0])
-        builder._emit(
+        builder.emit(
             grad_op, inputs, (tuple(results), None), grad_op.attributes({"backward_block": blocks[1]}), origin=op
         )
     return results

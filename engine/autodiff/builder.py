@@ -12,8 +12,7 @@ from typing import Any
 from .. import names, source
 from ..errors import NoGradientRule
 from ..ir import roles
-from ..ir.blocks import STEP_SCOPES, enter, is_around, writes
-from ..ir.desc import NewOpDesc, OpDesc
+from ..ir.blocks import STEP_SCOPES, is_around, writes
 from ..ir.operator import Operands, Operator, each, intern_attrs
 from ..ir.program import Block
 from ..ir.variable import SELECTED_ROWS, Variable
@@ -21,10 +20,10 @@ from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten, out_places, regroup
 from ..sweep import sweep
+from .expand import expand
+from .known import Known, computes
 from .recompute import Recomputation
 from .values import Value, Values, variable_of
-
-Callback = Callable[..., Any]
 
 
 class Node:
@@ -36,43 +35,6 @@ class Node:
         self.op = op
         self.wrt = wrt
         self.outs = outs
-
-
-class Call:
-    """An operator that an expanding rule asks for, not made yet."""
-
-    __slots__ = ("attrs", "op", "operands")
-
-    def __init__(self, op: OpDef, operands: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-        self.op = op
-        self.operands = operands
-        self.attrs = attrs
-
-    def __getitem__(self, place: int) -> Part:
-        return Part(self, place)
-
-
-class Part:
-    """One of several results that a :class:`Call` has in its list slot."""
-
-    __slots__ = ("call", "place")
-
-    def __init__(self, call: Call, place: int) -> None:
-        self.call = call
-        self.place = place
-
-
-class Calls:
-    """The namespace in which an expanding rule is read: every operator answers with a :class:`Call`."""
-
-    def __getattr__(self, name: str) -> Callable[..., Call]:
-        op = registry.by_name(name)
-
-        def call(*operands: Any, **attrs: Any) -> Call:
-            fitted = tuple(tuple(v) if isinstance(v, list) else v for v in operands)
-            return Call(op, fitted, op.attributes(attrs))
-
-        return call
 
 
 class Builder:
@@ -124,109 +86,72 @@ class Builder:
         self.context: dict[str, Any] = {}
         """What callbacks get: gradient name -> forward name; kept only when there are callbacks."""
         self._noting = noting
-        self._taken: set[str] = set()
+        self.taken: set[str] = set()
         if root is None and call > 1:  # blocks of higher order read one another's variables by name
             for inner in block.program.blocks:
                 if inner.owner is not None and inner.owner.type == "block_grad":
-                    self._taken.update(inner.vars)
-        self._plain: dict[Variable, Value] = {}
+                    self.taken.update(inner.vars)
+        self.plain: dict[Variable, Value] = {}
         self._saved: dict[tuple[Variable, int], Variable] = {}
-        self._saves: dict[Operator | None, list[Operator]] = {}
+        self.saves: dict[Operator | None, list[Operator]] = {}
         """Operators to insert before others, or at the end (None)."""
         self.recomputed = Recomputation(self.values)
         """What is computed again where backward needs it; nothing unless the caller says so."""
-        self._twins: dict[Any, dict[str, list[Operator]]] = {}
-        """Operators of earlier calls that compute the same as others, by what and then by the gradient they make."""
-        self._known = self._existing() if call > 1 and target is None else {}
-
-    def _existing(self) -> dict[Any, Operator]:
-        """Operators of earlier backward parts whose inputs and outputs still hold what they read and wrote."""
-        values = self.values
-        known: dict[Any, Operator] = {}
-        for op in self.block.ops:
-            if not roles.is_backward(op.role):
-                continue
-            if all(values.is_current(values.version_read(op, v)) for v in op.input_variables()) and all(
-                values.is_current(values.version_written(op, v)) for v in op.output_variables()
-            ):
-                key = _key(op.op, op.attrs, op.inputs)
-                if op.repeats is not None:
-                    known.setdefault((op.repeats, key), op)
-                    continue
-                first = known.setdefault(key, op)
-                if first is not op:
-                    twins = self._twins.setdefault(key, {_makes(first): [first]})
-                    twins.setdefault(_makes(op), []).append(op)
-        for twins in self._twins.values():
-            for found in twins.values():
-                found.reverse()
-        return known
-
-    def repetition(self, op: Operator, attrs: Mapping[str, Any], inputs: Operands) -> Operator | None:
-        """The operator of an earlier call that runs *op* again, with these attributes and inputs."""
-        return self._known.get((op, _key(op.op, attrs, inputs)))
-
-    def _known_for(self, value: Value, key: Any) -> Operator | None:
-        """An operator of an earlier call that computes *key*; of several, the one that made a gradient of *value*."""
-        twins = self._twins.get(key)
-        found = twins.get(names.plain(names.grad(variable_of(value).name))) if twins is not None else None
-        if found:
-            return found.pop() if len(found) > 1 else found[0]
-        return self._known.get(key)
+        self.known = Known(block if call > 1 and target is None else None, self.values)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
-    def _base(self, value: Value) -> str:
+    def base_name(self, value: Value) -> str:
         """The gradient name of a value; the value met first gets the plain one, older ones their version."""
         v = variable_of(value)
-        first = self._plain.setdefault(v, value)
+        first = self.plain.setdefault(v, value)
         if not isinstance(value, tuple) or first == value:
             return names.grad(v.name)
         return names.grad(names.old_version(v.name, value[1]))
 
     def _free(self, name: str) -> str:
         """*name*, or what this call uses instead when a different value has it."""
-        if not self._is_taken(name):
+        if not self.is_taken(name):
             return name
         prefixed = names.again(name, self.call)
-        return prefixed if not self._is_taken(prefixed) else self._numbered(prefixed)
+        return prefixed if not self.is_taken(prefixed) else self.numbered(prefixed)
 
     def fresh(self, name: str) -> str:
         """*name*, numbered if a variable has it already; from now on taken."""
-        found = name if not self._is_taken(name) else self._numbered(name)
-        self._taken.add(found)
+        found = name if not self.is_taken(name) else self.numbered(name)
+        self.taken.add(found)
         return found
 
     def is_new(self, name: str) -> bool:
         """Whether this call gave a variable that name."""
-        return name in self._taken
+        return name in self.taken
 
     def save(self, op: Operator, before: Operator | None) -> None:
         """Let the forward operator *op* enter the program in front of another, or at the end of its block."""
-        self._saves.setdefault(before, []).append(op)
+        self.saves.setdefault(before, []).append(op)
 
-    def _numbered(self, name: str) -> str:
+    def numbered(self, name: str) -> str:
         number = 0
-        while self._is_taken(f"{name}_{number}"):
+        while self.is_taken(f"{name}_{number}"):
             number += 1
         return f"{name}_{number}"
 
-    def _is_taken(self, name: str) -> bool:
-        if name in self.target.vars or name in self._taken:
+    def is_taken(self, name: str) -> bool:
+        if name in self.target.vars or name in self.taken:
             return True
         return bool(self.visible) and any(taken(name) for taken in self.visible)
 
-    def _gradient_variable(self, value: Value) -> Variable:
+    def gradient_variable(self, value: Value) -> Variable:
         """A new variable for a gradient of *value*; its name is settled by :meth:`_settle`."""
         v = variable_of(value)
         return Variable(self.target, "", v.spec)
 
-    def _settle(self, variable: Variable, name: str) -> None:
+    def settle(self, variable: Variable, name: str) -> None:
         variable.name = self._free(name)
-        self._taken.add(variable.name)
+        self.taken.add(variable.name)
         outer = self.outer
         while outer is not None:
-            outer._taken.add(variable.name)
+            outer.taken.add(variable.name)
             outer = outer.outer
 
     # -- seeds ----------------------------------------------------------------------------------------------------
@@ -254,20 +179,20 @@ class Builder:
         self._note(target)
         there = self.target.vars.get(name)
         value = self.values.current(target)
-        self._plain.setdefault(target, value)
+        self.plain.setdefault(target, value)
         attrs_shared = intern_attrs(op, attrs)
         if there is not None and there.op is not None:
             made = there.op
-            if _key(made.op, made.attrs, made.inputs) == _key(op, attrs_shared, inputs) and made.role == role:
+            same = computes(made.op, made.attrs, made.inputs) == computes(op, attrs_shared, inputs)
+            if same and made.role == role:
                 self.parts.setdefault(value, []).append(there)
                 return
         if there is not None and overwrite and _is_seed(there):
             variable = there  # as Paddle does: the old seed is written again, which makes it a new value
-            self._known = {k: o for k, o in self._known.items() if there not in set(o.input_variables())}
-            self._twins = {k: t for k, t in self._twins.items() if k in self._known}  # twins read the same
+            self.known.forget_readers(there)
         else:
             variable = Variable(self.target, self.fresh(name), target.spec)
-        self._emit(op, inputs, (variable,), attrs, role=role, loc=target.made_at)
+        self.emit(op, inputs, (variable,), attrs, role=role, loc=target.made_at)
         self.parts.setdefault(value, []).append(variable)
 
     # -- the sweep ------------------------------------------------------------------------------------------------
@@ -282,16 +207,16 @@ class Builder:
         """Sweep the block backwards from the seeds, over the operators for which *path* holds."""
         # Where no gradient passes nothing is differentiated, though the seed stays in the program.
         held = {value: self.parts.pop(value) for value in list(self.parts) if not self.wanted(value)}
-        sweep(self._nodes(path), self.parts, self.wanted, self._accumulate, self._differentiate)
+        sweep(self._nodes(path), self.parts, self.wanted, self.accumulate, self._differentiate)
         self.parts.update(held)
 
     def name_all(self) -> None:
         """Settle the names of gradients that no operator has asked for."""
         for value, found in list(self.parts.items()):
             if len(found) > 1:
-                self.parts[value] = [self._accumulate(value, found)]
+                self.parts[value] = [self.accumulate(value, found)]
             elif not found[0].name:
-                self._settle(found[0], self._base(value))
+                self.settle(found[0], self.base_name(value))
 
     def gradient(self, value: Value) -> Variable | None:
         """The gradient of *value* once the sweep is done, or None where none arrives or none is wanted."""
@@ -300,10 +225,10 @@ class Builder:
             return None
         if names.is_part(found[0].name):
             # An earlier call added it to others; alone it is a different gradient and gets a name of its own.
-            whole = self._gradient_variable(value)
-            self._settle(whole, self._base(value))
+            whole = self.gradient_variable(value)
+            self.settle(whole, self.base_name(value))
             assign = registry.by_type("assign")
-            self._emit(assign, (found[0],), (whole,), assign.attributes({}), like=value)
+            self.emit(assign, (found[0],), (whole,), assign.attributes({}), like=value)
             found[:] = [whole]
         return found[0]
 
@@ -324,26 +249,26 @@ class Builder:
             outs = [None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))]
             yield Node(op, wrt, outs)
 
-    def _accumulate(self, value: Value, found: list[Variable]) -> Variable:
+    def accumulate(self, value: Value, found: list[Variable]) -> Variable:
         """One gradient from the contributions of several operators: a ``sum``."""
         if variable_of(value).kind == STEP_SCOPES:
             return found[0]  # the blocks behind it are known by other means
         op = registry.by_type("sum")
         inputs = (tuple(found),)
         attrs = op.attributes({})
-        known = self._known.get(_key(op, intern_attrs(op, attrs), inputs))
+        known = self.known.find(op, intern_attrs(op, attrs), inputs)
         if known is not None:
             return next(known.output_variables())
-        base = self._base(value)
-        taken = base if not self._is_taken(base) else names.again(base, self.call)
+        base = self.base_name(value)
+        taken = base if not self.is_taken(base) else names.again(base, self.call)
         for i, v in enumerate(found):
             if not v.name:
-                self._settle(v, names.part(taken, self.block.idx, i))
-        total = self._gradient_variable(value)
+                self.settle(v, names.part(taken, self.block.idx, i))
+        total = self.gradient_variable(value)
         if all(v.kind == SELECTED_ROWS for v in found):
             total.kind = SELECTED_ROWS
-        self._settle(total, base)
-        self._emit(op, inputs, (total,), attrs, like=value)
+        self.settle(total, base)
+        self.emit(op, inputs, (total,), attrs, like=value)
         return total
 
     def _note(self, v: Variable) -> None:
@@ -352,7 +277,7 @@ class Builder:
 
     def _arrived(self, value: Value, found: Variable | None) -> Variable | None:
         if found is not None and not found.name:
-            self._settle(found, self._base(value))
+            self.settle(found, self.base_name(value))
         return found
 
     def _differentiate(self, node: Node, arriving: list[Variable | None], mask: list[bool]) -> list[Variable | None]:
@@ -392,7 +317,7 @@ class Builder:
         while args and args[-1] is None and rule.reads[len(args) - 1].late:
             args.pop()
         if rule.expands:
-            return self._expand(node, args, mask)
+            return expand(self, node, args, mask)
         grad_op = op.op.grad_op
         assert grad_op is not None
         return self._gradient_op(node, grad_op, tuple(args), mask)
@@ -411,7 +336,7 @@ class Builder:
     def _gradient_op(self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
         op = node.op
         attrs = op.attrs
-        known = self._known.get(_key(grad_op, attrs, inputs))
+        known = self.known.find(grad_op, attrs, inputs)
         results: list[Variable | None] = [None] * len(mask)
         if known is not None:
             places = range(len(known.outputs))
@@ -421,7 +346,7 @@ class Builder:
         new = [w and results[i] is None for i, w in enumerate(mask)]
         if any(new):
             made = [
-                self._gradient_variable(value) if w and value is not None else None
+                self.gradient_variable(value) if w and value is not None else None
                 for w, value in zip(new, node.wrt, strict=True)
             ]
             if attrs.get("is_sparse"):
@@ -431,78 +356,22 @@ class Builder:
             assert op.op.rule is not None
             groups = regroup(made, op.inputs, op.op.rule.wrt)
             outputs = tuple(tuple(g) if s.many else g[0] for g, s in zip(groups, grad_op.outputs, strict=True))
-            self._emit(grad_op, inputs, outputs, attrs, origin=op)
+            self.emit(grad_op, inputs, outputs, attrs, origin=op)
             results = [m if m is not None else r for m, r in zip(made, results, strict=True)]
         return results
-
-    def _expand(self, node: Node, args: list[Any], mask: list[bool]) -> list[Variable | None]:
-        op = node.op
-        rule = op.op.rule
-        assert rule is not None
-        calls = rule(Calls(), args, regroup(mask, op.inputs, rule.wrt), op.attrs)
-        results: list[Variable | None] = []
-        flat = [c for group in calls for c in group]
-        for call, value in zip(flat, node.wrt, strict=True):
-            if call is None or value is None:
-                results.append(None)
-                continue
-            if isinstance(call, Part):
-                continue
-            self._make_operands(call, op)
-            attrs = intern_attrs(call.op, call.attrs)
-            known = self._known_for(value, _key(call.op, attrs, call.operands))
-            if known is not None:
-                results.append(next(known.output_variables()))
-                continue
-            variable = self._gradient_variable(value)
-            outputs = (variable,) + (None,) * (len(call.op.outputs) - 1)
-            self._emit(call.op, call.operands, outputs, attrs, origin=op)
-            results.append(variable)
-        return self._expand_parts(op, flat, node.wrt) if any(isinstance(c, Part) for c in flat) else results
-
-    def _expand_parts(self, op: Operator, parts: list[Any], wrt: list[Value | None]) -> list[Variable | None]:
-        """One operator whose list of results holds all the gradients."""
-        call = next(p.call for p in parts if p is not None)
-        made = [
-            None if p is None or value is None else self._gradient_variable(value)
-            for p, value in zip(parts, wrt, strict=True)
-        ]
-        placed: list[Variable | None] = [None] * (1 + max(p.place for p in parts if p is not None))
-        for p, v in zip(parts, made, strict=True):
-            if p is not None:
-                placed[p.place] = v
-        placed += [None] * (len(parts) - len(placed))
-        self._emit(call.op, call.operands, (tuple(placed),), call.attrs, origin=op)
-        return made
-
-    def _make_operands(self, call: Call, op: Operator) -> None:
-        """Emit the calls among the operands of *call*."""
-
-        def make(operand: Any) -> Any:
-            if isinstance(operand, tuple):
-                return tuple(make(v) for v in operand)
-            if not isinstance(operand, Call):
-                return operand
-            like = next(v for v in operand.operands if isinstance(v, Variable))
-            variable = Variable(self.target, "", like.spec)
-            self._settle(variable, names.grad(like.name))
-            self._emit(operand.op, operand.operands, (variable,), operand.attrs, origin=op)
-            return variable
-
-        call.operands = tuple(make(v) for v in call.operands)
 
     def _zeros(self, value: Value) -> Variable:
         """Zeros for an output that no gradient reaches, where the rule needs one."""
         op = registry.by_type("fill_any_like")
         v = variable_of(value)
         attrs = op.attributes({"value": 0.0, "dtype": -1})
-        known = self._known.get(_key(op, intern_attrs(op, attrs), (v,)))
+        known = self.known.find(op, intern_attrs(op, attrs), (v,))
         if known is not None:
             return next(known.output_variables())
-        variable = self._gradient_variable(value)
-        self._settle(variable, self._base(value))
+        variable = self.gradient_variable(value)
+        self.settle(variable, self.base_name(value))
         self._note(v)
-        self._emit(op, (v,), (variable,), attrs, like=value)
+        self.emit(op, (v,), (variable,), attrs, like=value)
         return variable
 
     def _operand(self, operand: Any, op: Operator, like: bool, value_of: Callable[..., Value]) -> Any:
@@ -540,7 +409,7 @@ class Builder:
                 found = there
             else:
                 found = Variable(home, name, v.spec, stop_gradient=v.stop_gradient)
-                self._taken.add(name)
+                self.taken.add(name)
                 assign = registry.by_type("assign")
                 near = writer or home.ops[-1]
                 save = Operator(
@@ -556,7 +425,7 @@ class Builder:
             self._saved[value] = found
         return found
 
-    def _emit(
+    def emit(
         self,
         op: OpDef,
         inputs: Operands,
@@ -577,86 +446,6 @@ class Builder:
         self.ops.append(
             Operator(self.target, op, inputs, outputs, attrs, loc=place, role=role, scope=scope, origin=origin)
         )
-
-    # -- entering the program -------------------------------------------------------------------------------------
-
-    def call_back(self, callbacks: Sequence[Callback], seeds: int) -> list[Operator]:
-        """The new operators with what *callbacks* added; each is called once for each operator after the seeds.
-
-        Forward operators that are computed again are passed over. While the callbacks run, ``block.desc`` shows the
-        operators so far and ``block.ops`` the forward part only.
-        """
-        if not callbacks:
-            return self.ops
-        pending: list[Any] = self.target.pending
-        context = self.root.context
-        scope = {v.name: v for op in self.ops for v in op.output_variables()}
-        try:
-            for i, op in enumerate(self.ops):
-                if op in self.inner:
-                    self.inner[op].ops = self.inner[op].call_back(callbacks, 0)
-                pending.append(op)
-                if i < seeds or op.repeats is not None:
-                    continue
-                context["__current_op_desc__"] = OpDesc(op)
-                for callback in callbacks:
-                    callback(block=self.target, context=context)
-                    for j, entry in enumerate(pending):
-                        if isinstance(entry, NewOpDesc):
-                            pending[j] = entry.complete(scope)
-                            pending[j].role |= roles.BACKWARD
-            return list(pending)
-        finally:
-            pending.clear()
-
-    def commit(self, ops: list[Operator]) -> None:
-        """Enter everything into the block: saves of overwritten values, new variables by name, new operators."""
-        block = self.target
-        variables = {v.name: v for op in ops for v in op.output_variables() if v.block is block}
-        self.recomputed.settle(self)
-        self._insert_saves()
-        for op, frames in self.new_frames.items():
-            op.outputs = (*op.outputs[:-1], frames)  # every such operator has its frames last
-            op.block.add_var(frames).op = op
-        if self.new_blocks:
-            enter(self.new_blocks)
-        for name in sorted(variables):
-            block.vars.setdefault(name, variables[name])
-        block.ops.extend(ops)
-        for op in ops:
-            if op in self.inner:
-                self.inner[op].commit(self.inner[op].ops)
-                self.inner[op].target.owner = op
-            for v in op.output_variables():
-                if v.block is block:
-                    v.op = op
-        block.program.version += 1
-
-    def _insert_saves(self) -> None:
-        homes = {save.block for saves in self._saves.values() for save in saves}
-        for home in homes:
-            body: list[Operator] = []
-            for op in (*home.ops, None):
-                for save in self._saves.get(op, ()):
-                    if save.block is not home:
-                        continue
-                    saved = next(save.output_variables())
-                    saved.op = save
-                    home.vars[saved.name] = saved
-                    body.append(save)
-                if op is not None:
-                    body.append(op)
-            home._replace_ops(body)
-
-
-def _makes(op: Operator) -> str:
-    """The gradient that an operator with one output contributes to."""
-    return names.plain(next(op.output_variables()).name)
-
-
-def _key(op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> tuple[Any, ...]:
-    """What an operator computes, as a dictionary key: by identity, for ``==`` on variables appends an operator."""
-    return op, id(attrs), tuple(tuple(map(id, v)) if isinstance(v, tuple) else id(v) for v in inputs)
 
 
 def _is_seed(variable: Variable) -> bool:

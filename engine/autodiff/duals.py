@@ -42,7 +42,7 @@ def dual(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) ->
     child = inner_builder(builder, whole.block)
     injected = builder.root.injections.pop(whole.scope, []) if whole.scope is not None else []
     child.outer = builder
-    child.visible = [whole.block._find_var_recursive, builder._is_taken, *(i.child._is_taken for i in injected)]
+    child.visible = [whole.block._find_var_recursive, builder.is_taken, *(i.child.is_taken for i in injected)]
     outs = flatten(op.outputs, out_places(op.op))
     got = {
         v: g for v, g in zip(outs, arriving, strict=True) if v is not None and g is not None and v.kind != STEP_SCOPES
@@ -63,7 +63,7 @@ def dual(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) ->
     for c in carried:
         assert c.end is not None
         start = Variable(child.target, "", c.end.spec)
-        child._settle(start, names.grad(c.end.name))
+        child.settle(start, names.grad(c.end.name))
         child.target.vars[start.name] = start
         ins.append(start)
         seeds.setdefault(child.values.current(c.end), []).append(start)
@@ -86,7 +86,7 @@ def dual(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) ->
     scope = None
     if found.framed:
         scope = Variable(builder.target, "", whole.frames[0].spec, kind=STEP_SCOPES)
-        builder._settle(scope, names.grad(_own_frames(builder, op, whole).name))
+        builder.settle(scope, names.grad(_own_frames(builder, op, whole).name))
     if not results.wanted and scope is None:
         forget(builder, child)
         return results.flat
@@ -106,7 +106,7 @@ def dual(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) ->
     afters = tuple(results.of(c.before) for c in carried)
     inputs = (tuple(given), befores, scopes)
     outputs = (afters, tuple(results.of(v) for v, _ in sums), scope)
-    builder._emit(grad_op, inputs, outputs, grad_op.attributes(attrs), origin=op)
+    builder.emit(grad_op, inputs, outputs, grad_op.attributes(attrs), origin=op)
     builder.inner[builder.ops[-1]] = child
     if scope is not None:
         for owner, gradients in found.framed.items():
@@ -161,14 +161,14 @@ def _end(child: Builder, c: Carried) -> Variable:
     found = child.parts.get(value)
     if not found:
         fill = registry.by_type("fill_any_like")
-        made = child._gradient_variable(value)
-        child._settle(made, child._base(value))
-        child._emit(fill, (c.start,), (made,), fill.attributes({"value": 0.0, "dtype": -1}))
+        made = child.gradient_variable(value)
+        child.settle(made, child.base_name(value))
+        child.emit(fill, (c.start,), (made,), fill.attributes({"value": 0.0, "dtype": -1}))
         return made
     if len(found) > 1:
-        found[:] = [child._accumulate(value, found)]
+        found[:] = [child.accumulate(value, found)]
     elif not found[0].name:
-        child._settle(found[0], child._base(value))
+        child.settle(found[0], child.base_name(value))
     return _own(child, value, found[0])
 
 
@@ -176,11 +176,11 @@ def _own(child: Builder, value: Value, g: Variable) -> Variable:
     """*g*, or a copy of it in the block that *child* builds."""
     if g.block is child.target:
         return g
-    copied = child._gradient_variable(value)
-    child._settle(copied, child._base(value))
+    copied = child.gradient_variable(value)
+    child.settle(copied, child.base_name(value))
     copied.kind = g.kind
     assign = registry.by_type("assign")
-    child._emit(assign, (g,), (copied,), assign.attributes({}))
+    child.emit(assign, (g,), (copied,), assign.attributes({}))
     return copied
 
 
@@ -239,7 +239,7 @@ class _Results:
         value = self.places[i][1]
         assert value is not None
         if v not in self._made:
-            self._made[v] = self.flat[i] = self.builder._gradient_variable(value)
+            self._made[v] = self.flat[i] = self.builder.gradient_variable(value)
             self.wanted = True
         return True
 

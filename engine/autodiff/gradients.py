@@ -16,6 +16,7 @@ from ..ir.variable import Variable
 from .backward import no_grad_names
 from .branch import place
 from .builder import Builder
+from .entering import commit
 from .values import Value, Values, asked
 
 Variables = Variable | Sequence[Variable]
@@ -73,7 +74,7 @@ def gradients(
         builder.run(lambda op: op in reached)
         builder.name_all()
         found = [builder.gradient(value) for value in wrt]
-        builder.commit(builder.ops)
+        commit(builder, builder.ops)
         program._appending_grad_times += 1
     checked(program, "gradients")
     return found

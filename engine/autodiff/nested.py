@@ -21,7 +21,7 @@ def inner_builder(builder: Builder, block: Block) -> Builder:
     child = Builder(block, (), builder.call, target=target, root=root)
     for v in child.values.last:
         if v.block is not block:
-            child._plain[v] = child.values.initial(v)
+            child.plain[v] = child.values.initial(v)
     return child
 
 

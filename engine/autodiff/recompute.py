@@ -140,7 +140,7 @@ class Recomputation:
             return Variable(builder.block, builder.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
 
         inputs = _each(given, source)
-        before = builder.repetition(op, attrs, inputs)
+        before = builder.known.repetition(op, attrs, inputs)
         if before is not None:
             outputs = before.outputs
         else:
