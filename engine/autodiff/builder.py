@@ -131,22 +131,25 @@ class Builder:
         self.saves.setdefault(before, []).append(op)
 
     def numbered(self, name: str) -> str:
+        """*name* with the first number that makes it new."""
         number = 0
         while self.is_taken(f"{name}_{number}"):
             number += 1
         return f"{name}_{number}"
 
     def is_taken(self, name: str) -> bool:
+        """Whether something has that name already, in the program or among what is being built."""
         if name in self.target.vars or name in self.taken:
             return True
         return bool(self.visible) and any(taken(name) for taken in self.visible)
 
     def gradient_variable(self, value: Value) -> Variable:
-        """A new variable for a gradient of *value*; its name is settled by :meth:`_settle`."""
+        """A new variable for a gradient of *value*; its name is settled by :meth:`settle`."""
         v = variable_of(value)
         return Variable(self.target, "", v.spec)
 
     def settle(self, variable: Variable, name: str) -> None:
+        """Give *variable* that name, or the next free one."""
         variable.name = self._free(name)
         self.taken.add(variable.name)
         outer = self.outer
@@ -437,6 +440,13 @@ class Builder:
         like: Value | None = None,
         loc: source.Location | None = None,
     ) -> None:
+        """Append an operator to what is being built.
+
+        Args:
+            origin: the forward operator that it belongs to.
+            like: without an origin, the value whose operator's place and scope it gets.
+            loc: the place, where neither says it.
+        """
         if origin is not None:
             place, scope = origin.loc, origin.scope
         else:
