@@ -42,6 +42,8 @@ class NodeView:
         source: ``model.py:9``, or empty.
         scope: the ``name_scope`` that an operator was made in, on a tape the layer whose parameter it reads; or empty.
         block: the index of the block that it stands in.
+        count: how many nodes of one kind, one from each repetition, it stands for.
+        members: the ids of the nodes that were folded into it.
     """
 
     id: str
@@ -56,6 +58,8 @@ class NodeView:
     source: str = ""
     scope: str = ""
     block: int = 0
+    count: int = 1
+    members: tuple[str, ...] = ()
 
     @property
     def spec(self) -> str:
