@@ -9,6 +9,7 @@ from typing import Final
 GRAD: Final = "@GRAD"
 EMPTY: Final = "@EMPTY@"
 
+_RECOMPUTED = ".subprog_"
 _PREFIX = re.compile(r"^(?:grad/)+")
 _PART = re.compile(r"@RENAME@block\d+@\d+$")
 
@@ -59,7 +60,31 @@ def before_loop(name: str, number: int) -> str:
 
 def recomputed(name: str, segment: int) -> str:
     """What backward computes again for the forward variable *name*; segments count from the last."""
-    return f"{name}.subprog_{segment}"
+    return f"{name}{_RECOMPUTED}{segment}"
+
+
+def is_recomputed(name: str) -> bool:
+    """Whether :func:`recomputed` made the name, and it is no gradient of such a value."""
+    return _RECOMPUTED in name and not name.endswith(GRAD)
+
+
+def original(name: str) -> str:
+    """The forward variable that a recomputed one is a copy of.
+
+    >>> original("h.subprog_0")
+    'h'
+    """
+    return name.partition(_RECOMPUTED)[0]
+
+
+def segment(name: str) -> int | None:
+    """The segment that a recomputed variable belongs to; None for others.
+
+    >>> segment("h.subprog_3")
+    3
+    """
+    number = name.partition(_RECOMPUTED)[2].partition("@")[0]
+    return int(number) if number.isdigit() else None
 
 
 def is_old_version(name: str) -> bool:

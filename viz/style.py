@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from gradtool.engine.view import OP, NodeView
+
 
 @dataclass(frozen=True, slots=True)
 class NodeStyle:
@@ -43,3 +45,12 @@ ROLES: Final = {
     "temporary": NodeStyle("T", "other tensor", "#FFFFFF", "ellipse"),
 }
 """Role of a node -> how it looks, in the order of the legend."""
+
+
+def role_of(node: NodeView) -> str:
+    """The entry of :data:`ROLES` for a node: the operator that makes the loss is a forward operator."""
+    return "forward" if node.kind == OP and node.role == "loss" else node.role
+
+
+def look(node: NodeView) -> NodeStyle:
+    return ROLES[role_of(node)]

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace'
+"""Names of operators and tensors are code. In a typeface of fixed width a layout knows how wide they are without fonts."""
+
+ADVANCE = 0.602
+"""Width of a character in those typefaces, in sizes of the font; none of them is wider."""
+
 
 def printable(name: str) -> str:
     r"""*name* on one line: control characters become visible escapes such as ``\n``."""
@@ -16,3 +22,25 @@ def shortened(name: str, longest: int) -> str:
         return name
     head = (longest - 1) * 2 // 3
     return f"{name[:head]}…{name[-(longest - 1 - head) :]}"
+
+
+def cells(text: str) -> int:
+    """Columns of fixed width that *text* takes: characters of East Asia take two."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def fitted(text: str, longest: int) -> str:
+    """*text* on one line in at most *longest* columns, its middle left out where it must be."""
+    text = shortened(text if text.isprintable() else printable(text[: 4 * longest]), longest)
+    while longest > 0 and cells(text) > longest:
+        text = shortened(text, len(text) - 1) if len(text) > 3 else text[:-1]
+    return text if longest > 2 else ""
+
+
+def text_width(text: str, size: float) -> float:
+    """Pixels that *text* takes in a font of that size."""
+    return cells(text) * size * ADVANCE

@@ -1,0 +1,325 @@
+"""The mirror layout: forward and backward side by side, each gradient operator across from what it differentiates.
+
+``cells.py`` says which row and lane a node stands in, ``tracks.py`` which way an edge takes; here both become pixels.
+Graphviz needs minutes for a program of some hundred operators, because every saved tensor spans the whole depth of its
+ranking; this takes milliseconds, and no edge runs through a box because edges have streets of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtool.engine.collector import paused_gc
+from gradtool.engine.view import BACKWARD, OP, EdgeView, GraphView, NodeView
+
+from . import frames
+from .cells import FORWARD, GUTTERS, Cells, Ints, place
+from .scene import GRADIENT, SAVED, SHAPE, VALUE, Box, Frame, Label, Route, Scene
+from .style import look
+from .text import ADVANCE, cells as columns_of, fitted, printable
+from .tracks import ALLEY, ALONG, AROUND, DOWN, STREET, Ways, find_ways
+
+Floats = NDArray[np.float64]
+
+LARGE: Final = 11.0
+SMALL: Final = 9.0
+"""Sizes of the font: names, and everything else."""
+
+LONGEST: Final = 34
+"""Columns of a name that a box shows; the whole name is in its tooltip."""
+
+_PAD = 9.0
+_BOX = 40.0
+_GUTTER_BOX = 32.0
+_PITCH = 38.0
+_MARGIN = 16.0
+_TRACK = 6.0
+_STRIP = 14.0
+_PORT_DOWN = 8.0
+_PORT_ALONG = 5.0
+_LABEL = 24
+"""Columns of a text beside an edge."""
+_FRAME = 9.0
+_TITLE = 14.0
+
+
+def mirror(view: GraphView) -> Scene:
+    """Places for everything that a picture of *view* shows. The same view gives the same scene, every time."""
+    with paused_gc():
+        return _Layout(view).scene()
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Where lanes and streets lie, or rows and alleys: *start* and *size* of each."""
+
+    start: Floats
+    size: Floats
+    gap_start: Floats
+    gap_size: Floats
+
+    @classmethod
+    def of(cls, sizes: Floats, gaps: Floats) -> _Band:
+        """Gap, size, gap, size, …, gap from 0 on."""
+        both = np.zeros(len(sizes) + len(gaps))
+        both[0::2], both[1::2] = gaps, sizes
+        starts = np.concatenate([[0.0], np.cumsum(both)])
+        return cls(starts[1:-1:2], sizes, starts[0:-1:2], gaps)
+
+    @property
+    def middle(self) -> Floats:
+        return self.start + self.size / 2
+
+    @property
+    def end(self) -> float:
+        return float(self.gap_start[-1] + self.gap_size[-1])
+
+
+class _Layout:
+    def __init__(self, view: GraphView) -> None:
+        self.view = view
+        self.cells = c = place(view)
+        self.shown = [view.edges[i] for i in c.edges.tolist()]
+        self.by_id = view.by_id()
+        tensors = [self.by_id[e.tensor] for e in self.shown]
+        self.tensors = tensors
+        number: dict[tuple[str, str], int] = {}
+        self.kinds = [_kind(e, t) for e, t in zip(self.shown, tensors, strict=True)]
+        net = np.array([number.setdefault((e.source, e.tensor), len(number)) for e in self.shown], dtype=np.int64)
+        gutter = np.array([name in GUTTERS for name in c.columns], dtype=bool)
+        self.gutter = gutter[c.column] if len(c.nodes) else np.zeros(0, dtype=bool)
+        same = c.column[c.source] == c.column[c.target]
+        self.ways = find_ways(c, net, same & ~self.gutter[c.source] & ~self.gutter[c.target])
+        self.lines = [_lines(n) for n in c.nodes]
+
+    def scene(self) -> Scene:
+        if not self.cells.nodes:
+            return Scene(self.view, (), (), (), 0.0, 0.0)
+        self.groups = self._groups()
+        self._measure()
+        boxes = self._boxes()
+        routes = self._routes()
+        drawn = tuple(self._frames())
+        return Scene(self.view, boxes, routes, drawn, self.across.end, self.down.end)
+
+    # -- sizes --------------------------------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        c, w = self.cells, self.ways
+        rows, lanes = int(c.row.max()) + 1, len(c.lanes)
+        text = np.array(
+            [max(columns_of(a) * LARGE, columns_of(b) * SMALL) * ADVANCE for a, b in self.lines], dtype=float
+        )
+        width = np.zeros(lanes)
+        np.maximum.at(width, c.lane, np.ceil(text + 2 * _PAD))
+        self._name_edges()
+        np.maximum.at(width, c.lane, self.label_needs)
+        height = np.full(rows, _BOX)
+        self.stack = np.zeros(rows, dtype=np.int64)
+        np.maximum.at(self.stack, c.row[self.gutter], c.slot[self.gutter] + 1)
+        height = np.maximum(height, self.stack * _PITCH - (_PITCH - _GUTTER_BOX))
+
+        streets = 2 * _MARGIN + np.maximum(w.streets - 1, 0) * _TRACK
+        self.zone = np.zeros(lanes + 1)
+        for street, wide in self.zone_needs.items():
+            self.zone[street] = wide
+        streets = streets + self.zone
+        alleys = np.where(w.alleys > 0, w.alleys * _TRACK + 14.0, 22.0)
+        self.strip = np.zeros(rows + 1)
+        self.strip[self.label_alleys] = _STRIP
+        alleys = alleys + np.where(self.strip > 0, np.maximum(0.0, self.strip + 4 - np.where(w.alleys > 0, 0, 18)), 0)
+        self.roof, self.floor = np.zeros(rows + 1), np.zeros(rows + 1)
+        for column in range(len(c.columns)):
+            roof, floor = np.zeros(rows + 1), np.zeros(rows + 1)
+            for g in self.groups:
+                if g.column == column:
+                    roof[g.first] += _TITLE + 4
+                    floor[g.last + 1] += _FRAME
+            self.roof, self.floor = np.maximum(self.roof, roof), np.maximum(self.floor, floor)
+        alleys = alleys + self.roof + self.floor
+        alleys[0] = max(alleys[0] - 22.0, 0.0) + _MARGIN
+        alleys[-1] = max(alleys[-1], _MARGIN)
+        self.across = _Band.of(width, streets)
+        self.down = _Band.of(height, alleys)
+
+    def _boxes(self) -> tuple[Box, ...]:
+        c = self.cells
+        row_top, row_height = self.down.start[c.row], self.down.size[c.row]
+        stack = self.stack[c.row] * _PITCH - (_PITCH - _GUTTER_BOX)
+        y = np.where(self.gutter, row_top + (row_height - stack) / 2 + c.slot * _PITCH, row_top)
+        height = np.where(self.gutter, _GUTTER_BOX, _BOX)
+        # What has straight edges from or to boxes in a gutter is as high as they are.
+        w, middle = self.ways, row_top + row_height / 2
+        for op, box in ((c.source, c.target), (c.target, c.source)):
+            e = np.flatnonzero((w.kind == ALONG) & self.gutter[box] & ~self.gutter[op])
+            np.maximum.at(height, op[e], 2 * np.abs(y[box[e]] + _GUTTER_BOX / 2 - middle[op[e]]) + _GUTTER_BOX)
+        y = np.where(self.gutter, y, middle - height / 2)
+        self.box_height = height
+        x, width = self.across.start[c.lane], self.across.size[c.lane]
+        self.box_middle = y + height / 2
+        names = [c.columns[k] for k in c.column.tolist()]
+        values = (x.tolist(), y.tolist(), width.tolist(), height.tolist(), self.lines, c.row.tolist(), names)
+        return tuple(map(Box._make, zip((n.id for n in c.nodes), *values, strict=True)))
+
+    # -- edges --------------------------------------------------------------------------------------------------------
+
+    def _name_edges(self) -> None:
+        """Text for edges that run straight and have room beside them."""
+        c, w = self.cells, self.ways
+        straight = np.flatnonzero(((w.kind == DOWN) | (w.kind == ALONG)))
+        a = c.source
+        out_ports = np.zeros(len(c.nodes))
+        bent = w.kind == ALLEY
+        np.maximum.at(out_ports, a[bent], w.leaves_at[bent])
+        # Of parallel edges the one farthest to the right, or at the top, has the text.
+        best: dict[tuple[int, int], int] = {}
+        for e, s, t, at in zip(
+            straight.tolist(), a[straight].tolist(), c.target[straight].tolist(), w.leaves_at[straight].tolist(), strict=True
+        ):
+            key = (s, t)
+            if key not in best or (at > w.leaves_at[best[key]]) == (w.kind[e] == DOWN):
+                best[key] = e
+        self.texts: dict[int, str] = {}
+        self.label_alleys: list[int] = []
+        self.label_shift: dict[int, float] = {}
+        self.zone_needs: dict[int, float] = {}
+        named_above: set[int] = set()
+        kinds, rows, lanes = w.kind.tolist(), c.row.tolist(), c.lane.tolist()
+        ports = out_ports.tolist()
+        self.label_needs = np.zeros(len(c.nodes))
+        for (s, t), e in best.items():
+            edge = self.shown[e]
+            if edge.tensor in (edge.source, edge.target) and kinds[e] == ALONG:
+                continue
+            if kinds[e] == ALONG:
+                if self.gutter[s] or self.gutter[t] or abs(lanes[s] - lanes[t]) < 1:
+                    continue
+                text = fitted(self.tensors[e].name, _LABEL)
+                street = min(lanes[s], lanes[t]) + 1
+                self.zone_needs[street] = max(self.zone_needs.get(street, 0.0), columns_of(text) * SMALL * ADVANCE + 2)
+            else:
+                shift = 5 + _PORT_DOWN * min(ports[s], 9) + abs(float(w.leaves_at[e])) * _PORT_DOWN
+                text = _edge_text(self.tensors[e], _LABEL)
+                self.label_needs[s] = max(self.label_needs[s], 2 * (shift + columns_of(text) * SMALL * ADVANCE - 8))
+                alley = rows[s] + 1 if rows[t] > rows[s] else rows[s]
+                self.label_shift[e] = shift
+                named_above.add(alley)
+            self.texts[e] = text
+        self.label_alleys = sorted(named_above)
+
+    def _routes(self) -> tuple[Route, ...]:
+        c, w = self.cells, self.ways
+        a, b = c.source, c.target
+        across, down = self.across, self.down
+        ca, cb = c.lane[a], c.lane[b]
+        ends = []
+        for at, lane, side, port in ((a, ca, w.leaves, w.leaves_at), (b, cb, w.enters, w.enters_at)):
+            left, wide = across.start[lane], across.size[lane]
+            vertical = (w.kind == DOWN) | (w.kind == ALLEY)
+            steps = np.clip(port, -9, 9) * _PORT_DOWN
+            x = np.where(vertical, left + wide / 2 + np.clip(steps, 6 - wide / 2, wide / 2 - 6), left + wide * (side > 0))
+            edge = self.box_middle[at] + self.box_height[at] / 2 * side
+            y = np.where(vertical, edge, self.box_middle[at] + np.clip(port, -3, 3) * _PORT_ALONG)
+            ends.append((x, y))
+        (x0, y0), (x1, y1) = ends
+        # Straight ways along a row are as high as the box in the gutter, if one end is there.
+        along = w.kind == ALONG
+        flat = np.where(self.gutter[a], self.box_middle[a], self.box_middle[b]) + w.leaves_at * _PORT_ALONG
+        y0, y1 = np.where(along, flat, y0), np.where(along, flat, y1)
+        u, v = self._street_x(w.street, w.street_track), self._street_x(w.other, w.other_track)
+        m = down.gap_start[w.alley] + self.floor[w.alley] + np.where(w.alley == 0, 4.0, 0.0)
+        m = m + np.where(self.strip[w.alley] > 0, _STRIP, 4.0) + 4 + w.alley_track * _TRACK
+        corners = {
+            DOWN: (),
+            ALONG: (),
+            ALLEY: ((x0, m), (x1, m)),
+            STREET: ((u, y0), (u, y1)),
+            AROUND: ((u, y0), (u, m), (v, m), (v, y1)),
+        }
+        points: list[tuple[tuple[float, float], ...]] = [()] * len(a)
+        for kind, inner in corners.items():
+            of = np.flatnonzero(w.kind == kind)
+            path = [(x0, y0), *inner, (x1, y1)]
+            made = zip(*(zip(x[of].tolist(), y[of].tolist(), strict=True) for x, y in path), strict=True)
+            for e, found in zip(of.tolist(), made, strict=True):
+                points[e] = found
+        routes = list(map(Route._make, zip(c.edges.tolist(), points, self.kinds, [None] * len(a), strict=True)))
+        for e, text in self.texts.items():
+            routes[e] = routes[e]._replace(label=self._label(e, text, points[e]))
+        return tuple(routes)
+
+    def _street_x(self, street: Ints, track: Ints) -> Floats:
+        """Inner tracks lie at the lane that uses them: in the forward column to the left, elsewhere to the right."""
+        c = self.cells
+        column = np.append(c.lanes, -1)[street]
+        forward = c.columns.index(FORWARD) if FORWARD in c.columns else -2
+        reverse = (column == forward) | (street == 0)
+        start, size = self.across.gap_start[street], self.across.gap_size[street]
+        return np.where(
+            reverse, start + size - _MARGIN - track * _TRACK, start + self.zone[street] + _MARGIN + track * _TRACK
+        )
+
+    def _label(self, e: int, text: str, points: tuple[tuple[float, float], ...]) -> Label:
+        (x0, y0), (x1, y1) = points[0], points[-1]
+        if self.ways.kind[e] == ALONG:
+            return Label(text, min(x0, x1) + 6, y0 - 3, "start")
+        c = self.cells
+        source, target = c.row[c.source[e]], c.row[c.target[e]]
+        alley = source + 1 if target > source else source
+        y = self.down.gap_start[alley] + self.floor[alley] + SMALL + 4
+        middle = self.across.middle[c.lane[c.source[e]]]
+        return Label(text, float(middle) + self.label_shift[e], float(y), "start")
+
+    # -- frames -------------------------------------------------------------------------------------------------------
+
+    def _groups(self) -> list[frames.Group]:
+        blocks = {b.index: (b.parent, f"block {b.index} of {printable(b.owner)}") for b in self.view.blocks}
+        tensors: dict[int, str] = {}
+        for e, source in zip(self.shown, self.cells.source.tolist(), strict=True):
+            tensors.setdefault(source, self.by_id[e.tensor].name)
+        return frames.groups(self.cells, blocks, tensors)
+
+    def _frames(self) -> list[Frame]:
+        c = self.cells
+        found = []
+        for g in self.groups:
+            inner = sum(1 for o in self.groups if o.column == g.column and o.first >= g.first and o.last <= g.last) - 1
+            lanes = np.flatnonzero(c.lanes == g.column)
+            pad = 6.0 + 3 * min(inner, 2)
+            x = float(self.across.start[lanes[0]]) - pad
+            right = float(self.across.start[lanes[-1]] + self.across.size[lanes[-1]]) + pad
+            above = sum(1 for o in self.groups if o.column == g.column and o.first == g.first and o.last < g.last)
+            below = sum(1 for o in self.groups if o.column == g.column and o.last == g.last and o.first > g.first)
+            y = float(self.down.start[g.first]) - _TITLE - 2 - above * (_TITLE + 4)
+            bottom = float(self.down.start[g.last] + self.down.size[g.last]) + 5 + below * _FRAME
+            found.append(frames.framed(g, c, x, y, right - x, bottom - y))
+        return found
+
+
+def _kind(edge: EdgeView, tensor: NodeView) -> str:
+    if edge.saved or edge.shape_only:
+        return SAVED if edge.saved else SHAPE
+    return GRADIENT if tensor.part == BACKWARD else VALUE
+
+
+def _lines(node: NodeView) -> tuple[str, ...]:
+    """What a box says."""
+    times = f" ×{node.count}" if node.count > 1 else ""
+    name = f"{look(node).letter} {fitted(node.name, LONGEST - len(times))}{times}"
+    if node.kind != OP:
+        return name, fitted(node.spec, LONGEST + 6)
+    if node.members and node.count == 1:
+        return name, f"{len(node.members)} operators"
+    return name, fitted(" · ".join(t for t in (node.id, node.source) if t), LONGEST + 6)
+
+
+def _edge_text(tensor: NodeView, room: int) -> str:
+    """Name and shape as far as there is room, the shape first of all."""
+    shape = "×".join("?" if d < 0 else str(d) for d in tensor.shape) if tensor.shape else "[]"
+    shape = fitted(shape, room)
+    name = fitted(tensor.name, room - len(shape) - 1)
+    return f"{name} {shape}" if len(name) > 4 or name == tensor.name else shape

@@ -1,0 +1,59 @@
+"""What the legend of a picture says: one list for every renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView, NodeView
+
+from .scene import GRADIENT, SAVED, SHAPE, VALUE
+from .style import ROLES, NodeStyle, role_of
+
+FLOW: Final = {
+    FORWARD: "arrows follow the values",
+    BACKWARD: "arrows point the way the gradient flows",
+    BOTH: "arrows follow the values; from the seed on, the way the gradient flows",
+}
+
+PARTS: Final = {FORWARD: "forward", BACKWARD: "backward", BOTH: "forward and backward"}
+
+LINES: Final = {
+    VALUE: "forward value",
+    GRADIENT: "gradient",
+    SAVED: "forward value kept for backward",
+    SHAPE: "only its shape is read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """Fills that say something else than the role of a node.
+
+    Attributes:
+        title: what the colours mean.
+        fills: node -> colour as ``#rrggbb``; others are white.
+        entries: text and colour for the legend.
+        notes: node -> what its box says of it, so that colour is not all that tells.
+    """
+
+    title: str
+    fills: Mapping[str, str] = field(default_factory=dict)
+    entries: tuple[tuple[str, str], ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def fill(self, node: NodeView) -> str:
+        return self.fills.get(node.id, "#FFFFFF")
+
+
+def roles(drawn: Iterable[NodeView]) -> list[tuple[str, NodeStyle]]:
+    """The roles that a picture shows, in the order of the table."""
+    used = {role_of(n) for n in drawn}
+    return [(role, style) for role, style in ROLES.items() if role in used]
+
+
+def heading(view: GraphView) -> str:
+    """``forward and backward graph of model.py``."""
+    what = f"{PARTS[view.part]} graph"
+    return f"{what} of {view.title}" if view.title else what
