@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradtool.viz.text import cells as width
 from gradtool.viz.text import printable
 
 NOTHING = "–"
@@ -87,15 +88,6 @@ def _text_rows(table: Table) -> Iterable[str]:
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield (" " + "  ".join(c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True))).rstrip()
-
-
-def width(text: str) -> int:
-    """Columns that *text* takes in a terminal."""
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def to_tsv(report: Report) -> str:

@@ -219,7 +219,11 @@ class _Placing:
             length = int(np.abs(lane[s] - lane[t]).sum())
             if length < shortest:
                 best, shortest = lane, length
-        self.wish[order] = best
+        # The trunk of the program stands next to the parameters.
+        nodes_in = np.bincount(best)
+        rank = np.empty(len(nodes_in), dtype=np.int64)
+        rank[np.argsort(-nodes_in, kind="stable")] = np.arange(len(nodes_in))
+        self.wish[order] = rank[best]
 
     def _numbered_rows(self, order: Ints, rows: Ints) -> Ints:
         """Rows from 0 without gaps; a row of more than :data:`WIDEST` nodes becomes several."""
@@ -239,6 +243,7 @@ class _Placing:
             self.column[i] = "backward1"
             self.keys[i] = self._key_of(self.pair[i]) or (0, 0)
         taken: dict[tuple[str, Key], int] = {}
+        room: dict[tuple[str, Key], Key] = {}
         originals = self._originals(ops, outputs)
         beside = self._beside_seeds()
         column, sweep, seen, last = "backward1", 1, set[int](), -1
@@ -267,8 +272,11 @@ class _Placing:
             found = self._key_of(pair) if pair >= 0 else self._own_row(column, inputs[i], outputs[i], key)
             key = found or (0, 0)
             wish = int(self.wish[pair]) if pair >= 0 else 0
+            wanted = (column, key)
+            key = room.get(wanted, key)
             while taken.get((column, key), 0) >= WIDEST:
                 key = (key[0], key[1] + 1)
+            room[wanted] = key
             taken[(column, key)] = taken.get((column, key), 0) + 1
             self.keys[i], self.column[i], self.wish[i] = key, column, wish
 

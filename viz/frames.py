@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradtool.engine import names
-from gradtool.engine.view import OP
+from gradtool.engine.view import OP, NodeView
 
 from .cells import FORWARD, GUTTERS, RECOMPUTED, Cells
 from .scene import Frame
@@ -39,7 +39,12 @@ def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, 
         blocks: index of a block -> that of the block around it, and its title.
         tensors: operator -> name of a tensor that it writes, for recomputed operators.
     """
-    found = [*_blocks(cells, blocks), *_runs(cells, _scopes(cells), "layer"), *_segments(cells, tensors)]
+    found = [
+        *_blocks(cells, blocks),
+        *_runs(cells, _repetitions(cells), "repeat", 8),
+        *_runs(cells, _scopes(cells), "layer", 9),
+        *_segments(cells, tensors),
+    ]
     return sorted(found, key=lambda g: (g.depth, g.column, g.first))
 
 
@@ -72,18 +77,27 @@ def _alone(cells: Cells, column: int, first: int, last: int, count: int) -> bool
     return int(here.sum()) == count
 
 
-def _scopes(cells: Cells) -> dict[int, tuple[str, str]]:
-    """Forward operators -> the layer or repetition that they stand in, and its title."""
+def _forward_ops(cells: Cells) -> list[int]:
     if FORWARD not in cells.columns:
-        return {}
-    column = cells.columns.index(FORWARD)
-    found = {}
-    for i in np.flatnonzero(cells.column == column).tolist():
-        node = cells.nodes[i]
-        if node.kind == OP and (node.scope or node.count > 1):
-            times = f" ×{node.count}" if node.count > 1 else ""
-            found[i] = (f"layer:{node.scope}{times}", f"{node.scope}{times}".strip())
-    return found
+        return []
+    here = np.flatnonzero(cells.column == cells.columns.index(FORWARD)).tolist()
+    return [i for i in here if cells.nodes[i].kind == OP]
+
+
+def _scopes(cells: Cells) -> dict[int, tuple[str, str]]:
+    """Forward operators -> the layer that they stand in, and its title."""
+    scopes = {i: cells.nodes[i].scope for i in _forward_ops(cells) if not _whole_layer(cells.nodes[i])}
+    return {i: (f"layer:{scope}", scope) for i, scope in scopes.items() if scope}
+
+
+def _whole_layer(node: NodeView) -> bool:
+    """Whether the node itself is a layer, folded."""
+    return bool(node.members) and node.name == node.scope
+
+
+def _repetitions(cells: Cells) -> dict[int, tuple[str, str]]:
+    repeated = [i for i in _forward_ops(cells) if cells.nodes[i].count > 1]
+    return {i: (f"repeat:{cells.nodes[i].count}", f"×{cells.nodes[i].count}") for i in repeated}
 
 
 def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:
@@ -95,10 +109,10 @@ def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:
         number = names.segment(tensors.get(i, ""))
         if number is not None:
             found[i] = (f"segment:{number}", f"segment {number}, computed again")
-    yield from _runs(cells, found, "segment", alone=1)
+    yield from _runs(cells, found, "segment", 9, alone=1)
 
 
-def _runs(cells: Cells, named: dict[int, tuple[str, str]], kind: str, alone: int = 2) -> Iterator[Group]:
+def _runs(cells: Cells, named: dict[int, tuple[str, str]], kind: str, depth: int, alone: int = 2) -> Iterator[Group]:
     """Runs of rows whose boxes all have the same name; frames are told apart when a name comes again."""
     if not named:
         return
@@ -116,7 +130,7 @@ def _runs(cells: Cells, named: dict[int, tuple[str, str]], kind: str, alone: int
         again = seen[name[0]] = seen.get(name[0], 0) + 1
         id_ = name[0] if again == 1 else f"{name[0]}#{again}"
         spread = cells.row[run]
-        yield Group(id_, kind, name[1], tuple(run), column, int(spread.min()), int(spread.max()), 9)
+        yield Group(id_, kind, name[1], tuple(run), column, int(spread.min()), int(spread.max()), depth)
 
     for r in sorted(rows):
         here = {named.get(i) for i in rows[r]}

@@ -111,8 +111,9 @@ class _Layout:
     def _measure(self) -> None:
         c, w = self.cells, self.ways
         rows, lanes = int(c.row.max()) + 1, len(c.lanes)
-        text = np.array(
-            [max(columns_of(a) * LARGE, columns_of(b) * SMALL) * ADVANCE for a, b in self.lines], dtype=float
+        text = ADVANCE * np.maximum(
+            np.array([columns_of(a) for a, _ in self.lines]) * LARGE,
+            np.array([columns_of(b) for _, b in self.lines]) * SMALL,
         )
         width = np.zeros(lanes)
         np.maximum.at(width, c.lane, np.ceil(text + 2 * _PAD))
@@ -124,9 +125,6 @@ class _Layout:
         height = np.maximum(height, self.stack * _PITCH - (_PITCH - _GUTTER_BOX))
 
         streets = 2 * _MARGIN + np.maximum(w.streets - 1, 0) * _TRACK
-        self.zone = np.zeros(lanes + 1)
-        for street, wide in self.zone_needs.items():
-            self.zone[street] = wide
         streets = streets + self.zone
         alleys = np.where(w.alleys > 0, w.alleys * _TRACK + 14.0, 22.0)
         self.strip = np.zeros(rows + 1)
@@ -170,46 +168,49 @@ class _Layout:
     def _name_edges(self) -> None:
         """Text for edges that run straight and have room beside them."""
         c, w = self.cells, self.ways
-        straight = np.flatnonzero(((w.kind == DOWN) | (w.kind == ALONG)))
-        a = c.source
-        out_ports = np.zeros(len(c.nodes))
+        a, b = c.source, c.target
+        down, count = w.kind == DOWN, len(c.nodes)
+        ports = np.zeros(count)
         bent = w.kind == ALLEY
-        np.maximum.at(out_ports, a[bent], w.leaves_at[bent])
+        np.maximum.at(ports, a[bent], np.minimum(w.leaves_at[bent], 9))
+        between = (w.kind == ALONG) & ~self.gutter[a] & ~self.gutter[b]
         # Of parallel edges the one farthest to the right, or at the top, has the text.
-        best: dict[tuple[int, int], int] = {}
-        for e, s, t, at in zip(
-            straight.tolist(), a[straight].tolist(), c.target[straight].tolist(), w.leaves_at[straight].tolist(), strict=True
-        ):
-            key = (s, t)
-            if key not in best or (at > w.leaves_at[best[key]]) == (w.kind[e] == DOWN):
-                best[key] = e
+        order = np.flatnonzero(down | between)
+        order = order[np.argsort(np.where(down, w.leaves_at, -w.leaves_at)[order], kind="stable")]
+        last = np.unique((a[order] * count + b[order])[::-1], return_index=True)[1]
+        named = np.sort(order[len(order) - 1 - last])
+        self.shift = 5 + _PORT_DOWN * (ports[a] + np.abs(w.leaves_at))
+        self.label_needs, self.zone = np.zeros(count), np.zeros(len(c.lanes) + 1)
         self.texts: dict[int, str] = {}
-        self.label_alleys: list[int] = []
-        self.label_shift: dict[int, float] = {}
-        self.zone_needs: dict[int, float] = {}
-        named_above: set[int] = set()
-        kinds, rows, lanes = w.kind.tolist(), c.row.tolist(), c.lane.tolist()
-        ports = out_ports.tolist()
-        self.label_needs = np.zeros(len(c.nodes))
-        for (s, t), e in best.items():
-            edge = self.shown[e]
-            if edge.tensor in (edge.source, edge.target) and kinds[e] == ALONG:
-                continue
-            if kinds[e] == ALONG:
-                if self.gutter[s] or self.gutter[t] or abs(lanes[s] - lanes[t]) < 1:
-                    continue
-                text = fitted(self.tensors[e].name, _LABEL)
-                street = min(lanes[s], lanes[t]) + 1
-                self.zone_needs[street] = max(self.zone_needs.get(street, 0.0), columns_of(text) * SMALL * ADVANCE + 2)
-            else:
-                shift = 5 + _PORT_DOWN * min(ports[s], 9) + abs(float(w.leaves_at[e])) * _PORT_DOWN
-                text = _edge_text(self.tensors[e], _LABEL)
-                self.label_needs[s] = max(self.label_needs[s], 2 * (shift + columns_of(text) * SMALL * ADVANCE - 8))
-                alley = rows[s] + 1 if rows[t] > rows[s] else rows[s]
-                self.label_shift[e] = shift
-                named_above.add(alley)
-            self.texts[e] = text
-        self.label_alleys = sorted(named_above)
+        tensors, shown, low = self.tensors, self.shown, down.tolist()
+        for e in named.tolist():
+            if low[e]:
+                self.texts[e] = _edge_text(tensors[e], _LABEL)
+            elif shown[e].tensor not in (shown[e].source, shown[e].target):
+                self.texts[e] = fitted(tensors[e].name, _LABEL)
+        at = np.array(list(self.texts), dtype=np.int64)
+        wide = np.array([columns_of(t) for t in self.texts.values()]) * SMALL * ADVANCE
+        along = ~down[at]
+        np.maximum.at(self.label_needs, a[at[~along]], 2 * (self.shift[at[~along]] + wide[~along] - 8))
+        lanes = np.minimum(c.lane[a[at[along]]], c.lane[b[at[along]]])
+        np.maximum.at(self.zone, lanes + 1, wide[along] + 2)
+        self.label_alleys = np.unique(self._label_alley(at[~along]))
+
+    def _label_alley(self, e: Ints) -> Ints:
+        source, target = self.cells.row[self.cells.source[e]], self.cells.row[self.cells.target[e]]
+        return np.where(target > source, source + 1, source)
+
+    def _labels(self, x0: Floats, y0: Floats, x1: Floats) -> dict[int, Label]:
+        """The texts with their places: beside an edge that goes down, on top of one that goes along a row."""
+        at = np.array(list(self.texts), dtype=np.int64)
+        down = self.ways.kind[at] == DOWN
+        alley = self._label_alley(at)
+        low = self.down.gap_start[alley] + self.floor[alley] + SMALL + 4
+        middle = self.across.middle[self.cells.lane[self.cells.source[at]]] + self.shift[at]
+        x = np.where(down, middle, np.minimum(x0, x1)[at] + 6)
+        y = np.where(down, low, y0[at] - 3)
+        made = zip(self.texts.values(), x.tolist(), y.tolist(), ["start"] * len(at), strict=True)
+        return dict(zip(self.texts, map(Label._make, made), strict=True))
 
     def _routes(self) -> tuple[Route, ...]:
         c, w = self.cells, self.ways
@@ -247,10 +248,9 @@ class _Layout:
             made = zip(*(zip(x[of].tolist(), y[of].tolist(), strict=True) for x, y in path), strict=True)
             for e, found in zip(of.tolist(), made, strict=True):
                 points[e] = found
-        routes = list(map(Route._make, zip(c.edges.tolist(), points, self.kinds, [None] * len(a), strict=True)))
-        for e, text in self.texts.items():
-            routes[e] = routes[e]._replace(label=self._label(e, text, points[e]))
-        return tuple(routes)
+        labels = self._labels(x0, y0, x1)
+        parts = zip(c.edges.tolist(), points, self.kinds, map(labels.get, range(len(a))), strict=True)
+        return tuple(map(Route._make, parts))
 
     def _street_x(self, street: Ints, track: Ints) -> Floats:
         """Inner tracks lie at the lane that uses them: in the forward column to the left, elsewhere to the right."""
@@ -262,17 +262,6 @@ class _Layout:
         return np.where(
             reverse, start + size - _MARGIN - track * _TRACK, start + self.zone[street] + _MARGIN + track * _TRACK
         )
-
-    def _label(self, e: int, text: str, points: tuple[tuple[float, float], ...]) -> Label:
-        (x0, y0), (x1, y1) = points[0], points[-1]
-        if self.ways.kind[e] == ALONG:
-            return Label(text, min(x0, x1) + 6, y0 - 3, "start")
-        c = self.cells
-        source, target = c.row[c.source[e]], c.row[c.target[e]]
-        alley = source + 1 if target > source else source
-        y = self.down.gap_start[alley] + self.floor[alley] + SMALL + 4
-        middle = self.across.middle[c.lane[c.source[e]]]
-        return Label(text, float(middle) + self.label_shift[e], float(y), "start")
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
@@ -288,7 +277,7 @@ class _Layout:
         found = []
         for g in self.groups:
             inner = sum(1 for o in self.groups if o.column == g.column and o.first >= g.first and o.last <= g.last) - 1
-            lanes = np.flatnonzero(c.lanes == g.column)
+            lanes = np.unique(c.lane[list(g.members)])
             pad = 6.0 + 3 * min(inner, 2)
             x = float(self.across.start[lanes[0]]) - pad
             right = float(self.across.start[lanes[-1]] + self.across.size[lanes[-1]]) + pad
@@ -310,10 +299,11 @@ def _lines(node: NodeView) -> tuple[str, ...]:
     """What a box says."""
     times = f" ×{node.count}" if node.count > 1 else ""
     name = f"{look(node).letter} {fitted(node.name, LONGEST - len(times))}{times}"
+    if node.members and (node.shape is None if node.kind != OP else node.type == "folded"):
+        each = len(node.members) // node.count
+        return name, f"{each} {'operators' if node.kind == OP else 'tensors'}" + (" each" if node.count > 1 else "")
     if node.kind != OP:
         return name, fitted(node.spec, LONGEST + 6)
-    if node.members and node.count == 1:
-        return name, f"{len(node.members)} operators"
     return name, fitted(" · ".join(t for t in (node.id, node.source) if t), LONGEST + 6)
 
 

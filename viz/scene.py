@@ -78,11 +78,11 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A border around boxes that belong together: a layer, a sub-block, a recomputed segment.
+    """A border around boxes that belong together: a layer, a repetition, a sub-block, a recomputed segment.
 
     Attributes:
-        id: ``layer:encoder.0``, ``block:2`` or ``segment:1``; stable.
-        kind: ``layer``, ``block`` or ``segment``.
+        id: ``layer:encoder.0``, ``repeat:12``, ``block:2`` or ``segment:1``; stable.
+        kind: ``layer``, ``repeat``, ``block`` or ``segment``.
         nodes: the ids of the boxes inside, those of inner frames included.
     """
 

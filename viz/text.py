@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace'
 """Names of operators and tensors are code. In a typeface of fixed width a layout knows how wide they are without fonts."""
 
@@ -24,9 +26,13 @@ def shortened(name: str, longest: int) -> str:
     return f"{name[:head]}…{name[-(longest - 1 - head) :]}"
 
 
+_UNUSUAL = re.compile("[^\\u0000-\\u02ff\\u2010-\\u22ff]")
+"""Characters that may take no column, or two."""
+
+
 def cells(text: str) -> int:
     """Columns of fixed width that *text* takes: characters of East Asia take two."""
-    if text.isascii():
+    if text.isascii() or _UNUSUAL.search(text) is None:
         return len(text)
     from unicodedata import combining, east_asian_width
 
@@ -35,10 +41,12 @@ def cells(text: str) -> int:
 
 def fitted(text: str, longest: int) -> str:
     """*text* on one line in at most *longest* columns, its middle left out where it must be."""
+    if len(text) <= longest and text.isascii() and text.isprintable():
+        return text
     text = shortened(text if text.isprintable() else printable(text[: 4 * longest]), longest)
-    while longest > 0 and cells(text) > longest:
-        text = shortened(text, len(text) - 1) if len(text) > 3 else text[:-1]
-    return text if longest > 2 else ""
+    while cells(text) > longest:
+        text = shortened(text, len(text) - 1)
+    return text
 
 
 def text_width(text: str, size: float) -> float:

@@ -105,7 +105,7 @@ def _style(colouring: Colouring | None) -> str:
         ".bold path{stroke-width:2.5}.dashed path{stroke-dasharray:4 2}",
         ".e{fill:none;stroke-width:1.2}.e.gradient{stroke-width:1.6}.e:hover{stroke-width:3.5}",
         "marker path{stroke:none}",
-        ".f{fill:none;stroke:#999;stroke-width:1}.f.block{stroke-dasharray:6 2}.ft{fill:#555}",
+        ".f{fill:none;stroke:#999;stroke-width:1}.f.block,.f.segment{stroke-dasharray:6 2}.f.repeat{stroke-width:2}.ft{fill:#555}",
     ]
     rules += [f".r-{role}{{fill:{style.fill}}}" for role, style in ROLES.items()]
     for kind in KINDS:
@@ -152,9 +152,9 @@ def about(node: NodeView, by_id: dict[str, NodeView]) -> str:
     if node.pair is not None and node.pair in by_id:
         lines.append(f"belongs to {printable(by_id[node.pair].name)}")
     if node.count > 1:
-        lines.append(f"stands for {node.count}, one from each repetition")
+        lines.append(f"stands for {len(node.members)}, from {node.count} repetitions")
     elif node.members:
-        lines.append(f"stands for {len(node.members)} operators")
+        lines.append(f"stands for {len(node.members)}")
     lines += [t for t in (printable(node.scope), printable(node.source)) if t]
     return "\n".join(lines)
 
@@ -248,7 +248,7 @@ def outline(points: tuple[Point, ...]) -> str:
 
 
 def _frame(frame: Frame) -> str:
-    room = int((frame.width - 12) / text_width("x", SMALL))
+    room = int((frame.width / 2 - 16) / text_width("x", SMALL))
     return (
         f'<rect class="f {frame.kind}" x="{_n(frame.x)}" y="{_n(frame.y)}" width="{_n(frame.width)}" '
         f'height="{_n(frame.height)}" rx="6"/><text class="s ft" x="{_n(frame.x + 6)}" y="{_n(frame.y + 10)}">'

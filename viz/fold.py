@@ -1,0 +1,387 @@
+"""Smaller views of a graph: layers and repetitions folded, what is near a tensor, what lies between two.
+
+Every function gives a new view; renderers need not know that anything was left out. A folded node keeps the ids of what
+it stands for (``members``), and its gradient operators are folded with it, so that pairs stay pairs. Each takes a
+constant number of passes over the view.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from gradtool.engine.view import BACKWARD, FORWARD, OP, EdgeView, GraphView, NodeView
+
+from .repeats import repetitions
+
+LAYER: Final = "layer"
+REPEAT: Final = "repeat"
+AUTO: Final = "auto"
+NONE: Final = "none"
+FOLDS: Final = (AUTO, NONE, LAYER, REPEAT)
+
+MAX_NODES: Final = 400
+"""Nodes that a picture shows before it is folded; beyond that people search, they do not look."""
+
+
+def fold(view: GraphView, how: str = AUTO, max_nodes: int = MAX_NODES) -> GraphView:
+    """The view folded as the command line asks for it.
+
+    Args:
+        how: one of :data:`FOLDS`.
+        max_nodes: for :data:`AUTO`, the most nodes to show.
+    """
+    if how == NONE:
+        return view
+    if how == LAYER:
+        return layers(view, max_nodes=max_nodes)
+    return repeated(view) if how == REPEAT else automatic(view, max_nodes)
+
+
+def automatic(view: GraphView, max_nodes: int = MAX_NODES) -> GraphView:
+    """Folded as little as it takes to show at most *max_nodes*.
+
+    Repetitions come first, which lose nothing; then layers from the innermost out; then stretches of the program.
+    """
+    if len(view.drawn()) <= max_nodes:
+        return view
+    found = repeated(view)
+    if len(found.drawn()) <= max_nodes:
+        return found
+    found = layers(found, max_nodes=max_nodes)
+    return found if len(found.drawn()) <= max_nodes else stretches(found, max_nodes)
+
+
+# -- layers -----------------------------------------------------------------------------------------------------------
+
+
+def layers(view: GraphView, *, max_nodes: int = MAX_NODES) -> GraphView:
+    """One node for each layer, one for its parameters, one for what differentiates it, one for the gradients.
+
+    The innermost layers are folded; layers around them as well, as long as there are more than *max_nodes*.
+    """
+    scopes = _scopes(view)
+    smallest = view
+    for depth in range(max((len(s.split(".")) for s in scopes.values() if s), default=0), 0, -1):
+        smallest = _folded_layers(view, scopes, depth)
+        if len(smallest.drawn()) <= max_nodes:
+            break
+    return smallest
+
+
+def _folded_layers(view: GraphView, scopes: Mapping[str, str], depth: int) -> GraphView:
+    keys: dict[str, Key] = {}
+    names: dict[Key, str] = {}
+    before, run = "", 0
+    for n in view.nodes:
+        if n.kind != OP or n.part != FORWARD:
+            continue
+        here = ".".join(scopes[n.id].split(".")[:depth])
+        if here != before:
+            before, run = here, run + 1
+        if here:
+            # A layer that runs again further down is another node: folded into one, it would read its own result.
+            key = Key("layer", run, block=n.block)
+            keys[n.id], names[key] = key, here
+    return merged(view, keys, names)
+
+
+def _scopes(view: GraphView) -> dict[str, str]:
+    """Forward operators -> the layer that they belong to.
+
+    Where only operators that read parameters know their layer, those between two of a layer belong to it too.
+    """
+    ops = [n for n in view.nodes if n.kind == OP and n.part == FORWARD]
+    found = {n.id: n.scope.replace("/", ".") for n in ops}
+    before, pending = "", list[str]()
+    for n in ops:
+        scope = found[n.id]
+        if not scope:
+            pending.append(n.id)
+            continue
+        common = _common(before, scope)
+        for i in pending:
+            found[i] = common
+        before, pending = scope, []
+    return found
+
+
+def _common(a: str, b: str) -> str:
+    parts = []
+    for x, y in zip(a.split("."), b.split("."), strict=False):
+        if x != y:
+            break
+        parts.append(x)
+    return ".".join(parts)
+
+
+# -- repetitions ------------------------------------------------------------------------------------------------------
+
+
+def repeated(view: GraphView) -> GraphView:
+    """Blocks that follow each other and are built alike are shown once, with ``×12`` on every node."""
+    ops = [n for n in view.nodes if n.kind == OP and n.part == FORWARD]
+    keys: dict[str, Key] = {}
+    copies: dict[str, int] = {}
+    for number, (start, length, times) in enumerate(repetitions(view, ops)):
+        for i in range(length * times):
+            op = ops[start + i].id
+            keys[op] = Key("repeat", number, i % length)
+            copies[op] = i // length
+    return merged(view, keys, {}, copies) if keys else view
+
+
+def stretches(view: GraphView, max_nodes: int) -> GraphView:
+    """Operators that follow each other, in equal parts: for programs without layers and repetitions."""
+    ops = [n for n in view.nodes if n.kind == OP and n.part == FORWARD]
+    size = -(-len(ops) // max(max_nodes // 4, 1))
+    if size < 2:
+        return view
+    keys: dict[str, Key] = {}
+    names: dict[Key, str] = {}
+    for i, n in enumerate(ops):
+        key = Key("stretch", i // size, block=n.block)
+        keys[n.id] = key
+        names.setdefault(key, f"{n.name} …")
+    return merged(view, keys, names)
+
+
+# -- merging ----------------------------------------------------------------------------------------------------------
+
+
+class Key(NamedTuple):
+    """What a node is folded into.
+
+    Attributes:
+        kind: ``layer``, ``repeat`` or ``stretch``; of these the first and last have a name.
+        number: which of that kind.
+        place: of a repetition the place in a block.
+        block: the block of the program.
+        part: of an operator whether it is forward; of a tensor what it is; what tells members of *place* apart.
+    """
+
+    kind: str
+    number: int
+    place: int = 0
+    block: int = 0
+    part: tuple[str | int, ...] = ()
+
+
+def merged(
+    view: GraphView, keys: Mapping[str, Key], names: Mapping[Key, str], copies: Mapping[str, int] | None = None
+) -> GraphView:
+    """Nodes with the same key become one, and so do their gradient operators, parameters and gradients.
+
+    Args:
+        keys: forward operators -> what they are folded into; others stay.
+        names: keys -> the name of the node; without one the node is its first member, once for each repetition.
+        copies: forward operators -> the repetition that they stand in; edges from one to the next are left out.
+    """
+    key_of, copy_of = dict(keys), dict(copies or {})
+    _backward_keys(view, key_of, copy_of, names)
+    _tensor_keys(view, key_of, copy_of, names)
+    members: dict[Key, list[NodeView]] = {}
+    for n in view.nodes:
+        if n.id in key_of:
+            members.setdefault(key_of[n.id], []).append(n)
+    for nodes in members.values():
+        nodes.sort(key=lambda n: copy_of.get(n.id, 0))
+    first = {key: nodes[0].id for key, nodes in members.items()}
+    to = {i: first[key] for i, key in key_of.items()}
+    shown = []
+    for n in view.nodes:
+        key = key_of.get(n.id)
+        if key is None:
+            shown.append(n if n.pair not in to else replace(n, pair=to[n.pair]))
+        elif first[key] == n.id:
+            shown.append(_folded(members[key], names.get(key._replace(part=())), to))
+    edges: dict[EdgeView, None] = {}
+    for e in view.edges:
+        source, target = to.get(e.source, e.source), to.get(e.target, e.target)
+        if source == target and source != e.source:
+            continue
+        a, b = key_of.get(e.source), key_of.get(e.target)
+        if a and b and a.kind == "repeat" and a[:2] == b[:2] and copy_of[e.source] != copy_of[e.target]:
+            continue
+        edges[EdgeView(source, target, to.get(e.tensor, e.tensor), e.slot, e.saved, e.shape_only)] = None
+    return replace(view, nodes=tuple(shown), edges=tuple(e for e in edges if e.source != e.target))
+
+
+def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]) -> NodeView:
+    first = members[0]
+    ids = tuple(i for n in members for i in (n.members or (n.id,)))
+    pair = to.get(first.pair, first.pair) if first.pair is not None else None
+    if len(members) == 1:
+        return replace(first, pair=pair)
+    if name is None:
+        shown = first.name if first.kind == OP else _pattern([n.name for n in members])
+        scope = _pattern([n.scope for n in members])
+        return replace(first, name=shown, scope=scope, pair=pair, count=sum(n.count for n in members), members=ids)
+    count = first.count if len({n.count for n in members}) == 1 else 1
+    if first.kind != OP:
+        shown = _pattern([n.name for n in members])
+        return replace(first, name=shown, pair=pair, shape=None, dtype=None, members=ids, count=count)
+    backward = first.part == BACKWARD
+    return replace(
+        first,
+        name=f"{name} gradient" if backward else name,
+        type="folded",
+        role="backward" if backward else "forward",
+        pair=pair,
+        scope=name,
+        source=first.source if len({n.source for n in members}) == 1 else "",
+        members=ids,
+        count=count,
+    )
+
+
+def _pattern(names: Sequence[str]) -> str:
+    """What names have in common: ``blocks.*.weight``."""
+    if len(set(names)) == 1:
+        return names[0]
+    parts = [re.split(r"(\d+)", n) for n in names]
+    if len({len(p) for p in parts}) == 1 and all(
+        len(set(column)) == 1 or column[0].isdigit() for column in zip(*parts, strict=True)
+    ):
+        return "".join(c[0] if len(set(c)) == 1 else "*" for c in zip(*parts, strict=True))
+    start, end = os.path.commonprefix(list(names)), os.path.commonprefix([n[::-1] for n in names])[::-1]
+    shortest = min(map(len, names))
+    return f"{start}*{end[max(0, len(start) + len(end) - shortest) :]}"
+
+
+def _backward_keys(
+    view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]
+) -> None:
+    """Keys for gradient operators, from those of the operators that they differentiate.
+
+    An operator that differentiates none (the sum of two gradients) is folded with what it works for: with the operator
+    whose result its own result is the gradient of.
+    """
+    pairs = {n.id: n.pair for n in view.nodes}
+    writer: dict[str, str] = {}
+    written: dict[str, list[str]] = {}
+    for e in view.edges:
+        if e.source != e.tensor:
+            writer.setdefault(e.tensor, e.source)
+            written.setdefault(e.source, []).append(e.tensor)
+    numbers: dict[tuple[str, str], int] = {}
+    for n in view.nodes:
+        if n.kind != OP or n.part != BACKWARD or n.role in ("optimize", "seed"):
+            continue
+        of = n.pair
+        if of is None:
+            made = (writer.get(pairs.get(t) or "") for t in written.get(n.id, ()))
+            of = next((w for w in made if w is not None), None)
+        if of is None or of not in keys:
+            continue
+        key = keys[of]
+        if key._replace(part=()) in names:
+            keys[n.id] = key._replace(part=(*key.part, "gradient"))
+        else:
+            numbers[(of, n.type)] = numbers.get((of, n.type), -1) + 1
+            keys[n.id] = key._replace(part=(*key.part, n.type, numbers[(of, n.type)]))
+        if of in copies:
+            copies[n.id] = copies[of]
+
+
+def _tensor_keys(
+    view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]
+) -> None:
+    """Keys for tensors: by the operator that makes them, or reads them first, and the slot there."""
+    made: dict[str, tuple[str, str]] = {}
+    read: dict[str, tuple[str, str]] = {}
+    for e in view.edges:
+        if e.source != e.tensor:
+            made.setdefault(e.tensor, (e.source, e.slot if e.target == e.tensor else ""))
+        else:
+            read.setdefault(e.tensor, (e.target, e.slot))
+    numbers: dict[tuple[str, str, str], int] = {}
+    for n in view.nodes:
+        if n.kind == OP or n.role in ("loss", "data"):
+            continue
+        before = n.role in ("parameter", "state") or n.id not in made
+        op, slot = (read if before else made).get(n.id, ("", ""))
+        key = keys.get(op)
+        if key is None:
+            continue
+        if key._replace(part=()) in names:
+            keys[n.id] = key._replace(part=(*key.part, n.role))
+        else:
+            numbers[(op, slot, n.role)] = numbers.get((op, slot, n.role), -1) + 1
+            keys[n.id] = key._replace(part=(*key.part, slot, n.role, numbers[(op, slot, n.role)]))
+        if op in copies:
+            copies[n.id] = copies[op]
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def focus(view: GraphView, node: str, radius: int = 2) -> GraphView:
+    """What is at most *radius* operators away from a node, along edges in either direction, with its pairs.
+
+    Args:
+        node: the id of an operator or tensor.
+    """
+    near = set(_origins(view, node))
+    neighbours: dict[str, list[str]] = {}
+    for e in view.edges:
+        neighbours.setdefault(e.source, []).append(e.target)
+        neighbours.setdefault(e.target, []).append(e.source)
+    kinds = {n.id: n.kind for n in view.nodes}
+    here = list(near)
+    for _ in range(radius):
+        following: dict[str, None] = {}
+        for i in here:
+            for j in neighbours.get(i, ()):
+                if j not in near:
+                    near.add(j)
+                    following[j] = None
+        # A tensor's own box is on the way between operators, and is no step.
+        for j in [j for j in following if kinds[j] != OP]:
+            for k in neighbours.get(j, ()):
+                if k not in near:
+                    near.add(k)
+                    following[k] = None
+        here = list(following)
+    return kept(view, near)
+
+
+def path(view: GraphView, a: str, b: str) -> GraphView:
+    """What lies on a way from *a* to *b* along the edges; empty where none leads there.
+
+    Args:
+        a, b: ids of operators or tensors.
+    """
+    onward: dict[str, list[str]] = {}
+    back: dict[str, list[str]] = {}
+    for e in view.edges:
+        onward.setdefault(e.source, []).append(e.target)
+        back.setdefault(e.target, []).append(e.source)
+    return kept(view, _reached(_origins(view, a), onward) & _reached(_origins(view, b), back))
+
+
+def _reached(start: Iterable[str], by: Mapping[str, list[str]]) -> set[str]:
+    found = set(start)
+    todo = list(found)
+    while todo:
+        for j in by.get(todo.pop(), ()):
+            if j not in found:
+                found.add(j)
+                todo.append(j)
+    return found
+
+
+def _origins(view: GraphView, node: str) -> list[str]:
+    """The boxes that a node's value comes from: a tensor without a box is known by the operator that makes it."""
+    made = [e.source for e in view.edges if e.tensor == node and node not in (e.source, e.target)]
+    return list(dict.fromkeys(made)) or [node]
+
+
+def kept(view: GraphView, nodes: set[str]) -> GraphView:
+    """*nodes* with the edges between them, and the tensors on those."""
+    edges = tuple(e for e in view.edges if e.source in nodes and e.target in nodes)
+    shown = nodes | {e.tensor for e in edges}
+    return replace(view, nodes=tuple(n for n in view.nodes if n.id in shown), edges=edges)

@@ -1,0 +1,131 @@
+"""Finding blocks of operators that follow each other and are built alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtool.engine.view import FORWARD, GraphView, NodeView
+
+Ints = NDArray[np.int64]
+
+CANDIDATES: Final = 12
+"""Lengths of blocks that are tried."""
+
+INPUTS: Final = 8
+"""Inputs of an operator whose origins are compared one by one; of more, the number."""
+
+SMALLEST_PAIR: Final = 4
+"""Operators of a block that is worth folding when there are just two."""
+
+Repetition = tuple[int, int, int]
+"""Position of the first operator, length of a block, how many there are."""
+
+
+def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
+    """Stretches of *ops* in which one block stands several times, one after another.
+
+    Two operators are alike if they have the same type and block of the program, and read in the same slots from operators
+    as far back, or from the very same operator, or from tensors that no operator made. Attributes may differ.
+    """
+    if len(ops) < 2:
+        return []
+    token, origins = _tokens(view, ops)
+    found: list[Repetition] = []
+    covered = np.zeros(len(ops), dtype=bool)
+    for length in _lengths(token):
+        for start, end in _alike(token, origins, length):
+            for a, b in _free(covered, start, end):
+                times = (b - a) // length
+                if times > 2 or (times > 1 and length >= SMALLEST_PAIR):
+                    a += _natural(origins, a, (b - a) % length, length)
+                    found.append((a, length, times))
+                    covered[a : a + length * times] = True
+    return sorted(found)
+
+
+def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
+    """A number for what each operator is, and how far back its inputs were made (0: by none of *ops*)."""
+    at = {n.id: i for i, n in enumerate(ops)}
+    origins = np.zeros((len(ops), INPUTS), dtype=np.int64)
+    slots: list[list[str]] = [[] for _ in ops]
+    maker = {e.tensor: at[e.source] for e in view.edges if e.source in at}
+    for e in view.edges:
+        i = at.get(e.target)
+        if i is None:
+            continue
+        known = slots[i]
+        if len(known) < INPUTS:
+            made = at.get(e.source, maker.get(e.tensor, -1) if e.source == e.tensor else -1)
+            origins[i, len(known)] = i - made if 0 <= made < i else 0
+        known.append(e.slot)
+    numbers: dict[tuple[object, ...], int] = {}
+    token = [
+        numbers.setdefault((n.type, n.block, n.part == FORWARD, *known), len(numbers))
+        for n, known in zip(ops, slots, strict=True)
+    ]
+    return np.array(token, dtype=np.int64), origins
+
+
+def _lengths(token: Ints) -> list[int]:
+    """Distances at which like stretches follow each other, those that would fold most away first."""
+    count = len(token)
+    votes: dict[int, int] = {}
+    for size in (1, 4, 16, 64):
+        if size > count:
+            break
+        words = token[: count - size + 1].copy()
+        for k in range(1, size):
+            words = (words * 1_000_003 + token[k : count - size + 1 + k]) & 0x7FFF_FFFF_FFFF
+        order = np.argsort(words, kind="stable")
+        same = words[order][1:] == words[order][:-1]
+        gaps, number = np.unique((order[1:] - order[:-1])[same], return_counts=True)
+        for gap, n in zip(gaps.tolist(), number.tolist(), strict=True):
+            votes[gap] = max(votes.get(gap, 0), n)
+    best = sorted(votes, key=lambda g: (-votes[g], g))[:CANDIDATES]
+    scored = []
+    for length in best:
+        alike = token[length:] == token[:-length]
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], alike.astype(np.int8), [0]])))
+        runs = edges[1::2] - edges[0::2]
+        folded = int((runs // length * length)[runs >= length].sum())
+        scored.append((-folded, length))
+    return [length for folded, length in sorted(scored) if folded]
+
+
+def _alike(token: Ints, origins: Ints, length: int) -> list[tuple[int, int]]:
+    """Stretches in which every operator is like the one *length* before it; the first block included."""
+    here, before = origins[length:], origins[:-length]
+    same_distance = here == before
+    same_operator = (here == before + length) & (before > 0)
+    alike = (token[length:] == token[:-length]) & (same_distance | same_operator).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], alike.astype(np.int8), [0]])))
+    return [
+        (s, e + length) for s, e in zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True) if e - s >= length
+    ]
+
+
+def _free(covered: NDArray[np.bool_], start: int, end: int) -> list[tuple[int, int]]:
+    """The parts of a stretch that no other repetition has."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[1], covered[start:end].astype(np.int8), [1]])))
+    return [(start + a, start + b) for a, b in zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True)]
+
+
+def _natural(origins: Ints, start: int, slack: int, length: int) -> int:
+    """How much later the first block should start: where the fewest values cross from one block to the next."""
+    if not slack:
+        return 0
+    best, fewest = 0, None
+    window = origins[start : start + 2 * length + slack]
+    reach = np.arange(len(window))[:, None] - window
+    for shift in range(slack + 1):
+        cut = shift + length
+        inside = window[cut : cut + length]
+        sources = reach[cut : cut + length][(inside > 0) & (reach[cut : cut + length] < cut)]
+        crossing = len(np.unique(sources))
+        if fewest is None or crossing < fewest:
+            best, fewest = shift, crossing
+    return best
