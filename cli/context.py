@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from . import views
-from .errors import ReaderGone, StdoutError
+from .errors import CommandError, ReaderGone, StdoutError
 from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,6 +144,17 @@ class Output:
         with _writing():
             sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
             sys.stdout.flush()
+
+    def binary(self, content: bytes) -> None:
+        """Write a picture to stdout or to the file asked for."""
+        if self.file is not None and self.file != "-":
+            write_all({self.file: content})
+            return
+        if sys.stdout.isatty():
+            raise CommandError("a picture is no text for a terminal", "-o FILE writes it to a file")
+        with _writing():
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
 
     def _on_terminal(self) -> bool:
         if self.format != "text" or self.file not in (None, "-") or self.color == "never":

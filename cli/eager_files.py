@@ -9,6 +9,7 @@ from typing import Any
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD
 from gradtool.viz import dump
 from gradtool.viz.from_tape import TapeGraph
+from gradtool.viz.layout import mirror
 from gradtool.viz.render import dot
 
 from .context import command_line
@@ -22,7 +23,7 @@ def dot_text(graph: TapeGraph, path: str, part: str, again: list[str]) -> str:
     """What ``--dot`` writes to *path*."""
     file = path.replace("\\", "/").rsplit("/", 1)[-1]
     made = command_line("gradtool", "backward", *again, "--dot", file)
-    return dot.render(graph.view.only(PARTS[part]), file=file, command=made)
+    return dot.render(mirror(graph.view.only(PARTS[part])), file=file, command=made)
 
 
 def dump_files(graph: TapeGraph, model: str, folder: str, stamp: str = "", also: Sequence[str] = ()) -> dict[str, str]:

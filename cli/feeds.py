@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradtool.engine import state
 from gradtool.engine.executor.executor import Executor
+from gradtool.engine.executor.plan import Step
 from gradtool.engine.executor.scope import Scope, global_scope
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
@@ -46,12 +47,25 @@ def run(
         CommandError: the feed file cannot be read, or names what is no variable.
         GradtoolError: the engine refused a feed or failed.
     """
+    executor, feed = _ready(model, feed_file, backend_name, seed, out)
+    return executor.run(model.program, feed=feed, fetch_list=list(fetch))
+
+
+def steps(model: Model, fetch: Sequence[Variable], feed_file: str | None, seed: int, out: Output) -> Iterator[Step]:
+    """Run as :func:`run` does, with one event for each operator."""
+    executor, feed = _ready(model, feed_file, "numpy", seed, out)
+    return executor.steps(model.program, feed=feed, fetch_list=list(fetch))
+
+
+def _ready(
+    model: Model, feed_file: str | None, backend_name: str, seed: int, out: Output
+) -> tuple[Executor, dict[str, Any]]:
     executor = Executor()
     executor.backend = backend(backend_name)
     feed = _feed(model, feed_file, seed, out)
     state.random.reset(seed)
     _initialise(model, executor)
-    return executor.run(model.program, feed=feed, fetch_list=list(fetch))
+    return executor, feed
 
 
 def _initialise(model: Model, executor: Executor) -> None:

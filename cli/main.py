@@ -18,6 +18,7 @@ COMMANDS = {
     "backward": "Append the backward part; list every parameter with its gradient, or why it has none.",
     "gradients": "Gradients of chosen targets by chosen inputs.",
     "program": "Print the program; pair forward operators with their gradient operators.",
+    "graph": "Draw forward and backward side by side: SVG, DOT, PNG, PDF.",
     "dump": "Write both graphs as DOT and the stack of every operator.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",

@@ -22,6 +22,9 @@ PARTS: Final = (FORWARD, BACKWARD, BOTH)
 OP: Final = "op"
 TENSOR: Final = "tensor"
 
+FOLDED: Final = "folded"
+"""The type of a node that stands for several operators of different types."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
@@ -78,6 +81,7 @@ class EdgeView:
         slot: the slot of the reading operator; of the writing one when the target is the tensor.
         saved: whether a backward operator reads a forward value, which has to be kept alive for it.
         shape_only: whether a backward operator reads nothing but the shape of a forward value.
+        count: how many edges were folded into it.
     """
 
     source: str
@@ -86,6 +90,7 @@ class EdgeView:
     slot: str = ""
     saved: bool = False
     shape_only: bool = False
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,10 @@ class _Placing:
         self.in_left = ~self.is_op & self.forward & (from_before | ~self.written)
         self.in_right = ~self.is_op & ~self.forward & self.written
         self.pair = [index.get(n.pair, -1) if n.pair is not None else -1 for n in self.nodes]
+        self.first_reader = np.full(count, -1, dtype=np.int64)
+        self.first_reader[self.source[::-1]] = self.target[::-1]
+        self.writer = np.full(count, -1, dtype=np.int64)
+        self.writer[self.target[::-1]] = self.source[::-1]
         self.keys: list[Key | None] = [None] * count
         self.column: list[str] = [""] * count
         self.wish = np.zeros(count, dtype=np.int64)
@@ -351,12 +355,6 @@ class _Placing:
         """The row of a tensor in a gutter: of a gradient that of its parameter, else where it is first read or made."""
         if self.keys[i] is not None:
             return self.keys[i]
-        if not hasattr(self, "first_reader"):
-            count = len(self.nodes)
-            self.first_reader = np.full(count, -1, dtype=np.int64)
-            self.first_reader[self.source[::-1]] = self.target[::-1]
-            self.writer = np.full(count, -1, dtype=np.int64)
-            self.writer[self.target[::-1]] = self.source[::-1]
         if self.in_left[i]:
             return self._key_of(int(self.first_reader[i]))
         pair = self.pair[i]
@@ -386,7 +384,9 @@ class _Placing:
         deepest = int(np.abs(keys[:, 1]).max()) + 1
         row = np.unique(keys[:, 0] * 2 * deepest - keys[:, 1], return_inverse=True)[1].reshape(-1)
         present = set(self.column)
-        further = sorted((c for c in present if c.startswith("backward") and c != "backward1"), key=lambda c: int(c[8:]))
+        further = sorted(
+            (c for c in present if c.startswith("backward") and c != "backward1"), key=lambda c: int(c[8:])
+        )
         wanted = (PARAMETERS, FORWARD, RECOMPUTED, "backward1", GRADIENTS, *further, OPTIMIZER)
         columns = [c for c in wanted if c in present]
         number = {c: n for n, c in enumerate(columns)}
@@ -420,7 +420,9 @@ class _Placing:
         """Places in the cells of gutters; a gradient has that of its parameter across the picture."""
         used: dict[int, int] = {}
         given: dict[int, tuple[int, int]] = {}
-        left = [i for i in members.tolist() if self.in_left[i]]
+        # What the operator next to the gutter reads stands together, so that its lines run straight.
+        near = {i: int(self.wish[self.first_reader[i]]) if self.first_reader[i] >= 0 else 0 for i in members.tolist()}
+        left = sorted((i for i in members.tolist() if self.in_left[i]), key=near.__getitem__)
         right = [i for i in members.tolist() if self.in_right[i]]
         for i in left:
             r = int(row[i])

@@ -21,6 +21,7 @@ from gradtool.engine.source import Location
 from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
 
 from . import from_tape
+from .layout import mirror
 from .render import dot
 from .text import printable
 from .writing import new_files
@@ -67,8 +68,8 @@ def texts(
         whole: whether locations are whole stacks; otherwise the log says that they are the innermost frames.
     """
     made = {
-        f"{stamp}{BACKWARD_GRAPH}": dot.render(view.only(BACKWARD), file=f"{stamp}{BACKWARD_GRAPH}"),
-        f"{stamp}{FORWARD_GRAPH}": dot.render(view.only(FORWARD), file=f"{stamp}{FORWARD_GRAPH}"),
+        f"{stamp}{BACKWARD_GRAPH}": dot.render(mirror(view.only(BACKWARD)), file=f"{stamp}{BACKWARD_GRAPH}"),
+        f"{stamp}{FORWARD_GRAPH}": dot.render(mirror(view.only(FORWARD)), file=f"{stamp}{FORWARD_GRAPH}"),
         f"{stamp}{CALL_STACK}": "\n".join(_stacks(view, list(locations), whole)) + "\n",
     }
     manifest = {**facts, "files": sorted([*made, *facts.get("files", ())])}

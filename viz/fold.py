@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from gradtool.engine.view import BACKWARD, FORWARD, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view import BACKWARD, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
 
 from .repeats import repetitions
 
@@ -198,16 +198,26 @@ def merged(
             shown.append(n if n.pair not in to else replace(n, pair=to[n.pair]))
         elif first[key] == n.id:
             shown.append(_folded(members[key], names.get(key._replace(part=())), to))
-    edges: dict[EdgeView, None] = {}
+    parts = {n.id: n.part for n in view.nodes}
+    whole = {first[k] for k in first if k._replace(part=()) in names}
+    edges: dict[tuple[object, ...], EdgeView] = {}
     for e in view.edges:
         source, target = to.get(e.source, e.source), to.get(e.target, e.target)
-        if source == target and source != e.source:
+        if source == target:
             continue
         a, b = key_of.get(e.source), key_of.get(e.target)
         if a and b and a.kind == "repeat" and a[:2] == b[:2] and copy_of[e.source] != copy_of[e.target]:
             continue
-        edges[EdgeView(source, target, to.get(e.tensor, e.tensor), e.slot, e.saved, e.shape_only)] = None
-    return replace(view, nodes=tuple(shown), edges=tuple(e for e in edges if e.source != e.target))
+        tensor = to.get(e.tensor, e.tensor)
+        moved = EdgeView(source, target, tensor, e.slot, e.saved, e.shape_only, e.count)
+        # All that goes between a folded layer and something else is one line.
+        joined = source in whole or target in whole
+        kind = (parts[tensor], e.saved, e.shape_only)
+        key = (source, target, *kind) if joined else (source, target, tensor, e.slot, *kind)
+        if joined and key in edges:
+            moved = replace(edges[key], count=edges[key].count + e.count)
+        edges[key] = moved
+    return replace(view, nodes=tuple(shown), edges=tuple(edges.values()))
 
 
 def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]) -> NodeView:
@@ -228,7 +238,7 @@ def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]
     return replace(
         first,
         name=f"{name} gradient" if backward else name,
-        type="folded",
+        type=FOLDED,
         role="backward" if backward else "forward",
         pair=pair,
         scope=name,
@@ -252,9 +262,7 @@ def _pattern(names: Sequence[str]) -> str:
     return f"{start}*{end[max(0, len(start) + len(end) - shortest) :]}"
 
 
-def _backward_keys(
-    view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]
-) -> None:
+def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]) -> None:
     """Keys for gradient operators, from those of the operators that they differentiate.
 
     An operator that differentiates none (the sum of two gradients) is folded with what it works for: with the operator
@@ -287,9 +295,7 @@ def _backward_keys(
             copies[n.id] = copies[of]
 
 
-def _tensor_keys(
-    view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]
-) -> None:
+def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]) -> None:
     """Keys for tensors: by the operator that makes them, or reads them first, and the slot there."""
     made: dict[str, tuple[str, str]] = {}
     read: dict[str, tuple[str, str]] = {}
@@ -299,6 +305,7 @@ def _tensor_keys(
         else:
             read.setdefault(e.tensor, (e.target, e.slot))
     numbers: dict[tuple[str, str, str], int] = {}
+    boxes = {e.source for e in view.edges} | {e.target for e in view.edges}
     for n in view.nodes:
         if n.kind == OP or n.role in ("loss", "data"):
             continue
@@ -308,6 +315,8 @@ def _tensor_keys(
         if key is None:
             continue
         if key._replace(part=()) in names:
+            if n.id not in boxes:
+                continue
             keys[n.id] = key._replace(part=(*key.part, n.role))
         else:
             numbers[(op, slot, n.role)] = numbers.get((op, slot, n.role), -1) + 1
@@ -319,19 +328,19 @@ def _tensor_keys(
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
-def focus(view: GraphView, node: str, radius: int = 2) -> GraphView:
-    """What is at most *radius* operators away from a node, along edges in either direction, with its pairs.
+def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
+    """What is at most *radius* operators away from some nodes, along edges in either direction.
 
     Args:
-        node: the id of an operator or tensor.
+        nodes: ids of operators or tensors.
     """
-    near = set(_origins(view, node))
+    near = _origins(view, nodes)
     neighbours: dict[str, list[str]] = {}
     for e in view.edges:
         neighbours.setdefault(e.source, []).append(e.target)
         neighbours.setdefault(e.target, []).append(e.source)
     kinds = {n.id: n.kind for n in view.nodes}
-    here = list(near)
+    here = sorted(near)
     for _ in range(radius):
         following: dict[str, None] = {}
         for i in here:
@@ -349,8 +358,8 @@ def focus(view: GraphView, node: str, radius: int = 2) -> GraphView:
     return kept(view, near)
 
 
-def path(view: GraphView, a: str, b: str) -> GraphView:
-    """What lies on a way from *a* to *b* along the edges; empty where none leads there.
+def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
+    """What lies on a way from one of *a* to one of *b* along the edges; empty where none leads there.
 
     Args:
         a, b: ids of operators or tensors.
@@ -374,10 +383,12 @@ def _reached(start: Iterable[str], by: Mapping[str, list[str]]) -> set[str]:
     return found
 
 
-def _origins(view: GraphView, node: str) -> list[str]:
-    """The boxes that a node's value comes from: a tensor without a box is known by the operator that makes it."""
-    made = [e.source for e in view.edges if e.tensor == node and node not in (e.source, e.target)]
-    return list(dict.fromkeys(made)) or [node]
+def _origins(view: GraphView, nodes: Iterable[str]) -> set[str]:
+    """The boxes that nodes are seen by: a tensor without a box by the operator that makes it."""
+    asked = set(nodes)
+    boxes = {e.source for e in view.edges} | {e.target for e in view.edges}
+    made = {e.source for e in view.edges if e.tensor in asked and e.tensor not in boxes}
+    return made | {n.id for n in view.nodes if n.id in asked and (n.kind == OP or n.id in boxes)}
 
 
 def kept(view: GraphView, nodes: set[str]) -> GraphView:

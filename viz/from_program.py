@@ -71,7 +71,7 @@ class _Builder:
             _part(op),
             pair=self.op_ids.get(op.origin) if op.origin is not None else None,
             source=source.short(op.loc),
-            scope=op.scope.strip("/"),
+            scope=op.scope.strip("/") or _layer(op),
             block=op.block.idx,
         )
 
@@ -154,6 +154,15 @@ def writes(op: Operator) -> Iterator[tuple[str, Variable]]:
         for v in value if isinstance(value, tuple) else (value,):
             if v is not None:
                 yield slot.name, v
+
+
+def _layer(op: Operator) -> str:
+    """The layer whose parameter an operator reads, or the operator that it differentiates; empty where none is read."""
+    for v in (op.origin or op).input_variables():
+        path = getattr(v, "layer_path", None)
+        if path and "." in path:
+            return str(path).rpartition(".")[0]
+    return ""
 
 
 def _part(op: Operator) -> str:

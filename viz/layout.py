@@ -7,6 +7,7 @@ ranking; this takes milliseconds, and no edge runs through a box because edges h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import BACKWARD, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view import BACKWARD, BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from . import frames
 from .cells import FORWARD, GUTTERS, Cells, Ints, place
@@ -47,10 +48,14 @@ _FRAME = 9.0
 _TITLE = 14.0
 
 
-def mirror(view: GraphView) -> Scene:
-    """Places for everything that a picture of *view* shows. The same view gives the same scene, every time."""
+def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
+    """Places for everything that a picture of *view* shows. The same view gives the same scene, every time.
+
+    Args:
+        notes: node -> what its box says besides what the view knows, such as a norm.
+    """
     with paused_gc():
-        return _Layout(view).scene()
+        return _Layout(view, notes or {}).scene()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class _Band:
 
 
 class _Layout:
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: GraphView, notes: Mapping[str, str]) -> None:
         self.view = view
         self.cells = c = place(view)
         self.shown = [view.edges[i] for i in c.edges.tolist()]
@@ -94,7 +99,8 @@ class _Layout:
         self.gutter = gutter[c.column] if len(c.nodes) else np.zeros(0, dtype=bool)
         same = c.column[c.source] == c.column[c.target]
         self.ways = find_ways(c, net, same & ~self.gutter[c.source] & ~self.gutter[c.target])
-        self.lines = [_lines(n) for n in c.nodes]
+        alone = view.part != BOTH
+        self.lines = [_lines(n, alone, notes.get(n.id, "")) for n in c.nodes]
 
     def scene(self) -> Scene:
         if not self.cells.nodes:
@@ -185,9 +191,11 @@ class _Layout:
         tensors, shown, low = self.tensors, self.shown, down.tolist()
         for e in named.tolist():
             if low[e]:
-                self.texts[e] = _edge_text(tensors[e], _LABEL)
+                many = shown[e].count
+                self.texts[e] = f"{many} values" if many > 1 else _edge_text(tensors[e], _LABEL)
             elif shown[e].tensor not in (shown[e].source, shown[e].target):
-                self.texts[e] = fitted(tensors[e].name, _LABEL)
+                many = shown[e].count
+                self.texts[e] = f"{many} values" if many > 1 else fitted(tensors[e].name, _LABEL)
         at = np.array(list(self.texts), dtype=np.int64)
         wide = np.array([columns_of(t) for t in self.texts.values()]) * SMALL * ADVANCE
         along = ~down[at]
@@ -222,7 +230,9 @@ class _Layout:
             left, wide = across.start[lane], across.size[lane]
             vertical = (w.kind == DOWN) | (w.kind == ALLEY)
             steps = np.clip(port, -9, 9) * _PORT_DOWN
-            x = np.where(vertical, left + wide / 2 + np.clip(steps, 6 - wide / 2, wide / 2 - 6), left + wide * (side > 0))
+            x = np.where(
+                vertical, left + wide / 2 + np.clip(steps, 6 - wide / 2, wide / 2 - 6), left + wide * (side > 0)
+            )
             edge = self.box_middle[at] + self.box_height[at] / 2 * side
             y = np.where(vertical, edge, self.box_middle[at] + np.clip(port, -3, 3) * _PORT_ALONG)
             ends.append((x, y))
@@ -295,16 +305,26 @@ def _kind(edge: EdgeView, tensor: NodeView) -> str:
     return GRADIENT if tensor.part == BACKWARD else VALUE
 
 
-def _lines(node: NodeView) -> tuple[str, ...]:
-    """What a box says."""
+def _lines(node: NodeView, alone: bool, note: str) -> tuple[str, str]:
+    """What a box says; where one part is drawn *alone*, an operator names its partner in the other."""
     times = f" ×{node.count}" if node.count > 1 else ""
     name = f"{look(node).letter} {fitted(node.name, LONGEST - len(times))}{times}"
-    if node.members and (node.shape is None if node.kind != OP else node.type == "folded"):
+    if node.members and (node.shape is None if node.kind != OP else node.type == FOLDED):
         each = len(node.members) // node.count
-        return name, f"{each} {'operators' if node.kind == OP else 'tensors'}" + (" each" if node.count > 1 else "")
+        facts = f"{each} {'operators' if node.kind == OP else 'tensors'}" + (" each" if times else "")
+        return name, f"{note} · {facts}" if note else facts
     if node.kind != OP:
-        return name, fitted(node.spec, LONGEST + 6)
-    return name, fitted(" · ".join(t for t in (node.id, node.source) if t), LONGEST + 6)
+        return name, fitted(f"{note} · {node.spec}" if note else node.spec, LONGEST + 6)
+    facts = f"{note} · {node.id}" if note else node.id
+    if alone and node.pair is not None:
+        facts = f"{facts} · ↔ {node.pair}"
+    if node.scope:
+        room = LONGEST + 6 - len(facts) - len(node.source) - 6
+        scope = node.scope if len(node.scope) <= room else node.scope.rpartition(".")[2]
+        facts = f"{facts} · {scope}" if len(scope) <= room else facts
+    if node.source:
+        facts = f"{facts} · {node.source}"
+    return name, fitted(facts, LONGEST + 6)
 
 
 def _edge_text(tensor: NodeView, room: int) -> str:

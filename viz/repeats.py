@@ -103,9 +103,7 @@ def _alike(token: Ints, origins: Ints, length: int) -> list[tuple[int, int]]:
     same_operator = (here == before + length) & (before > 0)
     alike = (token[length:] == token[:-length]) & (same_distance | same_operator).all(axis=1)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], alike.astype(np.int8), [0]])))
-    return [
-        (s, e + length) for s, e in zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True) if e - s >= length
-    ]
+    return [(s, e + length) for s, e in zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True) if e - s >= length]
 
 
 def _free(covered: NDArray[np.bool_], start: int, end: int) -> list[tuple[int, int]]:

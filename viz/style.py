@@ -46,6 +46,11 @@ ROLES: Final = {
 }
 """Role of a node -> how it looks, in the order of the legend."""
 
+STROKES: Final = {"value": "#444444", "gradient": "#9C3D74", "saved": "#00629B", "shape": "#767676"}
+"""Kind of line -> its colour on light ground."""
+
+STROKES_ON_DARK: Final = {"value": "#BBBBBB", "gradient": "#E79AC6", "saved": "#6CC0F2", "shape": "#9A9A9A"}
+
 
 def role_of(node: NodeView) -> str:
     """The entry of :data:`ROLES` for a node: the operator that makes the loss is a forward operator."""

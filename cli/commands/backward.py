@@ -110,12 +110,13 @@ def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) 
 
     graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
     if options["dot"] is not None:
+        from gradtool.viz.layout import mirror
         from gradtool.viz.render import dot
 
         shown = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}[options["part"]]
         file = options["dot"].replace("\\", "/").rsplit("/", 1)[-1]
         made = command_line("gradtool", "backward", *again, "--dot", file)
-        files[options["dot"]] = dot.render(graph.only(shown), file=file, command=made)
+        files[options["dot"]] = dot.render(mirror(graph.only(shown)), file=file, command=made)
     if options["dump"] is not None:
         from ..dumping import dump_files
 

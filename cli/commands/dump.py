@@ -44,7 +44,7 @@ def command(**options: Any) -> None:
         head = f"dump  {model.name} · {forward} forward ops · {backward} backward ops → {folder}"
         data = {"model": model.name, "files": dict(zip(names, map(int, sizes), strict=True))}
         graph_file = next(n for n in names if n.endswith(".dot"))
-        drawn = command_line("dot", "-Tsvg", f"{folder.rstrip('/')}/{graph_file}", "-O")
+        drawn = command_line("neato", "-n2", "-Tsvg", f"{folder.rstrip('/')}/{graph_file}", "-O")
         out.emit(Report("dump-files", data, [head, table], [drawn]), files)
 
 

@@ -1,4 +1,4 @@
-"""DOT text for Graphviz.
+"""DOT text for Graphviz, with every place in it: ``neato -n2`` only draws.
 
 Node ids are the view's (``op7``, ``v12``); names appear in escaped labels only, where ``:`` is no port, ``<x>`` no HTML
 and a backslash no escape.
@@ -6,94 +6,89 @@ and a backslash no escape.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from graphviz import escape, nohtml
 from graphviz.quoting import attr_list
 
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD, OP, BlockView, EdgeView, GraphView, NodeView
+from gradtool.engine.view import OP, EdgeView, NodeView
 
-from ..style import ROLES
-from ..text import printable, shortened
+from ..legend import FLOW, LINES, Colouring, heading, roles
+from ..scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene
+from ..style import ROLES, STROKES, role_of
+from ..text import ADVANCE, cells, printable
+from .corners import curves
 
-LONGEST = 60
-"""Characters of a name that a label shows; the whole name is in the tooltip."""
-
-FLOW = {
-    FORWARD: "arrows follow the values",
-    BACKWARD: "arrows point the way the gradient flows",
-    BOTH: "arrows follow the values; from the seed on, the way the gradient flows",
+FONT: Final = "DejaVu Sans Mono"
+_ARROW: Final = 6.0
+_LEGEND: Final = 24.0
+_SIGNS: Final = {GRADIENT: "thick arrow", SAVED: "dashed arrow", SHAPE: "dotted arrow"}
+_STROKES: Final[dict[str, dict[str, str]]] = {
+    VALUE: {},
+    GRADIENT: {"penwidth": "1.6", "color": STROKES[GRADIENT]},
+    SAVED: {"style": "dashed", "color": STROKES[SAVED]},
+    SHAPE: {"style": "dotted", "color": STROKES[SHAPE]},
 }
 
-PARTS = {FORWARD: "forward", BACKWARD: "backward", BOTH: "forward and backward"}
 
-
-def render(view: GraphView, *, file: str = "graph.dot", command: str = "") -> str:
-    """The view as DOT text.
+def render(
+    scene: Scene,
+    *,
+    file: str = "graph.dot",
+    command: str = "",
+    colouring: Colouring | None = None,
+    placed: bool = True,
+) -> str:
+    """The scene as DOT text.
 
     Args:
         file: the name that the text will be stored under, for the comment that says how to draw it.
         command: the command that made it, for the same comment.
+        colouring: fills in place of those of the roles.
+        placed: whether places are in it; without them Graphviz's ``dot`` finds its own.
 
     Returns:
-        The same text for the same view, every time.
+        The same text for the same scene, every time.
     """
-    return "\n".join(_lines(view, file, command)) + "\n"
+    return "\n".join(_lines(scene, file, command, colouring, placed)) + "\n"
 
 
-def _lines(view: GraphView, file: str, command: str) -> Iterator[str]:
+def _lines(scene: Scene, file: str, command: str, colouring: Colouring | None, placed: bool) -> Iterator[str]:
+    view = scene.view
     by_id = view.by_id()
-    drawn = view.drawn()
     stem = file.removesuffix(".dot")
-    what = PARTS[view.part]
-    yield f"// {what} graph of {printable(view.title)}" if view.title else f"// {what} graph"
+    yield f"// {printable(heading(view))}"
     if command:
         yield f"// made by: {printable(command)}"
-    yield f"// draw it:  dot -Tsvg {printable(file)} -o {printable(stem)}.svg"
+    program = "neato -n2" if placed else "dot"
+    yield f"// draw it:  {program} -Tsvg {printable(file)} -o {printable(stem)}.svg"
     yield "digraph G {"
-    yield f"\tgraph{_attributes(rankdir='TB', labelloc='t', label=escape(printable(view.title)), fontname='Helvetica')}"
-    yield '\tnode [fontname=Helvetica fontsize=10 fontcolor="#000000" color="#000000" margin="0.12,0.06"]'
-    yield '\tedge [fontname=Helvetica fontsize=8 color="#444444"]'
-    yield from _nodes(_Framed(view, drawn), 0, "\t")
-    for edge in view.edges:
-        yield f"\t{edge.source} -> {edge.target}{_edge(edge, by_id)}"
-    yield from _legend(view, drawn)
+    title = _attributes(labelloc="t", label=escape(printable(heading(view))), fontname=FONT, fontsize="11")
+    yield f"\tgraph{title}"
+    yield f'\tnode [fixedsize=true fontcolor="#000000" color="#000000" fontname="{FONT}" fontsize=9]'
+    yield f'\tedge [color="#444444" fontname="{FONT}" fontsize=8 arrowsize=0.6]'
+    for box in scene.boxes:
+        node = by_id[box.node]
+        place = _placed(box.x, box.y, box.width, box.height, placed)
+        small = {} if node.kind == OP else {"fontsize": "8"}
+        full = {"tooltip": escape(printable(node.name))} if printable(node.name) not in box.lines[0] else {}
+        fill = {"fillcolor": colouring.fill(node)} if colouring is not None else {}
+        yield f"\t{box.node}{_attributes(label=_label(box.lines), **{**_style(role_of(node)), **fill}, **place, **small, **full)}"
+    for frame in scene.frames if placed else ():
+        yield from _frame(frame)
+    for route in scene.routes:
+        edge = view.edges[route.edge]
+        yield f"\t{edge.source} -> {edge.target}{_edge(route, edge, by_id, placed)}"
+    yield from _legend(scene, by_id, colouring, placed)
     yield "}"
-
-
-class _Framed:
-    """Nodes by the block that they stand in, and blocks by the one around them."""
-
-    def __init__(self, view: GraphView, drawn: tuple[NodeView, ...]) -> None:
-        self.alone = view.part != BOTH
-        self.nodes: dict[int, list[NodeView]] = {}
-        self.inner: dict[int, list[BlockView]] = {}
-        for node in drawn:
-            self.nodes.setdefault(node.block, []).append(node)
-        for block in view.blocks:
-            self.inner.setdefault(block.parent, []).append(block)
-
-
-def _nodes(framed: _Framed, block: int, indent: str) -> Iterator[str]:
-    """The nodes of a block, and those of the blocks in it with a frame around them."""
-    for node in framed.nodes.get(block, ()):
-        yield f"{indent}{node.id}{_node(node, framed.alone)}"
-    for inner in framed.inner.get(block, ()):
-        lines = list(_nodes(framed, inner.index, f"{indent}\t"))
-        if lines:
-            label = escape(printable(f"block {inner.index} of {inner.owner}"))
-            yield f"{indent}subgraph cluster_block{inner.index} {{"
-            yield f"{indent}\tgraph{_attributes(label=label, style='rounded', fontsize='10')}"
-            yield from lines
-            yield f"{indent}}}"
 
 
 def _attributes(**attributes: Any) -> str:
     return str(attr_list(attributes=list(attributes.items())))
 
 
-def _label(lines: list[str]) -> Any:
+def _label(lines: Iterable[str]) -> Any:
     """Lines of a label, marked as being no HTML; only the breaks between them are escapes."""
     return nohtml("\\n".join(escape(line) for line in lines if line))
 
@@ -104,51 +99,76 @@ def _style(role: str) -> dict[str, str]:
     return {"shape": style.shape, "style": border, "fillcolor": style.fill}
 
 
-def _node(node: NodeView, alone: bool) -> str:
-    """Attributes of a node; where one part is drawn *alone*, an operator names its partner in the other."""
-    name = printable(node.name)
-    role = "forward" if node.kind == OP and node.role == "loss" else node.role
-    lines = [f"[{ROLES[role].letter}] {shortened(name, LONGEST)}"]
-    if node.kind == OP:
-        partner = f"↔ {node.pair}" if alone and node.pair is not None else ""
-        facts = (node.id, partner, shortened(printable(node.scope), LONGEST), printable(node.source))
-        lines.append(" · ".join(t for t in facts if t))
-    else:
-        lines.append(node.spec)
-    full = {"tooltip": escape(name)} if len(name) > LONGEST else {}
-    return _attributes(label=_label(lines), **_style(role), **full)
+def _n(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _edge(edge: EdgeView, by_id: dict[str, NodeView]) -> str:
+def _placed(x: float, y: float, width: float, height: float, placed: bool = True) -> dict[str, str]:
+    """A box in Graphviz's terms: its middle in points, y upwards, and its size in inches."""
+    size = {"width": f"{width / 72:.3f}", "height": f"{height / 72:.3f}"}
+    return {"pos": f"{_n(x + width / 2)},{_n(-y - height / 2)}!", **size} if placed else size
+
+
+def _edge(route: Route, edge: EdgeView, by_id: dict[str, NodeView], placed: bool) -> str:
     tensor = by_id[edge.tensor]
-    shown = edge.tensor in (edge.source, edge.target)
-    lines = [edge.slot] if shown else [shortened(printable(tensor.name), LONGEST), tensor.spec]
-    style = {"penwidth": "1.6"} if tensor.part == BACKWARD else {}
-    if edge.saved or edge.shape_only:
-        style = {"style": "dashed" if edge.saved else "dotted"}
-    return _attributes(label=_label(lines), **style)
+    facts = f"{printable(tensor.name)} {tensor.spec} {edge.slot}".rstrip()
+    attributes: dict[str, Any] = {"pos": _spline(route.points)} if placed else {}
+    attributes["tooltip"] = escape(facts)
+    if route.label is not None:
+        text, x, y, _ = route.label
+        attributes["label"] = _label([text])
+        if placed:
+            attributes["lp"] = f"{_n(x + cells(text) * 8 * ADVANCE / 2)},{_n(3 - y)}"
+    return _attributes(**attributes, **_STROKES[route.kind])
 
 
-def _legend(view: GraphView, drawn: tuple[NodeView, ...]) -> Iterator[str]:
-    used = {"forward" if n.kind == OP and n.role == "loss" else n.role for n in drawn}
-    yield "\tsubgraph cluster_legend {"
-    yield f"\t\tgraph{_attributes(label='legend: ' + FLOW[view.part], style='dotted', fontsize='10')}"
-    before = ""
-    for role, style in ROLES.items():
-        if role not in used:
-            continue
-        node = f"legend_{role}"
-        yield f"\t\t{node}{_attributes(label=_label([f'[{style.letter}] {style.meaning}']), **_style(role))}"
-        if before:
-            yield f"\t\t{before} -> {node} [style=invis]"
-        before = node
-    lines = {
-        "legend_saved": ("dashed arrow: a forward value kept for backward", any(e.saved for e in view.edges)),
-        "legend_shape": ("dotted arrow: only its shape is read", any(e.shape_only for e in view.edges)),
-    }
-    for node, (text, present) in lines.items():
-        if present:
-            yield f"\t\t{node}{_attributes(label=text, shape='plaintext')}"
-            yield f"\t\t{before} -> {node} [style=invis]"
-            before = node
-    yield "\t}"
+def _spline(points: tuple[Point, ...]) -> str:
+    """The route as curves with round corners, that end where the arrow head begins."""
+    (x, y), (bx, by) = points[-1], points[-2]
+    length = abs(x - bx) + abs(y - by)
+    head = min(_ARROW, length / 2)
+    if length:
+        points = (*points[:-1], (x + (bx - x) / length * head, y + (by - y) / length * head))
+    shown = " ".join(f"{_n(px)},{_n(-py)}" for px, py in curves(points))
+    return f"e,{_n(x)},{_n(-y)} {shown}"
+
+
+def _frame(frame: Frame) -> Iterator[str]:
+    """A border as a node of its own, which no edge touches: without a layout program clusters have no place."""
+    name = "frame_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in frame.id)
+    place = _placed(frame.x, frame.y, frame.width, frame.height)
+    style = "dashed" if frame.kind in ("block", "segment") else "rounded"
+    label = _label([frame.title])
+    yield f"\t{name}{_attributes(label='', shape='box', style=style, color='#999999', **place)}"
+    title = _placed(frame.x + 4, frame.y + 1, cells(frame.title) * 8 * ADVANCE, 11)
+    yield f"\t{name}_title{_attributes(label=label, shape='plaintext', fontsize='8', **title)}"
+
+
+def _legend(scene: Scene, by_id: dict[str, NodeView], colouring: Colouring | None, placed: bool) -> Iterator[str]:
+    """Boxes above the picture, row by row."""
+    plain = {"shape": "plaintext"}
+    kinds = {r.kind for r in scene.routes}
+    entries: list[tuple[str, str, dict[str, str]]] = []
+    for role, style in roles(by_id[b.node] for b in scene.boxes):
+        fill = {"fillcolor": "#FFFFFF"} if colouring is not None else {}
+        entries.append((f"legend_{role}", f"[{style.letter}] {style.meaning}", {**_style(role), **fill}))
+    for i, (text, colour) in enumerate(colouring.entries if colouring is not None else ()):
+        shown = {"shape": "box", "style": "filled", "fillcolor": colour}
+        entries.append((f"legend_colour{i}", text, shown))
+    if colouring is not None:
+        entries.append(("legend_colours", f"colour: {colouring.title}", plain))
+    for kind, sign in _SIGNS.items():
+        if kind in kinds:
+            entries.append((f"legend_line_{kind}", f"{sign}: {LINES[kind]}", {**plain, "fontcolor": STROKES[kind]}))
+    entries.append(("legend_flow", FLOW[scene.view.part], plain))
+    x, rows = 16.0, 0
+    places = []
+    for name, text, look in entries:
+        width = cells(text) * 9 * ADVANCE + (8 if look.get("shape") == "plaintext" else 44)
+        if x > 16 and x + width > max(scene.width, 460.0) - 16:
+            x, rows = 16.0, rows + 1
+        places.append((name, text, look, x, rows, width))
+        x += width + 12
+    for name, text, look, left, row, width in places:
+        at = _placed(left, (row - rows - 1) * _LEGEND - 6, width, _LEGEND - 6, placed)
+        yield f"\t{name}{_attributes(label=_label([text]), **look, **at)}"

@@ -14,18 +14,14 @@ from gradtool.engine.view import OP, EdgeView, NodeView
 
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..scene import KINDS, Box, Frame, Point, Route, Scene
-from ..style import ROLES, role_of
+from ..style import ROLES, STROKES, STROKES_ON_DARK, role_of
 from ..text import FONT, fitted, printable, text_width
+from .corners import bends
 
 LARGE: Final = 11.0
 SMALL: Final = 9.0
-CORNER: Final = 5.0
 _MARGIN: Final = 16.0
 _NARROWEST: Final = 460.0
-
-STROKES: Final = {"value": ("#444444", "#BBBBBB"), "gradient": ("#9C3D74", "#E79AC6"), "saved": ("#00629B", "#6CC0F2")}
-STROKES_OF: Final = {**STROKES, "shape": ("#767676", "#9A9A9A")}
-"""Kind of line -> its colour on light and on dark ground."""
 
 _DASHES: Final = {"saved": "5 3", "shape": "1.5 3"}
 
@@ -109,12 +105,12 @@ def _style(colouring: Colouring | None) -> str:
     ]
     rules += [f".r-{role}{{fill:{style.fill}}}" for role, style in ROLES.items()]
     for kind in KINDS:
-        light = STROKES_OF[kind][0]
+        light = STROKES[kind]
         dash = f";stroke-dasharray:{_DASHES[kind]}" if kind in _DASHES else ""
         rules.append(f".e.{kind}{{stroke:{light}{dash};marker-end:url(#to-{kind})}}marker.{kind}{{fill:{light}}}")
     dark = ["svg{background:#16181c}", ".ground{fill:#16181c}text{fill:#e6e6e6}.ft{fill:#aaa}.f{stroke:#777}"]
     dark += [".n text{fill:#000}"]
-    dark += [f".e.{k}{{stroke:{STROKES_OF[k][1]}}}marker.{k}{{fill:{STROKES_OF[k][1]}}}" for k in KINDS]
+    dark += [f".e.{k}{{stroke:{STROKES_ON_DARK[k]}}}marker.{k}{{fill:{STROKES_ON_DARK[k]}}}" for k in KINDS]
     return f"<style>{''.join(rules)}@media (prefers-color-scheme:dark){{{''.join(dark)}}}</style>"
 
 
@@ -222,28 +218,18 @@ SHAPES: Final[dict[str, Callable[[float, float, float, float], str]]] = {
 def _route(route: Route, edge: EdgeView, by_id: dict[str, NodeView]) -> str:
     tensor = by_id[edge.tensor]
     said = f"{printable(tensor.name)}\n{tensor.spec}\n{LINES[route.kind]}, read as {edge.slot}"
+    if edge.count > 1:
+        said = f"{edge.count} values, among them {said}"
     return f'<path class="e {route.kind}" d="{outline(route.points)}"><title>{escape(said)}</title></path>'
 
 
 def outline(points: tuple[Point, ...]) -> str:
     """Straight pieces with rounded corners."""
-    first = points[0]
-    if len(points) == 2:
-        return f"M{_n(first[0])} {_n(first[1])}L{_n(points[1][0])} {_n(points[1][1])}"
-    parts = [f"M{_n(first[0])} {_n(first[1])}"]
-    before = first
-    for i in range(1, len(points) - 1):
-        (x, y), after = points[i], points[i + 1]
-        dx, dy, ex, ey = before[0] - x, before[1] - y, after[0] - x, after[1] - y
-        near, far = abs(dx) + abs(dy), abs(ex) + abs(ey)
-        r = min(CORNER, near / 2, far / 2)
-        if r < 0.3:
-            continue
-        a, b = r / near, r / far
-        parts.append(f"L{_n(x + dx * a)} {_n(y + dy * a)}Q{_n(x)} {_n(y)} {_n(x + ex * b)} {_n(y + ey * b)}")
-        before = points[i]
-    last = points[-1]
-    parts.append(f"L{_n(last[0])} {_n(last[1])}")
+    parts = [f"M{_n(points[0][0])} {_n(points[0][1])}"]
+    if len(points) > 2:
+        for (s, t), (x, y), (u, v) in bends(points):
+            parts.append(f"L{_n(s)} {_n(t)}Q{_n(x)} {_n(y)} {_n(u)} {_n(v)}")
+    parts.append(f"L{_n(points[-1][0])} {_n(points[-1][1])}")
     return "".join(parts)
 
 

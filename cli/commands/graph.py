@@ -1,0 +1,93 @@
+"""``gradtool graph``: the forward and backward graph as a picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..context import Output, backward_options, command_line, model_options, repeated
+
+FORMATS = ("dot", "svg", "png", "pdf")
+COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
+LIMIT = 20.0
+"""Seconds that Graphviz gets to find places by itself."""
+
+
+@click.command("graph")
+@model_options
+@backward_options
+@click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Which operators.")
+@click.option(
+    "--fold",
+    type=click.Choice(["auto", "none", "layer", "repeat"]),
+    default="auto",
+    show_default=True,
+    help="Draw repeated blocks once, a layer as one box; auto: as far as --max-nodes asks for.",
+)
+@click.option("--max-nodes", type=click.IntRange(min=1), default=400, show_default=True, help="For --fold.")
+@click.option("--focus", metavar="SELECTOR", help="What is near an operator or tensor.")
+@click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="How near, in operators.")
+@click.option("--path", "path_", metavar="A..B", help="What lies between two operators or tensors.")
+@click.option("--layout", type=click.Choice(["mirror", "dot"]), default="mirror", help="dot: Graphviz finds places.")
+@click.option("--limit", type=float, default=LIMIT, show_default=True, help="Seconds that --layout dot may take.")
+@click.option(
+    "--color", type=click.Choice(COLOURS), default="role", show_default=True, help="What fills say; norm, time run."
+)
+@click.option("--feed", metavar="FILE.npz", help="Arrays to feed where --color runs the program.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="Else the ending of FILE says, else dot.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all; else to stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
+@click.option("-v", "--verbose", count=True, help="More detail.")
+def command(**options: Any) -> None:
+    """Draw MODEL: forward operators on the left, across from each the operator that differentiates it.
+
+    \b
+    gradtool graph model.py -o model.svg
+    gradtool graph model.py -o near.svg --focus fc_0.w_0 --radius 3
+    gradtool graph model.py -o way.png --path x..loss --color norm
+    """
+    out = Output(file=options.pop("output"), quiet=options.pop("quiet"), verbose=options.pop("verbose"))
+    form = _format(options.pop("format_"), out.file)
+    from .. import discovery
+    from ..drawing import draw
+    from ..loader import Request
+
+    request = Request.take(options)
+    again = ["gradtool", "graph", *request.words(), *repeated("--no-grad", options["no_grad"])]
+    again += repeated("--params", options["params"])
+    for option, name in _SHOWN.items():
+        if options[name] != _DEFAULTS[name]:
+            again += [option, str(options[name])]
+    with discovery.either(request) as model:
+        made = draw(model, options, form, request.seed, command_line(*again), out)
+    out.text(made) if isinstance(made, str) else out.binary(made)
+
+
+_SHOWN = {
+    "--part": "part",
+    "--fold": "fold",
+    "--max-nodes": "max_nodes",
+    "--focus": "focus",
+    "--radius": "radius",
+    "--path": "path_",
+    "--layout": "layout",
+    "--color": "color",
+    "--feed": "feed",
+}
+_DEFAULTS = {p.name: p.default for p in command.params if p.name in _SHOWN.values()}
+
+
+def _format(asked: str | None, file: str | None) -> str:
+    """The format asked for, else the one that the file's name says."""
+    if asked is not None:
+        return asked
+    ending = (file or "").rpartition(".")[2].lower() if "." in (file or "") else ""
+    if file is None or file == "-":
+        return "dot"
+    form = {"gv": "dot"}.get(ending, ending)
+    if form not in FORMATS:
+        from ..errors import CommandError
+
+        raise CommandError(f"-o {file}: the name does not say which format", f"--format {'|'.join(FORMATS)}")
+    return form

@@ -1,0 +1,140 @@
+"""From a model to its picture: what is shown, how it is coloured, and in which form it comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
+from gradtool.viz import colour, fold
+from gradtool.viz.layout import mirror
+from gradtool.viz.legend import Colouring
+
+from .context import Output
+from .discovery import Model
+from .eager_model import EagerModel
+from .errors import CommandError
+from .view_selectors import select
+
+PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
+
+
+def draw(
+    model: Model | EagerModel, options: dict[str, Any], form: str, seed: int, command: str, out: Output
+) -> str | bytes:
+    """The picture, as text or as bytes.
+
+    Args:
+        form: ``dot``, ``svg``, ``png`` or ``pdf``.
+        command: what the picture says it was made by.
+
+    Raises:
+        CommandError: a selector selects nothing, or Graphviz is needed and missing.
+    """
+    whole, values = _graph(model, options, seed, out)
+    view = _shown(whole, options)
+    before = len(view.drawn())
+    view = fold.fold(view, options["fold"], options["max_nodes"])
+    after = len(view.drawn())
+    if after < before:
+        out.note(f"{before} nodes folded into {after}; --fold none draws them all")
+    colouring = _coloured(view, options["color"], values)
+    scene = mirror(view, notes=colouring.notes if colouring is not None else None)
+    file = (out.file or "graph.dot").replace("\\", "/").rsplit("/", 1)[-1]
+    if options["layout"] == "dot":
+        made = _by_dot(scene, form, file, command, colouring, options["limit"], out)
+        if made is not None:
+            return made
+    if form == "svg":
+        from gradtool.viz.render import svg
+
+        return svg.render(scene, colouring=colouring, command=command)
+    from gradtool.viz.render import dot
+
+    text = dot.render(scene, file=file, command=command, colouring=colouring)
+    return text if form == "dot" else _graphviz(text, form)
+
+
+def _graph(
+    model: Model | EagerModel, options: dict[str, Any], seed: int, out: Output
+) -> tuple[GraphView, dict[str, float]]:
+    """The view of everything, and what was measured."""
+    measure = options["color"] if options["color"] in ("norm", "time", "bytes") else None
+    if isinstance(model, EagerModel):
+        from .eager_files import refuse_selectors
+        from .eager_table import recorded
+
+        refuse_selectors(options)
+        graph = recorded(model)
+        if measure is None:
+            return graph.view, {}
+        from . import measures
+
+        return graph.view, measures.of_tape(model, graph, measure)
+    from gradtool.viz.from_program import view
+
+    from . import backward_part
+
+    part = backward_part.append(model, options["params"], options["no_grad"], out)
+    found = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+    if measure is None:
+        return found, {}
+    from . import measures
+
+    return found, measures.of_program(model, measure, options["feed"], seed, out)
+
+
+def _shown(view: GraphView, options: dict[str, Any]) -> GraphView:
+    found = view.only(PARTS[options["part"]])
+    if options["path_"]:
+        a, dots, b = options["path_"].partition("..")
+        if not dots or not a or not b:
+            raise CommandError(f"--path {options['path_']}: expected A..B", "for example --path x..loss")
+        found = fold.path(found, select(found, "--path", a), select(found, "--path", b))
+        if not found.nodes:
+            raise CommandError(f"--path: no way leads from {a} to {b}", f"arrows run from sources on; try {b}..{a}")
+    if options["focus"]:
+        found = fold.focus(found, select(found, "--focus", options["focus"]), options["radius"])
+    return found
+
+
+def _coloured(view: GraphView, by: str, values: dict[str, float]) -> Colouring | None:
+    if by == "role":
+        return None
+    if by == "dtype":
+        return colour.by_dtype(view)
+    if by == "layer":
+        return colour.by_layer(view)
+    if by == "norm":
+        return colour.by_value(
+            view, values, "norm of the value or gradient", lambda v: f"‖·‖ {v:.3g}", colour.root_of_squares
+        )
+    if by == "bytes":
+        return colour.by_value(view, values, "bytes written", colour.amount)
+    return colour.by_value(view, values, "time of the operator", colour.duration)
+
+
+def _by_dot(
+    scene: Any, form: str, file: str, command: str, colouring: Colouring | None, limit: float, out: Output
+) -> str | bytes | None:
+    """The picture as Graphviz's ``dot`` lays it out; None, with a note, where it cannot."""
+    from gradtool.viz.external import GraphvizError, draw
+    from gradtool.viz.render import dot
+
+    text = dot.render(scene, file=file, command=command, colouring=colouring, placed=False)
+    if form == "dot":
+        return text
+    try:
+        made = draw(text, form, program="dot", seconds=limit)
+    except GraphvizError as error:
+        out.note(f"{error.message} The mirror layout is drawn instead.")
+        return None
+    return made.decode("utf-8") if form == "svg" else made
+
+
+def _graphviz(text: str, form: str) -> bytes:
+    from gradtool.viz.external import GraphvizError, draw
+
+    try:
+        return draw(text, form)
+    except GraphvizError as error:
+        raise CommandError(error.message, error.hint) from None
