@@ -106,7 +106,12 @@ def _coloured(view: GraphView, by: str, values: dict[str, float]) -> Colouring |
         return colour.by_layer(view)
     if by == "norm":
         return colour.by_value(
-            view, values, "norm of the value or gradient", lambda v: f"‖·‖ {v:.3g}", colour.root_of_squares
+            view,
+            values,
+            "norm of the gradient",
+            lambda v: f"‖·‖ {v:.3g}",
+            colour.root_of_squares,
+            lambda n: n.part == BACKWARD,
         )
     if by == "bytes":
         return colour.by_value(view, values, "bytes written", colour.amount)

@@ -77,7 +77,9 @@ def of_tape(model: EagerModel, graph: TapeGraph, measure: str) -> dict[str, floa
     if measure == "bytes":
         found = {n.id: float(math.prod(n.shape or ()) * dtype(n.dtype).size) for n in tensors if n.dtype is not None}
     else:
-        places = {n.id: graph.places[n.pair] for n in tensors if n.part == "backward" and n.pair in graph.places}
+        places = {
+            n.id: graph.places[n.pair] for n in tensors if n.part == "backward" and n.pair and n.pair in graph.places
+        }
         wanted = [stand_in(p) for p in places.values()]
         gradients = model.call(
             sweeping.grad, [model.loss], wanted, [None], retain_graph=True, create_graph=False, constants=[]

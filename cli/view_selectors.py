@@ -1,4 +1,4 @@
-"""Selectors over what a picture shows, in static and dynamic mode alike: ids, names, globs, ``op:``, ``layer:``, ``line:``."""
+"""Selectors over what a picture shows, in both modes alike: ids, names, globs, ``op:``, ``layer:``, ``line:``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +93,11 @@ class _Placing:
         # What is read before it is written was there before, whatever writes it later: parameters under an optimizer.
         from_before = np.array([n.role in _SOURCES for n in self.nodes], dtype=bool)
         self.in_left = ~self.is_op & self.forward & (from_before | ~self.written)
-        self.in_right = ~self.is_op & ~self.forward & self.written
+        # What only backward operators read, a learning rate, stands beside them.
+        state = np.array([n.role == "state" for n in self.nodes], dtype=bool)
+        state[self.source[self.forward[self.target]]] = False
+        self.in_left &= ~state
+        self.in_right = ~self.is_op & (~self.forward & self.written | state)
         self.pair = [index.get(n.pair, -1) if n.pair is not None else -1 for n in self.nodes]
         self.first_reader = np.full(count, -1, dtype=np.int64)
         self.first_reader[self.source[::-1]] = self.target[::-1]
@@ -116,7 +121,7 @@ class _Placing:
     # -- forward ------------------------------------------------------------------------------------------------------
 
     def _forward_order(self) -> Ints:
-        """Forward operators as they run, those of a block after the operator that runs it; results after their writer."""
+        """Forward operators as they run, those of a block after its operator; results after their writer."""
         at = np.zeros(len(self.nodes), dtype=np.int64)
         ops = np.flatnonzero(self.is_op & self.forward)
         if self.view.blocks:
@@ -171,7 +176,7 @@ class _Placing:
         block = np.array([self.nodes[i].block for i in order.tolist()])
         bounds = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), count]
         floor = 0
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             rows[start:end] = [floor] * (end - start)
             lo, hi = np.searchsorted(ends, [start, end])
             _sink(rows, pairs[lo:hi])
@@ -203,7 +208,9 @@ class _Placing:
         return np.array(found, dtype=np.int64)
 
     def _lanes(self, order: Ints, rows: Ints) -> None:
-        """Wishes for lanes: chains go straight down, then nodes move to the mean of their neighbours where that is shorter."""
+        """Wishes for lanes: chains go straight down, then nodes move to the mean of their neighbours if that is
+        shorter.
+        """
         count = len(order)
         s, t = self.inner_source, self.inner_target
         lane = np.array(_chains(rows, s, t), dtype=np.int64)
@@ -234,7 +241,8 @@ class _Placing:
         wish = self.wish[order]
         self.wish[order] = wish % WIDEST
         key = rows * (int(wish.max(initial=0)) // WIDEST + 1) + wish // WIDEST
-        return np.unique(key, return_inverse=True)[1].reshape(-1)
+        numbers: Ints = np.unique(key, return_inverse=True)[1].reshape(-1)
+        return numbers
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -341,9 +349,9 @@ class _Placing:
                     found = self._gutter_key(j)
                     if found is not None:
                         return found
-        above = [self.keys[j] for j in inputs if not self.forward[j] and self.keys[j] is not None]
+        above = [k for j in inputs if not self.forward[j] and (k := self.keys[j]) is not None]
         if above:
-            base, depth = min(above, key=lambda k: (k[0], -k[1]))  # type: ignore[index]
+            base, depth = min(above, key=lambda k: (k[0], -k[1]))
             return base, depth + 1
         for j in outputs:
             beside = self._key_of(self.pair[j])
@@ -423,7 +431,9 @@ class _Placing:
         # What the operator next to the gutter reads stands together, so that its lines run straight.
         near = {i: int(self.wish[self.first_reader[i]]) if self.first_reader[i] >= 0 else 0 for i in members.tolist()}
         left = sorted((i for i in members.tolist() if self.in_left[i]), key=near.__getitem__)
-        right = [i for i in members.tolist() if self.in_right[i]]
+        right = sorted(
+            (i for i in members.tolist() if self.in_right[i]), key=lambda i: self.nodes[i].role != "gradient"
+        )
         for i in left:
             r = int(row[i])
             given[i] = (r, used.get(r, 0))
@@ -499,7 +509,7 @@ def _chains(rows: Ints, sources: Ints, targets: Ints) -> list[int]:
 
 
 def _own_lanes(cell: Ints, wish: Ints, then: Ints) -> Ints:
-    """A lane of its own for each node of a row: the one wished for, or the next that is free, in the order of *then*."""
+    """A lane of its own for each node of a row: the one wished for, or the next free one in the order of *then*."""
     if not len(cell):
         return wish
     order = np.lexsort((then, wish, cell))

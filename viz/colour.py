@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from gradtool.engine.view import OP, GraphView
+from gradtool.engine.view import OP, GraphView, NodeView
 
 from .legend import Colouring
 
@@ -38,7 +38,7 @@ def by_layer(view: GraphView) -> Colouring:
 def _kinds(title: str, found: Mapping[str, str]) -> Colouring:
     names = list(dict.fromkeys(found.values()))
     colour = {name: KINDS[i % len(KINDS)] for i, name in enumerate(names)}
-    notes = {i: name for i, name in found.items()} if len(names) > len(KINDS) or title == "dtype" else {}
+    notes = dict(found) if len(names) > len(KINDS) or title == "dtype" else {}
     return Colouring(title, {i: colour[n] for i, n in found.items()}, tuple(colour.items())[:40], notes)
 
 
@@ -48,6 +48,7 @@ def by_value(
     title: str,
     text: Callable[[float], str],
     joined: Callable[[Iterable[float]], float] = sum,
+    filled: Callable[[NodeView], bool] = lambda node: True,
 ) -> Colouring:
     """Nodes in the colour of a number, in five steps of equal ratio; what is not finite stands out.
 
@@ -55,13 +56,18 @@ def by_value(
         values: id -> number, also for nodes that were folded.
         text: how a number is written.
         joined: the number of a folded node, from those of its members.
+        filled: the nodes that get a colour; of others the number is written only.
     """
-    found = {}
+    found: dict[str, float] = {}
+    coloured = set()
     for n in view.drawn():
         members = [values[i] for i in (n.members or (n.id,)) if i in values]
         if members:
             found[n.id] = joined(members)
-    known = [v for v in found.values() if math.isfinite(v) and v > 0]
+            if filled(n):
+                coloured.add(n.id)
+    shown = {i: v for i, v in found.items() if i in coloured}
+    known = [v for v in shown.values() if math.isfinite(v) and v > 0]
     low, high = (math.log(min(known)), math.log(max(known))) if known else (0.0, 0.0)
     width = (high - low) / len(STEPS)
 
@@ -76,11 +82,11 @@ def by_value(
     if width > 0:
         bounds = [math.exp(low + width * i) for i in range(len(STEPS) + 1)]
         entries = [(f"{text(a)} … {text(b)}", c) for a, b, c in zip(bounds, bounds[1:], STEPS, strict=False)]
-    elif found:
-        entries = [(text(next(iter(found.values()))), STEPS[0])]
-    if any(not math.isfinite(v) for v in found.values()):
+    elif shown:
+        entries = [(text(next(iter(shown.values()))), STEPS[0])]
+    if any(not math.isfinite(v) for v in shown.values()):
         entries.append(("not finite", "#D55E00"))
-    fills = {i: fill(v) for i, v in found.items()}
+    fills = {i: fill(v) for i, v in shown.items()}
     return Colouring(title, fills, tuple(entries), {i: text(v) for i, v in found.items()})
 
 

@@ -7,7 +7,6 @@ constant number of passes over the view.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -213,10 +212,10 @@ def merged(
         # All that goes between a folded layer and something else is one line.
         joined = source in whole or target in whole
         kind = (parts[tensor], e.saved, e.shape_only)
-        key = (source, target, *kind) if joined else (source, target, tensor, e.slot, *kind)
-        if joined and key in edges:
-            moved = replace(edges[key], count=edges[key].count + e.count)
-        edges[key] = moved
+        line = (source, target, *kind) if joined else (source, target, tensor, e.slot, *kind)
+        if joined and line in edges:
+            moved = replace(edges[line], count=edges[line].count + e.count)
+        edges[line] = moved
     return replace(view, nodes=tuple(shown), edges=tuple(edges.values()))
 
 
@@ -257,9 +256,16 @@ def _pattern(names: Sequence[str]) -> str:
         len(set(column)) == 1 or column[0].isdigit() for column in zip(*parts, strict=True)
     ):
         return "".join(c[0] if len(set(c)) == 1 else "*" for c in zip(*parts, strict=True))
-    start, end = os.path.commonprefix(list(names)), os.path.commonprefix([n[::-1] for n in names])[::-1]
+    start, end = _beginning(names), _beginning([n[::-1] for n in names])[::-1]
     shortest = min(map(len, names))
     return f"{start}*{end[max(0, len(start) + len(end) - shortest) :]}"
+
+
+def _beginning(names: Sequence[str]) -> str:
+    """What all of *names* begin with."""
+    first, last = min(names), max(names)
+    at = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:at]
 
 
 def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradtool.engine import names
-from gradtool.engine.view import OP, NodeView
+from gradtool.engine.view import FORWARD, OP, NodeView
 
-from .cells import FORWARD, GUTTERS, RECOMPUTED, Cells
+from .cells import GUTTERS, RECOMPUTED, Cells
 from .scene import Frame
 
 
@@ -108,7 +108,7 @@ def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:
     for i in np.flatnonzero(cells.column == column).tolist():
         number = names.segment(tensors.get(i, ""))
         if number is not None:
-            found[i] = (f"segment:{number}", f"segment {number}, computed again")
+            found[i] = (f"segment:{number}", f"recomputed {number}")
     yield from _runs(cells, found, "segment", 9, alone=1)
 
 

@@ -49,6 +49,9 @@ class _Builder:
         self.read = {v for op in self.ops for v in op.input_variables()}
         self.backward = {v for op in self.ops if _part(op) == BACKWARD for v in op.output_variables()}
         self.backward -= {v for op in self.ops if _part(op) == FORWARD for v in op.output_variables()}
+        # An optimizer writes parameters, which the forward part read before.
+        forward = (v for op in self.ops if _part(op) == FORWARD for v in op.input_variables())
+        self.backward -= {v for v in forward if v.persistable}
 
     def build(self, title: str) -> GraphView:
         op_name = op_names(self.ops)

@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import BACKWARD, BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view import BACKWARD, BOTH, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
 
 from . import frames
-from .cells import FORWARD, GUTTERS, Cells, Ints, place
+from .cells import GUTTERS, Ints, place
 from .scene import GRADIENT, SAVED, SHAPE, VALUE, Box, Frame, Label, Route, Scene
 from .style import look
-from .text import ADVANCE, cells as columns_of, fitted, printable
-from .tracks import ALLEY, ALONG, AROUND, DOWN, STREET, Ways, find_ways
+from .text import ADVANCE, fitted, printable
+from .text import cells as columns_of
+from .tracks import ALLEY, ALONG, AROUND, DOWN, STREET, find_ways
 
 Floats = NDArray[np.float64]
 

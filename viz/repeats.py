@@ -28,8 +28,8 @@ Repetition = tuple[int, int, int]
 def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
     """Stretches of *ops* in which one block stands several times, one after another.
 
-    Two operators are alike if they have the same type and block of the program, and read in the same slots from operators
-    as far back, or from the very same operator, or from tensors that no operator made. Attributes may differ.
+    Two operators are alike if they have the same type and block of the program, and read in the same slots from
+    operators as far back, or from the very same operator, or from tensors that no operator made. Attributes may differ.
     """
     if len(ops) < 2:
         return []

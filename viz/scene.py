@@ -1,8 +1,8 @@
 """What a layout gives and renderers draw: boxes, routes and frames with their places.
 
-Coordinates are pixels at scale 1, x to the right and y down, from the top left corner of the picture. What there is one of
-for every node or edge is a named tuple: a program of 20,000 operators has some hundred thousand, and they cost a third of
-what objects of frozen classes cost to make.
+Coordinates are pixels at scale 1, x to the right and y down, from the top left corner of the picture. What there is
+one of for every node or edge is a named tuple: a program of 20,000 operators has some hundred thousand, and they cost a
+third of what objects of frozen classes cost to make.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Box(NamedTuple):
         x, y: its top left corner.
         lines: what is written in it, shortened where it has to be.
         row: its place in the order from top to bottom; the two operators of a pair share it.
-        column: ``forward``, ``recomputed``, ``backward``, ``parameters``, ``gradients`` or ``optimizer``; further columns
-            of higher-order programs are ``backward2`` and so on.
+        column: ``forward``, ``recomputed``, ``backward``, ``parameters``, ``gradients`` or ``optimizer``; further
+            columns of higher-order programs are ``backward2`` and so on.
     """
 
     node: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace'
-"""Names of operators and tensors are code. In a typeface of fixed width a layout knows how wide they are without fonts."""
+"""Names of operators and tensors are code. In a typeface of fixed width a layout knows how wide they are."""
 
 ADVANCE = 0.602
 """Width of a character in those typefaces, in sizes of the font; none of them is wider."""

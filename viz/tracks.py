@@ -1,7 +1,7 @@
 """The second half of the mirror layout: the way of every edge, through streets and alleys in which no box stands.
 
-Between the lanes run *streets*, from top to bottom, between the rows *alleys*, from left to right. Street ``s`` is to the
-left of lane ``s``, alley ``a`` above row ``a``. An edge takes the simplest way that is free:
+Between the lanes run *streets*, from top to bottom, between the rows *alleys*, from left to right. Street ``s`` is to
+the left of lane ``s``, alley ``a`` above row ``a``. An edge takes the simplest way that is free:
 
 =========  =============================================================================================
 straight   down (or up) its lane, or along its row, where no other box stands between
@@ -10,14 +10,14 @@ street     out of a side, along the row as far as it is empty, through one stree
 around     as before, but with an alley between two streets
 =========  =============================================================================================
 
-Every edge has its own track in a street or alley, edges that carry one tensor from one place share theirs; short ways get
-the inner tracks.
+Every edge has its own track in a street or alley, edges that carry one tensor from one place share theirs; short ways
+get the inner tracks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heapreplace, heappush
+from heapq import heappush, heapreplace
 from typing import Final
 
 import numpy as np
@@ -71,7 +71,8 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
 
     Args:
         net: edges of the same number carry one tensor from one box, and may share tracks.
-        flows: edges that follow the computation of their column; they leave at the bottom (where it runs up, at the top).
+        flows: edges that follow the computation of their column; they leave at the bottom, or where it runs up, at
+            the top.
     """
     a, b = cells.source, cells.target
     ra, rb, ca, cb = cells.row[a], cells.row[b], cells.lane[a], cells.lane[b]

@@ -74,7 +74,8 @@ def _lines(scene: Scene, file: str, command: str, colouring: Colouring | None, p
         small = {} if node.kind == OP else {"fontsize": "8"}
         full = {"tooltip": escape(printable(node.name))} if printable(node.name) not in box.lines[0] else {}
         fill = {"fillcolor": colouring.fill(node)} if colouring is not None else {}
-        yield f"\t{box.node}{_attributes(label=_label(box.lines), **{**_style(role_of(node)), **fill}, **place, **small, **full)}"
+        look = {**_style(role_of(node)), **fill, **place, **small, **full}
+        yield f"\t{box.node}{_attributes(label=_label(box.lines), **look)}"
     for frame in scene.frames if placed else ():
         yield from _frame(frame)
     for route in scene.routes:

@@ -1,7 +1,7 @@
 """SVG text, drawn by us from the places that a layout gave.
 
-Text stays text, names are escaped, every box and line says in a tooltip what it is. Colours of lines and text follow the
-reader's light or dark scheme; fills are the same in both, with black text on them.
+Text stays text, names are escaped, every box and line says in a tooltip what it is. Colours of lines and text follow
+the reader's light or dark scheme; fills are the same in both, with black text on them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def _style(colouring: Colouring | None) -> str:
         ".bold path{stroke-width:2.5}.dashed path{stroke-dasharray:4 2}",
         ".e{fill:none;stroke-width:1.2}.e.gradient{stroke-width:1.6}.e:hover{stroke-width:3.5}",
         "marker path{stroke:none}",
-        ".f{fill:none;stroke:#999;stroke-width:1}.f.block,.f.segment{stroke-dasharray:6 2}.f.repeat{stroke-width:2}.ft{fill:#555}",
+        ".f{fill:none;stroke:#999;stroke-width:1}.f.block,.f.segment{stroke-dasharray:6 2}",
+        ".f.repeat{stroke-width:2}.ft{fill:#555}",
     ]
     rules += [f".r-{role}{{fill:{style.fill}}}" for role, style in ROLES.items()]
     for kind in KINDS:
@@ -288,7 +289,7 @@ def _legend(
             entry(LINES[kind], 28, lambda x, y, k=kind: f'<path class="e {k}" d="M{_n(x)} {_n(y + 7)}h28"/>')  # type: ignore[misc]
     if colouring is not None:
         x, y = _MARGIN, y + step
-        for text, fill in (*((t, f) for t, f in colouring.entries), ("not known", "#FFFFFF")):
+        for text, fill in colouring.entries:
             entry(
                 text,
                 14,
