@@ -31,6 +31,8 @@ def select(view: GraphView, option: str, text: str) -> list[str]:
         known = [n.source for n in ops if n.source]
     else:
         found = [n for n in view.nodes if text in _names(n)]
+        if not found and text == "loss":
+            found = [n for n in view.nodes if n.kind != OP and n.role == "loss"]
         if not found and text.endswith(names.GRAD):
             pairs = {n.id for n in view.nodes if text.removesuffix(names.GRAD) in _names(n)}
             found = [n for n in view.nodes if n.kind != OP and n.part == "backward" and n.pair in pairs]

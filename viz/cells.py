@@ -98,6 +98,10 @@ class _Placing:
         state[self.source[self.forward[self.target]]] = False
         self.in_left &= ~state
         self.in_right = ~self.is_op & (~self.forward & self.written | state)
+        # Gradient operators alone stand as forward operators do, the seed at the top.
+        self.alone = not bool((self.is_op & self.forward).any())
+        if self.alone:
+            self.forward = ~self.in_right
         self.pair = [index.get(n.pair, -1) if n.pair is not None else -1 for n in self.nodes]
         self.first_reader = np.full(count, -1, dtype=np.int64)
         self.first_reader[self.source[::-1]] = self.target[::-1]
@@ -127,7 +131,7 @@ class _Placing:
         if self.view.blocks:
             ops = self._blocks_inside(ops)
         at[ops] = 2 * np.arange(len(ops))
-        results = np.flatnonzero(~self.is_op & self.forward & ~self.in_left)
+        results = np.flatnonzero(~self.is_op & self.forward & ~self.in_left & ~self.in_right)
         into = np.isin(self.target, results) & self.is_op[self.source] & self.forward[self.source]
         at[self.target[into]] = at[self.source[into]] + 1
         found = np.concatenate([ops, results])
@@ -213,7 +217,8 @@ class _Placing:
         """
         count = len(order)
         s, t = self.inner_source, self.inner_target
-        lane = np.array(_chains(rows, s, t), dtype=np.int64)
+        blocks = [self.nodes[i].block for i in order.tolist()]
+        lane = np.array(_chains(rows, s, t, blocks), dtype=np.int64)
         self.wish[order] = lane
         if lane.max(initial=0) == 0:
             return
@@ -419,7 +424,7 @@ class _Placing:
             lane + starts[column],
             slot,
             column,
-            tuple("backward" if c == "backward1" else c for c in columns),
+            tuple(BACKWARD if c == "backward1" or (self.alone and c == FORWARD) else c for c in columns),
             np.repeat(np.arange(len(columns)), widths),
             np.array([c.startswith("backward") or c == OPTIMIZER for c in columns]),
         )
@@ -462,8 +467,11 @@ def _sink(rows: list[int], pairs: Iterable[tuple[int, int]]) -> None:
             rows[t] = below
 
 
-def _chains(rows: Ints, sources: Ints, targets: Ints) -> list[int]:
-    """A lane for each node: that of the writer that waits for it, else the first that no other writer waits in."""
+def _chains(rows: Ints, sources: Ints, targets: Ints, blocks: Sequence[int]) -> list[int]:
+    """A lane for each node: that of the writer that waits for it, else the first that no other writer waits in.
+
+    Blocks of the program have rows of their own, so each begins with all lanes free.
+    """
     count = len(rows)
     far = np.iinfo(np.int64).max
     first = np.full(count, far)
@@ -477,7 +485,7 @@ def _chains(rows: Ints, sources: Ints, targets: Ints) -> list[int]:
         reads.setdefault(t, []).append(s)
     lanes, row_of, until = [0] * count, rows.tolist(), waits.tolist()
     busy = [-1] * (WIDEST + 1)
-    row, taken, pointer = -1, set[int](), 0
+    row, taken, pointer, block = -1, set[int](), 0, 0
     late: list[int] = []
     order = np.argsort(rows, kind="stable").tolist()
 
@@ -497,6 +505,8 @@ def _chains(rows: Ints, sources: Ints, targets: Ints) -> list[int]:
         if row_of[i] != row:
             settle()
             row, taken, pointer, late, chosen = row_of[i], set(), 0, [], []
+            if blocks[i] != block:
+                block, busy = blocks[i], [-1] * (WIDEST + 1)
         chosen.append(i)
         wished = [lanes[s] for s in reads.get(i, ()) if lanes[s] not in taken]
         if wished:

@@ -68,13 +68,15 @@ def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[Group]
         while outer in blocks:
             depth, outer = depth + 1, blocks[outer][0]
         first, last = int(rows.min()), int(rows.max())
-        if _alone(cells, column, first, last, len(members)):
+        if _alone(cells, column, first, last, members):
             yield Group(f"block:{block}", "block", blocks[block][1], tuple(members), column, first, last, depth)
 
 
-def _alone(cells: Cells, column: int, first: int, last: int, count: int) -> bool:
+def _alone(cells: Cells, column: int, first: int, last: int, members: list[int]) -> bool:
+    lanes = cells.lane[members]
     here = (cells.column == column) & (cells.row >= first) & (cells.row <= last)
-    return int(here.sum()) == count
+    here &= (cells.lane >= lanes.min()) & (cells.lane <= lanes.max())
+    return int(here.sum()) == len(members)
 
 
 def _forward_ops(cells: Cells) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import BACKWARD, BOTH, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view import BACKWARD, BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from . import frames
 from .cells import GUTTERS, Ints, place
@@ -267,8 +267,8 @@ class _Layout:
         """Inner tracks lie at the lane that uses them: in the forward column to the left, elsewhere to the right."""
         c = self.cells
         column = np.append(c.lanes, -1)[street]
-        forward = c.columns.index(FORWARD) if FORWARD in c.columns else -2
-        reverse = (column == forward) | (street == 0)
+        downwards = [n for n, name in enumerate(c.columns) if name not in GUTTERS and not c.up[n]]
+        reverse = np.isin(column, downwards) | (street == 0)
         start, size = self.across.gap_start[street], self.across.gap_size[street]
         return np.where(
             reverse, start + size - _MARGIN - track * _TRACK, start + self.zone[street] + _MARGIN + track * _TRACK

@@ -239,7 +239,7 @@ def test_the_dump_of_a_recorded_graph(gradtool: Run, model: Write, folder: Path)
         '  File "model.py", line 12, in forward\n      return self.head(F.relu(self.body(x)))\n'
     )
     assert stack in texts["call_stack.log"]
-    assert "[P] model.body.weight\\n" in texts["ref_forward_graph.dot"]
+    assert "P model.body.weight\\n" in texts["ref_forward_graph.dot"]
     assert gradtool("dump", "model.py", "again").code == 0
     assert {p.name: p.read_text(encoding="utf-8") for p in (folder / "again").iterdir()} == texts
     refused = gradtool("dump", "model.py", "out", "--no-grad", "x")
@@ -317,7 +317,7 @@ def test_recorded_calls_beside_their_gradient_operators(gradtool: Run, model: Wr
 def test_pictures_use_python_names(gradtool: Run, model: Write, folder: Path) -> None:
     gradtool("backward", model(NETWORK), "--dot", "g.dot")
     dot = (folder / "g.dot").read_text(encoding="utf-8")
-    for shown in ("[C] x\\n", "[P] model.head.bias\\n", "[G] model.head.bias@GRAD\\n", "[L] loss\\n"):
+    for shown in ("C x\\n", "P model.head.bias\\n", "G model.head.bias@GRAD\\n", "L loss\\n"):
         assert shown in dot
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view import BACKWARD, OP
+from gradtool.engine.view import BACKWARD, BOTH, OP
 from gradtool.viz.cells import GUTTERS
 from gradtool.viz.layout import SMALL
 from gradtool.viz.scene import Scene
@@ -123,7 +123,7 @@ def _pairs(scene: Scene) -> list[str]:
         other = boxes.get(node.pair or "")
         if other is None or node.part != BACKWARD or b.column == "recomputed":
             continue
-        if node.kind == OP and b.row != other.row:
+        if node.kind == OP and b.row != other.row and scene.view.part == BOTH:
             found.append(f"{node.name} is not across from {node.pair}")
         if b.column in GUTTERS and other.column in GUTTERS and node.role == "gradient":
             lines.setdefault(other.node, []).append(b.y == other.y)

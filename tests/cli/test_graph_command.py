@@ -1,0 +1,154 @@
+"""``gradtool graph``: what is drawn, in which form, and what is said when something is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import DOCUMENT, Run, Write
+
+GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parents[2]
+PICTURES = {
+    "lenet_digits.svg": ["samples/lenet_digits.py"],
+    "eager_decoder.svg": ["samples/eager_decoder.py", "--max-nodes", "60"],
+    "frozen_branch.svg": ["samples/frozen_branch.py"],
+}
+
+PROGRAM = [sys.executable, "-c", "from gradtool.cli.main import main; main()"]
+
+DYNAMIC = """\
+import paddle
+paddle.disable_static()
+net = paddle.nn.Sequential(paddle.nn.Linear(3, 2), paddle.nn.Tanh(), paddle.nn.Linear(2, 1))
+loss = net(paddle.ones([4, 3])).mean()
+"""
+
+
+@pytest.mark.parametrize("name", ["graph.svg", "graph.dot"])
+def test_the_documented_example(gradtool: Run, model: Write, folder: Path, name: str) -> None:
+    done = gradtool("graph", model(""), "-o", name)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (folder / name).read_text(encoding="utf-8") == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["svg", "dot"])
+def test_the_same_bytes_under_every_hash_seed(tmp_path: Path, form: str) -> None:
+    (tmp_path / "model.py").write_text(DOCUMENT, encoding="utf-8")
+    made = set()
+    for seed in ("0", "1", "7"):
+        command = [*PROGRAM, "graph", "model.py", "--format", form, "--fold", "repeat"]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        made.add(subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout)
+    assert len(made) == 1
+    assert b"lookup_table_v2" in made.pop()
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_pictures_of_the_readme_are_current(tmp_path: Path, name: str) -> None:
+    made = tmp_path / name
+    command = [*PROGRAM, "graph", *PICTURES[name], "-o", str(made)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    assert made.read_text(encoding="utf-8") == (ROOT / "samples" / "pictures" / name).read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"(samples/pictures/{name})" in readme
+    assert f"gradtool graph {' '.join(PICTURES[name])} -o samples/pictures/{name}" in readme
+
+
+def test_parts_focus_and_path(gradtool: Run, model: Write) -> None:
+    path = model("")
+    forward = gradtool("graph", path, "--part", "fwd").out
+    assert "mean_grad" not in forward
+    near = gradtool("graph", path, "--focus", "my_fc.w_0", "--radius", "1").out
+    assert "mul.0" in near
+    assert "reduce_mean" not in near
+    way = gradtool("graph", path, "--path", "op:mul..my_fc.w_0@GRAD").out
+    assert "mul_grad" in way
+    assert "lookup_table_v2.0" not in way
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--focus", "my_fc.w"], "closest: my_fc.w_0"),
+        (["--path", "x"], "expected A..B"),
+        (["--path", "my_fc.w_0@GRAD..x"], "no way leads from my_fc.w_0@GRAD to x"),
+        (["-o", "picture"], "the name does not say which format"),
+        (["-o", "picture.jpeg"], "--format dot|svg|png|pdf"),
+    ],
+)
+def test_what_cannot_be_drawn_is_a_usage_error(gradtool: Run, model: Write, arguments: list[str], said: str) -> None:
+    done = gradtool("graph", model(""), *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+@pytest.mark.parametrize("by", ["norm", "time", "bytes", "dtype", "layer"])
+def test_colours_of_a_static_program(gradtool: Run, model: Write, by: str) -> None:
+    done = gradtool("graph", model(""), "--color", by, "--format", "svg")
+    assert done.code == 0
+    titles = {
+        "norm": "norm of the gradient",
+        "time": "time of the operator",
+        "bytes": "bytes written",
+        "dtype": "dtype",
+        "layer": "layer",
+    }
+    assert f"colour: {titles[by]}" in done.out
+    assert {"norm": "‖·‖", "time": "µs", "bytes": "B · ", "dtype": "int64 · ", "layer": ""}[by] in done.out
+
+
+def test_colours_of_a_recorded_graph(gradtool: Run, folder: Path) -> None:
+    (folder / "model.py").write_text(DYNAMIC, encoding="utf-8")
+    assert "‖·‖" in gradtool("graph", "model.py", "--color", "norm", "--format", "svg").out
+    assert "24 B · float32[3, 2]" in gradtool("graph", "model.py", "--color", "bytes", "--format", "svg").out
+    refused = gradtool("graph", "model.py", "--color", "time")
+    assert refused.code == 2
+    assert "static programs" in refused.err
+
+
+def test_folding_is_said(gradtool: Run, model: Write) -> None:
+    done = gradtool("graph", model(""), "--max-nodes", "8")
+    assert "nodes folded into" in done.err
+    assert gradtool("graph", model(""), "--max-nodes", "8", "-q").err == ""
+
+
+def test_without_graphviz_all_but_png_and_pdf_works(
+    gradtool: Run, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    path = model("")
+    for name in ("g.svg", "g.dot"):
+        assert gradtool("graph", path, "-o", name).code == 0
+    for name in ("g.png", "g.pdf"):
+        done = gradtool("graph", path, "-o", name)
+        assert done.code == 2
+        assert "install Graphviz" in done.err
+        assert not (folder / name).exists()
+    done = gradtool("graph", path, "-o", "h.svg", "--layout", "dot")
+    assert done.code == 0
+    assert "The mirror layout is drawn instead." in done.err
+    assert (folder / "h.svg").exists()
+
+
+def test_graphviz_that_takes_too_long_is_ended(
+    gradtool: Run, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = folder / "dot"
+    slow.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(60)\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    done = gradtool("graph", model(""), "-o", "g.svg", "--layout", "dot", "--limit", "0.2")
+    assert done.code == 0
+    assert done.err == "dot did not finish in 0.2 s and was ended. The mirror layout is drawn instead.\n"
+    assert (folder / "g.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_dot_text_for_dot_has_no_places(gradtool: Run, model: Write) -> None:
+    text = gradtool("graph", model(""), "--layout", "dot").out
+    assert "// draw it:  dot -Tsvg" in text
+    assert "pos=" not in text
