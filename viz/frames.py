@@ -55,6 +55,8 @@ def framed(group: Group, cells: Cells, x: float, y: float, width: float, height:
 
 
 def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[Group]:
+    if not blocks:
+        return
     gutters = {n for n, c in enumerate(cells.columns) if c in GUTTERS}
     inside: dict[tuple[int, int], list[int]] = {}
     for i, node in enumerate(cells.nodes):

@@ -7,8 +7,9 @@ ranking; this takes milliseconds, and no edge runs through a box because edges h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -18,11 +19,10 @@ from gradtool.engine.collector import paused_gc
 from gradtool.engine.view import BACKWARD, BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from . import frames
-from .cells import GUTTERS, Ints, place
+from .cells import GUTTERS, RECOMPUTED, Ints, place
 from .scene import GRADIENT, SAVED, SHAPE, VALUE, Box, Frame, Label, Route, Scene
-from .style import look
-from .text import ADVANCE, fitted, printable
-from .text import cells as columns_of
+from .style import ROLES, role_of
+from .text import ADVANCE, cells, fitted, printable, shortened
 from .tracks import ALLEY, ALONG, AROUND, DOWN, STREET, find_ways
 
 Floats = NDArray[np.float64]
@@ -47,6 +47,11 @@ _LABEL = 24
 """Columns of a text beside an edge."""
 _FRAME = 9.0
 _TITLE = 14.0
+
+# What Box._make does, without a call of Python's for each.
+_BOX_OF: Callable[[Iterable[object]], Box] = partial(tuple.__new__, Box)
+_ROUTE_OF: Callable[[Iterable[object]], Route] = partial(tuple.__new__, Route)
+_LABEL_OF: Callable[[Iterable[object]], Label] = partial(tuple.__new__, Label)
 
 
 def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
@@ -100,8 +105,10 @@ class _Layout:
         self.gutter = gutter[c.column] if len(c.nodes) else np.zeros(0, dtype=bool)
         same = c.column[c.source] == c.column[c.target]
         self.ways = find_ways(c, net, same & ~self.gutter[c.source] & ~self.gutter[c.target])
-        alone = view.part != BOTH
-        self.lines = [_lines(n, alone, notes.get(n.id, "")) for n in c.nodes]
+        # Almost all programs have names of plain characters, which need not be looked at one by one.
+        plain = "".join([t for n in view.nodes for t in (n.name, n.scope, n.source)])
+        self.texts_of = _Texts(plain.isascii() and plain.isprintable(), view.part != BOTH)
+        self.lines = [self.texts_of.lines(n, notes.get(n.id, "")) for n in c.nodes]
 
     def scene(self) -> Scene:
         if not self.cells.nodes:
@@ -119,8 +126,8 @@ class _Layout:
         c, w = self.cells, self.ways
         rows, lanes = int(c.row.max()) + 1, len(c.lanes)
         text = ADVANCE * np.maximum(
-            np.array([columns_of(a) for a, _ in self.lines]) * LARGE,
-            np.array([columns_of(b) for _, b in self.lines]) * SMALL,
+            np.array([self.texts_of.columns(a) for a, _ in self.lines]) * LARGE,
+            np.array([self.texts_of.columns(b) for _, b in self.lines]) * SMALL,
         )
         width = np.zeros(lanes)
         np.maximum.at(width, c.lane, np.ceil(text + 2 * _PAD))
@@ -168,7 +175,7 @@ class _Layout:
         self.box_middle = y + height / 2
         names = [c.columns[k] for k in c.column.tolist()]
         values = (x.tolist(), y.tolist(), width.tolist(), height.tolist(), self.lines, c.row.tolist(), names)
-        return tuple(map(Box._make, zip((n.id for n in c.nodes), *values, strict=True)))
+        return tuple(map(_BOX_OF, zip((n.id for n in c.nodes), *values, strict=True)))
 
     # -- edges --------------------------------------------------------------------------------------------------------
 
@@ -191,14 +198,10 @@ class _Layout:
         self.texts: dict[int, str] = {}
         tensors, shown, low = self.tensors, self.shown, down.tolist()
         for e in named.tolist():
-            if low[e]:
-                many = shown[e].count
-                self.texts[e] = f"{many} values" if many > 1 else _edge_text(tensors[e], _LABEL)
-            elif shown[e].tensor not in (shown[e].source, shown[e].target):
-                many = shown[e].count
-                self.texts[e] = f"{many} values" if many > 1 else fitted(tensors[e].name, _LABEL)
+            if low[e] or shown[e].tensor not in (shown[e].source, shown[e].target):
+                self.texts[e] = self.texts_of.edge(tensors[e], shown[e].count, shaped=low[e])
         at = np.array(list(self.texts), dtype=np.int64)
-        wide = np.array([columns_of(t) for t in self.texts.values()]) * SMALL * ADVANCE
+        wide = np.array([self.texts_of.columns(t) for t in self.texts.values()]) * SMALL * ADVANCE
         along = ~down[at]
         np.maximum.at(self.label_needs, a[at[~along]], 2 * (self.shift[at[~along]] + wide[~along] - 8))
         lanes = np.minimum(c.lane[a[at[along]]], c.lane[b[at[along]]])
@@ -219,7 +222,7 @@ class _Layout:
         x = np.where(down, middle, np.minimum(x0, x1)[at] + 6)
         y = np.where(down, low, y0[at] - 3)
         made = zip(self.texts.values(), x.tolist(), y.tolist(), ["start"] * len(at), strict=True)
-        return dict(zip(self.texts, map(Label._make, made), strict=True))
+        return dict(zip(self.texts, map(_LABEL_OF, made), strict=True))
 
     def _routes(self) -> tuple[Route, ...]:
         c, w = self.cells, self.ways
@@ -261,7 +264,7 @@ class _Layout:
                 points[e] = found
         labels = self._labels(x0, y0, x1)
         parts = zip(c.edges.tolist(), points, self.kinds, map(labels.get, range(len(a))), strict=True)
-        return tuple(map(Route._make, parts))
+        return tuple(map(_ROUTE_OF, parts))
 
     def _street_x(self, street: Ints, track: Ints) -> Floats:
         """Inner tracks lie at the lane that uses them: in the forward column to the left, elsewhere to the right."""
@@ -279,8 +282,9 @@ class _Layout:
     def _groups(self) -> list[frames.Group]:
         blocks = {b.index: (b.parent, f"block {b.index} of {printable(b.owner)}") for b in self.view.blocks}
         tensors: dict[int, str] = {}
-        for e, source in zip(self.shown, self.cells.source.tolist(), strict=True):
-            tensors.setdefault(source, self.by_id[e.tensor].name)
+        if RECOMPUTED in self.cells.columns:
+            for e, source in zip(self.shown, self.cells.source.tolist(), strict=True):
+                tensors.setdefault(source, self.by_id[e.tensor].name)
         return frames.groups(self.cells, blocks, tensors)
 
     def _frames(self) -> list[Frame]:
@@ -306,31 +310,51 @@ def _kind(edge: EdgeView, tensor: NodeView) -> str:
     return GRADIENT if tensor.part == BACKWARD else VALUE
 
 
-def _lines(node: NodeView, alone: bool, note: str) -> tuple[str, str]:
-    """What a box says; where one part is drawn *alone*, an operator names its partner in the other."""
-    times = f" ×{node.count}" if node.count > 1 else ""
-    name = f"{look(node).letter} {fitted(node.name, LONGEST - len(times))}{times}"
-    if node.members and (node.shape is None if node.kind != OP else node.type == FOLDED):
-        each = len(node.members) // node.count
-        facts = f"{each} {'operators' if node.kind == OP else 'tensors'}" + (" each" if times else "")
-        return name, f"{note} · {facts}" if note else facts
-    if node.kind != OP:
-        return name, fitted(f"{note} · {node.spec}" if note else node.spec, LONGEST + 6)
-    facts = f"{note} · {node.id}" if note else node.id
-    if alone and node.pair is not None:
-        facts = f"{facts} · ↔ {node.pair}"
-    if node.scope:
-        room = LONGEST + 6 - len(facts) - len(node.source) - 6
-        scope = node.scope if len(node.scope) <= room else node.scope.rpartition(".")[2]
-        facts = f"{facts} · {scope}" if len(scope) <= room else facts
-    if node.source:
-        facts = f"{facts} · {node.source}"
-    return name, fitted(facts, LONGEST + 6)
+class _Texts:
+    """What boxes and edges say.
 
+    Args:
+        plain: whether all names are of characters that take one column each.
+        alone: whether one part is drawn; then an operator names its partner in the other.
+    """
 
-def _edge_text(tensor: NodeView, room: int) -> str:
-    """Name and shape as far as there is room, the shape first of all."""
-    shape = "×".join("?" if d < 0 else str(d) for d in tensor.shape) if tensor.shape else "[]"
-    shape = fitted(shape, room)
-    name = fitted(tensor.name, room - len(shape) - 1)
-    return f"{name} {shape}" if len(name) > 4 or name == tensor.name else shape
+    def __init__(self, plain: bool, alone: bool) -> None:
+        self.plain = plain
+        self.alone = alone
+        self.fit = shortened if plain else fitted
+        self.columns: Callable[[str], int] = len if plain else cells
+        self.letters = {role: style.letter for role, style in ROLES.items()}
+        self.shapes: dict[tuple[int, ...] | None, str] = {}
+
+    def lines(self, node: NodeView, note: str) -> tuple[str, str]:
+        times = f" ×{node.count}" if node.count > 1 else ""
+        name = f"{self.letters[role_of(node)]} {self.fit(node.name, LONGEST - len(times))}{times}"
+        if node.members and (node.shape is None if node.kind != OP else node.type == FOLDED):
+            each = len(node.members) // node.count
+            facts = f"{each} {'operators' if node.kind == OP else 'tensors'}" + (" each" if times else "")
+            return name, f"{note} · {facts}" if note else facts
+        if node.kind != OP:
+            return name, self.fit(f"{note} · {node.spec}" if note else node.spec, LONGEST + 6)
+        facts = f"{note} · {node.id}" if note else node.id
+        if self.alone and node.pair is not None:
+            facts = f"{facts} · ↔ {node.pair}"
+        if node.scope:
+            room = LONGEST + 6 - len(facts) - len(node.source) - 6
+            scope = node.scope if len(node.scope) <= room else node.scope.rpartition(".")[2]
+            facts = f"{facts} · {scope}" if len(scope) <= room else facts
+        if node.source:
+            facts = f"{facts} · {node.source}"
+        return name, self.fit(facts, LONGEST + 6)
+
+    def edge(self, tensor: NodeView, count: int, *, shaped: bool) -> str:
+        """Name, and if *shaped* the shape, as far as there is room, the shape first of all."""
+        if count > 1:
+            return f"{count} values"
+        if not shaped:
+            return self.fit(tensor.name, _LABEL)
+        shape = self.shapes.get(tensor.shape)
+        if shape is None:
+            dims = "×".join("?" if d < 0 else str(d) for d in tensor.shape) if tensor.shape else "[]"
+            shape = self.shapes[tensor.shape] = shortened(dims, _LABEL)
+        name = self.fit(tensor.name, max(_LABEL - len(shape) - 1, 1))
+        return f"{name} {shape}" if len(name) > 4 or name == tensor.name else shape
