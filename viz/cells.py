@@ -255,13 +255,13 @@ class _Placing:
         """Rows and columns of everything that is computed after the forward part, in the order of the program."""
         ops = np.flatnonzero(self.is_op & ~self.forward).tolist()
         seeds = np.flatnonzero(~self.is_op & ~self.forward & ~self.written).tolist()
-        inputs, outputs = self._neighbours([*ops, *seeds])
+        inputs, outputs = self._neighbours([i for i in ops if self.pair[i] < 0])
         for i in seeds:
             self.column[i] = "backward1"
             self.keys[i] = self._key_of(self.pair[i]) or (0, 0)
         taken: dict[tuple[str, Key], int] = {}
         room: dict[tuple[str, Key], Key] = {}
-        originals = self._originals(ops, outputs)
+        originals = self._originals(ops)
         beside = self._beside_seeds()
         column, sweep, seen, last = "backward1", 1, set[int](), -1
         key: Key = (0, 0)
@@ -310,8 +310,9 @@ class _Placing:
     def _neighbours(self, of: Iterable[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
         inputs: dict[int, list[int]] = {i: [] for i in of}
         outputs: dict[int, list[int]] = {i: [] for i in inputs}
-        backward = ~self.forward
-        near = np.flatnonzero(backward[self.source] | backward[self.target])
+        asked = np.zeros(len(self.nodes), dtype=bool)
+        asked[list(inputs)] = True
+        near = np.flatnonzero(asked[self.source] | asked[self.target])
         for s, t in zip(self.source[near].tolist(), self.target[near].tolist(), strict=True):
             if t in inputs:
                 inputs[t].append(s)
@@ -319,7 +320,7 @@ class _Placing:
                 outputs[s].append(t)
         return inputs, outputs
 
-    def _originals(self, ops: Sequence[int], outputs: dict[int, list[int]]) -> dict[int, int]:
+    def _originals(self, ops: Sequence[int]) -> dict[int, int]:
         """Operators that compute forward values again -> the forward operators that did it first."""
         again = {
             n.id: names.original(n.name)
