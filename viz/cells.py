@@ -366,13 +366,14 @@ class _Placing:
         return last
 
     def _gutter_key(self, i: int) -> Key | None:
-        """The row of a tensor in a gutter: of a gradient that of its parameter, else where it is first read or made."""
+        """The row of a tensor in a gutter: that of its operator; of a gradient that was asked for its parameter's."""
         if self.keys[i] is not None:
             return self.keys[i]
         if self.in_left[i]:
             return self._key_of(int(self.first_reader[i]))
         pair = self.pair[i]
-        beside = self._gutter_key(pair) if pair >= 0 and self.in_left[pair] else None
+        asked = pair >= 0 and self.in_left[pair] and self.nodes[i].role == "gradient"
+        beside = self._gutter_key(pair) if asked else None
         return beside or self._key_of(int(self.writer[i]))
 
     # -- gutters ------------------------------------------------------------------------------------------------------

@@ -238,7 +238,8 @@ def _frame(frame: Frame) -> str:
     room = int((frame.width / 2 - 16) / text_width("x", SMALL))
     return (
         f'<rect class="f {frame.kind}" x="{_n(frame.x)}" y="{_n(frame.y)}" width="{_n(frame.width)}" '
-        f'height="{_n(frame.height)}" rx="6"/><text class="s ft" x="{_n(frame.x + 6)}" y="{_n(frame.y + 10)}">'
+        f'height="{_n(frame.height)}" rx="6"><title>{escape(printable(frame.title))}</title></rect>'
+        f'<text class="s ft" x="{_n(frame.x + 6)}" y="{_n(frame.y + 10)}">'
         f"{escape(fitted(frame.title, room))}</text>"
     )
 
