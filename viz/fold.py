@@ -222,7 +222,9 @@ def merged(
 def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]) -> NodeView:
     first = members[0]
     ids = tuple(i for n in members for i in (n.members or (n.id,)))
-    pair = to.get(first.pair, first.pair) if first.pair is not None else None
+    # A sum of gradients differentiates nothing, what it is folded with does.
+    paired = next((n.pair for n in members if n.pair is not None), None)
+    pair = to.get(paired, paired) if paired is not None else None
     if len(members) == 1:
         return replace(first, pair=pair)
     if name is None:

@@ -23,6 +23,8 @@ from .corners import curves
 FONT: Final = "DejaVu Sans Mono"
 _ARROW: Final = 6.0
 _LEGEND: Final = 24.0
+_ROOM: Final = {"plaintext": 8, "hexagon": 72, "parallelogram": 60, "doubleoctagon": 48}
+"""Shape -> how much wider than its text a box of the legend is."""
 _SIGNS: Final = {GRADIENT: "thick arrow", SAVED: "dashed arrow", SHAPE: "dotted arrow"}
 _STROKES: Final[dict[str, dict[str, str]]] = {
     VALUE: {},
@@ -165,7 +167,7 @@ def _legend(scene: Scene, by_id: dict[str, NodeView], colouring: Colouring | Non
     x, rows = 16.0, 0
     places = []
     for name, text, look in entries:
-        width = cells(text) * 9 * ADVANCE + (8 if look.get("shape") == "plaintext" else 44)
+        width = cells(text) * 9 * ADVANCE + _ROOM.get(look["shape"], 28)
         if x > 16 and x + width > max(scene.width, 460.0) - 16:
             x, rows = 16.0, rows + 1
         places.append((name, text, look, x, rows, width))
