@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
-from gradtool.viz import colour, fold
+from gradtool.viz import colour, excerpt, fold
 from gradtool.viz.layout import mirror
 from gradtool.viz.legend import Colouring
 
@@ -89,11 +89,11 @@ def _shown(view: GraphView, options: dict[str, Any]) -> GraphView:
         a, dots, b = options["path_"].partition("..")
         if not dots or not a or not b:
             raise CommandError(f"--path {options['path_']}: expected A..B", "for example --path x..loss")
-        found = fold.path(found, select(found, "--path", a), select(found, "--path", b))
+        found = excerpt.path(found, select(found, "--path", a), select(found, "--path", b))
         if not found.nodes:
             raise CommandError(f"--path: no way leads from {a} to {b}", f"arrows run from sources on; try {b}..{a}")
     if options["focus"]:
-        found = fold.focus(found, select(found, "--focus", options["focus"]), options["radius"])
+        found = excerpt.focus(found, select(found, "--focus", options["focus"]), options["radius"])
     return found
 
 

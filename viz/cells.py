@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gradtool.engine import names
 from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
 
-Ints = NDArray[np.int64]
+from .lanes import WIDEST, Ints, chains, own_lanes, sink
 
 PARAMETERS: Final = "parameters"
 RECOMPUTED: Final = "recomputed"
@@ -30,9 +30,6 @@ GRADIENTS: Final = "gradients"
 OPTIMIZER: Final = "optimizer"
 GUTTERS: Final = (PARAMETERS, GRADIENTS)
 """Columns of one lane, whose cells hold several boxes, one below the other."""
-
-WIDEST: Final = 8
-"""Lanes of a column. What a row has beyond that goes on in a row below it."""
 
 SWEEPS: Final = 6
 """Passes that bring neighbours nearer to each other; more change next to nothing."""
@@ -175,7 +172,7 @@ class _Placing:
         ends = self.inner_target[by_target]
         pairs = list(zip(self.inner_source[by_target].tolist(), ends.tolist(), strict=True))
         if not self.view.blocks:
-            _sink(rows, pairs)
+            sink(rows, pairs)
             return self._slackened(np.array(rows, dtype=np.int64))
         block = np.array([self.nodes[i].block for i in order.tolist()])
         bounds = [0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), count]
@@ -183,7 +180,7 @@ class _Placing:
         for start, end in pairwise(bounds):
             rows[start:end] = [floor] * (end - start)
             lo, hi = np.searchsorted(ends, [start, end])
-            _sink(rows, pairs[lo:hi])
+            sink(rows, pairs[lo:hi])
             floor = max(rows[start:end], default=floor - 1) + 1
         return np.array(rows, dtype=np.int64)
 
@@ -218,7 +215,7 @@ class _Placing:
         count = len(order)
         s, t = self.inner_source, self.inner_target
         blocks = [self.nodes[i].block for i in order.tolist()]
-        lane = np.array(_chains(rows, s, t, blocks), dtype=np.int64)
+        lane = np.array(chains(rows, s, t, blocks), dtype=np.int64)
         self.wish[order] = lane
         if lane.max(initial=0) == 0:
             return
@@ -231,7 +228,7 @@ class _Placing:
             of, at = ((t, s), (s, t), (ends, others))[sweep % 3]
             known = np.bincount(of, minlength=count)
             mean = np.bincount(of, weights=lane[at], minlength=count) / np.maximum(known, 1)
-            lane = _own_lanes(rows, np.rint(np.where(known > 0, mean, lane)).astype(np.int64), lane)
+            lane = own_lanes(rows, np.rint(np.where(known > 0, mean, lane)).astype(np.int64), lane)
             length = int(np.abs(lane[s] - lane[t]).sum())
             if length < shortest:
                 best, shortest = lane, length
@@ -409,7 +406,7 @@ class _Placing:
         gutter = np.array([c in GUTTERS for c in columns])
         lane, slot = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         inside = np.flatnonzero(~gutter[column])
-        lane[inside] = _own_lanes(column[inside] * (int(row.max()) + 1) + row[inside], self.wish[inside], inside)
+        lane[inside] = own_lanes(column[inside] * (int(row.max()) + 1) + row[inside], self.wish[inside], inside)
         self._slots(np.flatnonzero(gutter[column]), row, slot)
         widths = [int(lane[column == n].max(initial=0)) + 1 for n in range(len(columns))]
         for n, c in enumerate(columns):
@@ -459,78 +456,3 @@ class _Placing:
             r = int(row[i])
             slot[i] = used.get(r, 0) if (r, 0) in taken or used.get(r, 0) else 0
             used[r] = int(slot[i]) + 1
-
-
-def _sink(rows: list[int], pairs: Iterable[tuple[int, int]]) -> None:
-    """Move targets below their sources; *pairs* are in the order of the targets."""
-    for s, t in pairs:
-        below = rows[s] + 1
-        if rows[t] < below:
-            rows[t] = below
-
-
-def _chains(rows: Ints, sources: Ints, targets: Ints, blocks: Sequence[int]) -> list[int]:
-    """A lane for each node: that of the writer that waits for it, else the first that no other writer waits in.
-
-    Blocks of the program have rows of their own, so each begins with all lanes free.
-    """
-    count = len(rows)
-    far = np.iinfo(np.int64).max
-    first = np.full(count, far)
-    np.minimum.at(first, sources, rows[targets])
-    waits = np.where(first == far, -1, first)
-    # Of everything that a node reads, the lowest lane among the writers that have nothing to wait for before it.
-    due = waits[sources] == rows[targets]
-    by_target = np.argsort(targets[due], kind="stable")
-    reads: dict[int, list[int]] = {}
-    for t, s in zip(targets[due][by_target].tolist(), sources[due][by_target].tolist(), strict=True):
-        reads.setdefault(t, []).append(s)
-    lanes, row_of, until = [0] * count, rows.tolist(), waits.tolist()
-    busy = [-1] * (WIDEST + 1)
-    row, taken, pointer, block = -1, set[int](), 0, 0
-    late: list[int] = []
-    order = np.argsort(rows, kind="stable").tolist()
-
-    def settle() -> None:
-        nonlocal pointer
-        for i in late:
-            while pointer in taken or (pointer < WIDEST and busy[pointer] > row):
-                pointer += 1
-            lanes[i] = pointer
-            taken.add(pointer)
-        for i in chosen:
-            if lanes[i] < WIDEST:
-                busy[lanes[i]] = until[i]
-
-    chosen: list[int] = []
-    for i in order:
-        if row_of[i] != row:
-            settle()
-            row, taken, pointer, late, chosen = row_of[i], set(), 0, [], []
-            if blocks[i] != block:
-                block, busy = blocks[i], [-1] * (WIDEST + 1)
-        chosen.append(i)
-        wished = [lanes[s] for s in reads.get(i, ()) if lanes[s] not in taken]
-        if wished:
-            lanes[i] = min(wished)
-            taken.add(lanes[i])
-        else:
-            late.append(i)
-    settle()
-    return lanes
-
-
-def _own_lanes(cell: Ints, wish: Ints, then: Ints) -> Ints:
-    """A lane of its own for each node of a row: the one wished for, or the next free one in the order of *then*."""
-    if not len(cell):
-        return wish
-    order = np.lexsort((then, wish, cell))
-    sorted_cells, wishes = cell[order], wish[order]
-    starts = np.flatnonzero(np.diff(sorted_cells, prepend=-1))
-    lengths = np.diff(np.append(starts, len(cell)))
-    within = np.arange(len(cell)) - np.repeat(starts, lengths)
-    # A running maximum inside every cell: each cell lies higher than all before it.
-    lift = np.repeat(np.arange(len(starts)), lengths) * (int(wish.max()) + len(cell) + 1)
-    found = np.empty(len(cell), dtype=np.int64)
-    found[order] = np.maximum.accumulate(wishes - within + lift) - lift + within
-    return found

@@ -1,4 +1,4 @@
-"""Smaller views of a graph: layers and repetitions folded, what is near a tensor, what lies between two.
+"""Smaller views of a graph: layers, repetitions and stretches folded.
 
 Every function gives a new view; renderers need not know that anything was left out. A folded node keeps the ids of what
 it stands for (``members``), and its gradient operators are folded with it, so that pairs stay pairs. Each takes a
@@ -8,7 +8,7 @@ constant number of passes over the view.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -331,76 +331,3 @@ def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], 
             keys[n.id] = key._replace(part=(*key.part, slot, n.role, numbers[(op, slot, n.role)]))
         if op in copies:
             copies[n.id] = copies[op]
-
-
-# -- parts ------------------------------------------------------------------------------------------------------------
-
-
-def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
-    """What is at most *radius* operators away from some nodes, along edges in either direction.
-
-    Args:
-        nodes: ids of operators or tensors.
-    """
-    near = _origins(view, nodes)
-    neighbours: dict[str, list[str]] = {}
-    for e in view.edges:
-        neighbours.setdefault(e.source, []).append(e.target)
-        neighbours.setdefault(e.target, []).append(e.source)
-    kinds = {n.id: n.kind for n in view.nodes}
-    here = sorted(near)
-    for _ in range(radius):
-        following: dict[str, None] = {}
-        for i in here:
-            for j in neighbours.get(i, ()):
-                if j not in near:
-                    near.add(j)
-                    following[j] = None
-        # A tensor's own box is on the way between operators, and is no step.
-        for j in [j for j in following if kinds[j] != OP]:
-            for k in neighbours.get(j, ()):
-                if k not in near:
-                    near.add(k)
-                    following[k] = None
-        here = list(following)
-    return kept(view, near)
-
-
-def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
-    """What lies on a way from one of *a* to one of *b* along the edges; empty where none leads there.
-
-    Args:
-        a, b: ids of operators or tensors.
-    """
-    onward: dict[str, list[str]] = {}
-    back: dict[str, list[str]] = {}
-    for e in view.edges:
-        onward.setdefault(e.source, []).append(e.target)
-        back.setdefault(e.target, []).append(e.source)
-    return kept(view, _reached(_origins(view, a), onward) & _reached(_origins(view, b), back))
-
-
-def _reached(start: Iterable[str], by: Mapping[str, list[str]]) -> set[str]:
-    found = set(start)
-    todo = list(found)
-    while todo:
-        for j in by.get(todo.pop(), ()):
-            if j not in found:
-                found.add(j)
-                todo.append(j)
-    return found
-
-
-def _origins(view: GraphView, nodes: Iterable[str]) -> set[str]:
-    """The boxes that nodes are seen by: a tensor without a box by the operator that makes it."""
-    asked = set(nodes)
-    boxes = {e.source for e in view.edges} | {e.target for e in view.edges}
-    made = {e.source for e in view.edges if e.tensor in asked and e.tensor not in boxes}
-    return made | {n.id for n in view.nodes if n.id in asked and (n.kind == OP or n.id in boxes)}
-
-
-def kept(view: GraphView, nodes: set[str]) -> GraphView:
-    """*nodes* with the edges between them, and the tensors on those."""
-    edges = tuple(e for e in view.edges if e.source in nodes and e.target in nodes)
-    shown = nodes | {e.tensor for e in edges}
-    return replace(view, nodes=tuple(n for n in view.nodes if n.id in shown), edges=edges)

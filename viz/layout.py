@@ -19,7 +19,8 @@ from gradtool.engine.collector import paused_gc
 from gradtool.engine.view import BACKWARD, BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from . import frames
-from .cells import GUTTERS, RECOMPUTED, Ints, place
+from .cells import GUTTERS, RECOMPUTED, place
+from .lanes import Ints
 from .scene import GRADIENT, SAVED, SHAPE, VALUE, Box, Frame, Label, Route, Scene
 from .style import ROLES, role_of
 from .text import ADVANCE, cells, fitted, printable, shortened

@@ -23,7 +23,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import Cells, Ints
+from .cells import Cells
+from .lanes import Ints
 
 DOWN: Final = 0
 ALONG: Final = 1

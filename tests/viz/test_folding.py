@@ -9,7 +9,7 @@ import pytest
 import gradtool as paddle
 from gradtool._dispatch import apply
 from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
-from gradtool.viz import fold, from_tape
+from gradtool.viz import excerpt, fold, from_tape
 from gradtool.viz.from_program import view
 from gradtool.viz.layout import mirror
 from tests.viz.geometry import faults
@@ -137,18 +137,18 @@ def test_nothing_is_folded_without_need() -> None:
 def test_focus_takes_what_is_near() -> None:
     _, whole = blocks(4)
     weight = next(n for n in whole.nodes if n.name == "block_2.w")
-    names = {n.name for n in fold.focus(whole, [weight.id], 1).drawn()}
+    names = {n.name for n in excerpt.focus(whole, [weight.id], 1).drawn()}
     assert {"block_2.w", "matmul_v2.2", "matmul_v2_grad.1"} <= names
     assert "matmul_v2.1" not in names
-    assert {n.name for n in fold.focus(whole, [weight.id], 0).drawn()} == {"block_2.w"}
-    wide = fold.focus(whole, [weight.id], 100)
+    assert {n.name for n in excerpt.focus(whole, [weight.id], 0).drawn()} == {"block_2.w"}
+    wide = excerpt.focus(whole, [weight.id], 100)
     assert len(wide.drawn()) == len(whole.drawn())
 
 
 def test_path_takes_what_lies_between() -> None:
     loss, whole = blocks(2)
     ids = {n.name: n.id for n in whole.nodes}
-    between = {n.name for n in fold.path(whole, [ids["block_1.w"]], [ids[loss.name]]).drawn()}
+    between = {n.name for n in excerpt.path(whole, [ids["block_1.w"]], [ids[loss.name]]).drawn()}
     assert between == {
         "block_1.w",
         "matmul_v2.1",
@@ -159,7 +159,7 @@ def test_path_takes_what_lies_between() -> None:
         "reduce_mean.0",
         loss.name,
     }
-    assert fold.path(whole, [ids[loss.name]], [ids["x"]]).nodes == ()
+    assert excerpt.path(whole, [ids[loss.name]], [ids["x"]]).nodes == ()
 
 
 def test_folding_costs_in_proportion_to_the_program() -> None:
