@@ -1,0 +1,262 @@
+"""One HTML file that needs nothing else: the picture, what is known of every node, and the script that moves it.
+
+The script and the style lie in ``viz/page`` as plain files. They are put into the page as they are, and the page's content
+security policy allows exactly these two texts and no connection to anywhere. What comes from the program stands in one
+block of JSON, in which no character can end the block, and the script adds it to the page as text only.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+
+import gradtool
+from gradtool.engine.view import BACKWARD, OP
+
+from ..details import Details, shown
+from ..layers import layers
+from ..legend import FLOW, LINES, Colouring, heading, roles
+from ..scene import KINDS, Box, Route, Scene
+from ..style import NodeStyle, role_of
+from ..text import FONT, printable
+from .svg import SHAPES
+
+SCRIPTS: Final = (
+    "graph.js",
+    "trace.js",
+    "search.js",
+    "bins.js",
+    "viewport.js",
+    "fold.js",
+    "elements.js",
+    "draw.js",
+    "panel.js",
+    "table.js",
+    "printing.js",
+    "main.js",
+)
+"""The files of the script; each uses only those before it."""
+
+LONGEST_TITLE: Final = 200
+_NOTHING: Final = Details()
+_SIGN: Final = (26.0, 16.0)
+
+
+def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | None = None) -> str:
+    """The scene as an HTML file.
+
+    Args:
+        details: call stacks, source and values, shown for the node that is selected.
+        colouring: fills in place of those of the roles.
+
+    Returns:
+        The same text for the same arguments, every time.
+    """
+    script, style = _script(), _style()
+    title = printable(heading(scene.view))
+    if len(title) > LONGEST_TITLE:
+        title = title[: LONGEST_TITLE - 1] + "…"
+    kinds = {r.kind for r in scene.routes}
+    boxes = len(scene.boxes)
+    parts = {
+        "script_hash": _hash(script),
+        "style_hash": _hash(style),
+        "version": escape(gradtool.__version__),
+        "title": escape(title),
+        "heading": escape(title),
+        "description": escape(f"{title}: {boxes} {'box' if boxes == 1 else 'boxes'}"),
+        "style": style,
+        "flow": escape(FLOW[scene.view.part]),
+        "lines": "".join(_line(kind) for kind in KINDS if kind in kinds),
+        "data": embedded(_data(scene, details, colouring)),
+        "script": script,
+    }
+    return _PLACE.sub(lambda found: parts[found[1]], _text("page.html"))
+
+
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+@cache
+def _text(name: str) -> str:
+    return (files("gradtool.viz") / "page" / name).read_text(encoding="utf-8")
+
+
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
+_INDENT = re.compile(r"\n\s+")
+
+
+@cache
+def _script() -> str:
+    """All files as one script: each a function that returns what it exports. Comments and indentation stay at home."""
+    modules = []
+    for name in SCRIPTS:
+        text = _text(name)
+        exported = ", ".join(_EXPORT.findall(text))
+        body = _IMPORT.sub(r"const \1 = $\2;", _EXPORT.sub("", _COMMENT.sub("", text)))
+        modules.append(f"const ${name.removesuffix('.js')} = (() => {{\n{body}return {{ {exported} }};\n}})();\n")
+    return _INDENT.sub("\n", '"use strict";\n' + "".join(modules))
+
+
+@cache
+def _style() -> str:
+    return _INDENT.sub("\n", f":root {{ --code: {FONT}; }}\n{_text('page.css')}")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def embedded(data: Any) -> str:
+    """JSON that can stand inside a ``script`` element: nothing in it ends the element or begins a comment."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _UNSAFE.sub(lambda c: f"\\u{ord(c[0]):04x}", text)
+
+
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def _line(kind: str) -> str:
+    """An entry of the legend for a kind of edge."""
+    sign = f'<svg class="edge {kind}" viewBox="0 0 30 18" aria-hidden="true"><path d="M0 9H30"/></svg>'
+    return f"<li>{sign}{escape(LINES[kind])}</li>"
+
+
+class _Words:
+    """Texts that come again and again, each once."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self._places.setdefault(text, len(self._places))
+
+    def all(self) -> list[str]:
+        return list(self._places)
+
+
+def _data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
+    """What the script draws; ``graph.js`` reads it."""
+    view = scene.view
+    routed = {r.edge for r in scene.routes}
+    touched = {b.node for b in scene.boxes}
+    for i in routed:
+        edge = view.edges[i]
+        touched.update((edge.source, edge.target, edge.tensor))
+    nodes = [n for n in view.nodes if n.id in touched]
+    index = {n.id: i for i, n in enumerate(nodes)}
+    by_id = {n.id: n for n in nodes}
+    word, outline = _Words(), _Words()
+
+    def box(b: Box) -> list[Any]:
+        node = by_id[b.node]
+        path = SHAPES[_shape(roles([node])[0][1])](0.0, 0.0, b.width, b.height)
+        fill = word(colouring.fill(node)) if colouring is not None else -1
+        numbers = [*map(_number, (b.x, b.y, b.width, b.height)), b.row]
+        return [index[b.node], *numbers, word(b.column), outline(path), fill, *(word(t) for t in b.lines if t)]
+
+    def edge(r: Route) -> list[Any]:
+        e = view.edges[r.edge]
+        ends = [index[e.source], index[e.target], index[e.tensor]]
+        found = [*ends, word(e.slot), KINDS.index(r.kind), [_number(n) for point in r.points for n in point]]
+        if r.label is not None:
+            found.append([word(r.label.text), _number(r.label.x), _number(r.label.y), word(r.label.anchor)])
+        return found
+
+    stack_of, stacks = _stacks(details, touched)
+    return {
+        "title": printable(heading(view)),
+        "width": _number(scene.width),
+        "height": _number(scene.height),
+        "nodes": [
+            [
+                n.id,
+                int(n.kind == OP),
+                printable(n.name),
+                word(n.type),
+                word(role_of(n)),
+                int(n.part == BACKWARD),
+                int(n.role == "loss"),
+                word(n.spec),
+                index.get(n.pair, -1) if n.pair is not None else -1,
+                word(printable(n.source)),
+                word(printable(n.scope)),
+            ]
+            for n in nodes
+        ],
+        "boxes": [box(b) for b in scene.boxes],
+        "edges": [edge(r) for r in scene.routes],
+        "frames": _frames(scene),
+        "roles": {role: {"letter": s.letter, "meaning": s.meaning, **_look(s)} for role, s in roles(nodes)},
+        "legend": [_entry(s, colouring) for _, s in roles(by_id[b.node] for b in scene.boxes)],
+        "colours": [] if colouring is None else [*colouring.entries, ("not known", "#FFFFFF")],
+        "colourTitle": "" if colouring is None else colouring.title,
+        "stackOf": stack_of,
+        "stacks": stacks,
+        "files": {file: {str(n): line for n, line in lines.items()} for file, lines in details.files.items()},
+        "values": {i: shown(found) for i, found in details.values.items() if i in touched},
+        "outlines": outline.all(),
+        "words": word.all(),
+    }
+
+
+def _number(value: float) -> float:
+    """To a tenth of a pixel, and without a point where it can be."""
+    rounded = round(value, 1)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _shape(style: NodeStyle) -> str:
+    return "rounded" if style.border == "rounded" else style.shape
+
+
+def _look(style: NodeStyle) -> dict[str, Any]:
+    return {"fill": style.fill, "dashed": int(style.border == "dashed"), "bold": int(style.border == "bold")}
+
+
+def _entry(style: NodeStyle, colouring: Colouring | None) -> dict[str, Any]:
+    width, height = _SIGN
+    look = _look(style) | ({"fill": "#FFFFFF"} if colouring is not None else {})
+    outline = SHAPES[_shape(style)](0.0, 0.0, width, height)
+    return {
+        "letter": style.letter,
+        "meaning": style.meaning,
+        **look,
+        "outline": outline,
+        "width": width,
+        "height": height,
+    }
+
+
+def _frames(scene: Scene) -> list[list[Any]]:
+    """What can be collapsed: the frames of the scene with their places, and layers around them that have none."""
+    row = {b.node: b.row for b in scene.boxes}
+    found: list[list[Any]] = []
+    spans = set()
+    for f in scene.frames:
+        rows = [row[n] for n in f.nodes if n in row]
+        if rows:
+            spans.add((min(rows), max(rows)))
+            place = list(map(_number, (f.x, f.y, f.width, f.height)))
+            found.append([f.id, f.kind, printable(f.title), min(rows), max(rows), 0, place])
+    taken = {f.id for f in scene.frames}
+    for layer in layers(scene):
+        if (layer.first, layer.last) not in spans:
+            id_ = layer.id if layer.id not in taken else f"{layer.id}~"
+            found.append([id_, "layer", printable(layer.title), layer.first, layer.last, layer.depth, None])
+    return found
+
+
+def _stacks(details: Details, touched: set[str]) -> tuple[dict[str, int], list[Any]]:
+    """Operator -> position of its stack among those that differ."""
+    places: dict[tuple[Any, ...], int] = {}
+    of = {i: places.setdefault(stack, len(places)) for i, stack in details.stacks.items() if i in touched}
+    return of, [[list(call) for call in stack] for stack in places]
