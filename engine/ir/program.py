@@ -128,6 +128,11 @@ class Program:
     def __repr__(self) -> str:
         return self.to_string()
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What notebooks show: the program's graph as a picture, its text for those that show none."""
+        picture = importlib.import_module("gradtool.viz").graph(self)
+        return {**picture._repr_mimebundle_(), "text/plain": self.to_string()}
+
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, DenseTensor]:
         """The values of persistable variables, by name.
 

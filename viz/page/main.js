@@ -363,6 +363,7 @@ listen("unfold", () => foldAll(false));
 listen("as-table", () => showTable(part("table").hidden));
 listen("theme", changeTheme);
 listen("keys", () => help(true));
+listen("enough", () => help(false));
 listen("close", () => select(null));
 listen("skip", (event) => {
   event.preventDefault();

@@ -1,0 +1,309 @@
+"""Pictures of graphs for programs and notebooks: ``gradtool.viz.graph`` and ``gradtool.viz.pairs``."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import webbrowser
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from gradtool.engine.eager.parameter import parameters_at
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.errors import ArgumentTypeError, UsageError, did_you_mean
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.source import Location
+from gradtool.engine.view import BOTH, PARTS, GraphView
+from gradtool.engine.writing import write_files
+
+from . import from_program, from_tape
+from .details import Details, details, statistics
+from .recorded import leaf_tensors
+from .table import Table
+
+Values = Mapping[str, Mapping[str, float]]
+
+NOTEBOOK_SVG: Final = 400
+"""Nodes up to which a notebook gets an SVG picture beside the HTML page."""
+
+_HEIGHT: Final = 640
+
+
+def graph(
+    of: Any,
+    *,
+    part: str = BOTH,
+    title: str = "",
+    collapse: str = "auto",
+    values: Mapping[str, Any] | None = None,
+) -> Picture:
+    """The picture of a graph.
+
+    Args:
+        of: a ``Program``; a variable of one, which is shown as the loss; a Tensor of dynamic mode, or several, whose
+            recorded graph is shown.
+        part: ``forward``, ``backward`` or ``both``.
+        title: stands above the picture.
+        collapse: how pictures of large graphs are folded: ``auto``, ``none``, ``layer`` or ``repeat``. The HTML page
+            always holds everything; there it is the reader who folds.
+        values: name -> array, whose norms the page then shows. In dynamic mode parameters and other leaves are known
+            without it, with their gradients.
+
+    Returns:
+        A :class:`Picture`, which notebooks show as it stands.
+
+    Raises:
+        TypeError: *of* has no graph.
+        ValueError: *part* or *collapse* is unknown.
+
+    >>> import gradtool as paddle
+    >>> from gradtool import viz
+    >>> w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> print(viz.graph((w * w).sum()).text().splitlines()[-1])
+    2 of 2 forward ops have a gradient op
+    """
+    from .fold import FOLDS
+
+    for name, value, known in (("part", part, PARTS), ("collapse", collapse, FOLDS)):
+        if value not in known:
+            raise UsageError(
+                f"viz.graph: {name} must be one of {', '.join(known)}, but received {value!r}.",
+                hint=did_you_mean(str(value), known),
+            )
+    view, locations, known_values = _seen(of, title)
+    return Picture(
+        view.only(part),
+        locations=_of_part(view, part, locations),
+        collapse=collapse,
+        values=lambda: {**known_values(), **_by_name(view, values or {})},
+    )
+
+
+def pairs(of: Any, *, title: str = "") -> Table:
+    """Forward operators beside their gradient operators, with what is kept between them.
+
+    Args:
+        of, title: as for :func:`graph`.
+
+    Returns:
+        A table, which prints as text and which notebooks show as a table.
+    """
+    from .legend import heading
+    from .render import text
+
+    view = _seen(of, title)[0]
+    return Table(heading(view), *text.table(view))
+
+
+class Picture:
+    """A graph that can be shown, printed and saved.
+
+    Attributes:
+        view: everything in it, unfolded.
+    """
+
+    def __init__(
+        self,
+        view: GraphView,
+        *,
+        locations: Sequence[Location] = (),
+        collapse: str = "auto",
+        values: Callable[[], Values] = dict,
+    ) -> None:
+        self.view = view
+        self._locations = locations
+        self._collapse = collapse
+        self._values = values
+
+    def __repr__(self) -> str:
+        from .legend import heading
+
+        return f"<picture: {heading(self.view)}, {len(self.view.drawn())} nodes>"
+
+    @cached_property
+    def folded(self) -> GraphView:
+        """The view as pictures that cannot be folded by their readers show it."""
+        from .fold import fold
+
+        return fold(self.view, self._collapse)
+
+    @cached_property
+    def details(self) -> Details:
+        """Call stacks, source text and values, as the HTML page shows them."""
+        return details(self.view, self._locations, self._values())
+
+    def text(self, *, ascii: bool = False) -> str:
+        """Lines for a terminal: forward operators beside their gradient operators."""
+        from .render import text
+
+        return text.render(self.view, ascii=ascii)
+
+    def dot(self) -> str:
+        """Text for Graphviz."""
+        from .render import dot
+
+        return dot.render(self.folded)
+
+    def svg(self) -> str:
+        """An SVG file."""
+        from .layout import mirror
+        from .render import svg
+
+        return svg.render(mirror(self.folded))
+
+    def html(self) -> str:
+        """An HTML file that needs nothing else, with search, collapsing, source and values."""
+        from .layout import mirror
+        from .render import html
+
+        return html.render(mirror(self.view), details=self.details)
+
+    def json(self) -> str:
+        """JSON for other programs."""
+        from .render import json
+
+        return json.render(self.view)
+
+    def mermaid(self) -> str:
+        """A Mermaid flowchart."""
+        from .render import mermaid
+
+        return mermaid.render(self.folded)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file, whole or not at all.
+
+        Args:
+            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid) or ``.txt``.
+
+        Raises:
+            ValueError: another ending.
+            OSError: the file cannot be written.
+        """
+        name = os.fspath(path)
+        ending = os.path.splitext(name)[1].lower()
+        render = FORMATS.get(ending)
+        if render is None:
+            raise UsageError(
+                f"Picture.save: cannot tell from {name!r} what to write: its ending must be one of {', '.join(FORMATS)}.",
+                hint=did_you_mean(ending, FORMATS) or "picture.save('graph.html')",
+            )
+        write_files({name: render(self).encode("utf-8", "backslashreplace")})
+
+    def show(self) -> None:
+        """Show the picture: in a notebook below the cell, elsewhere as a page in the browser."""
+        display = _notebook_display()
+        if display is not None:
+            display(self)
+            return
+        folder = tempfile.mkdtemp(prefix="gradtool-")
+        file = Path(folder, "graph.html")
+        self.save(file)
+        webbrowser.open(file.as_uri())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What notebooks show: an HTML page in a frame of its own; an SVG picture and text for those that cannot."""
+        bundle = {"text/plain": self.text(), "text/html": framed(self.html())}
+        if len(self.view.drawn()) <= NOTEBOOK_SVG:
+            bundle["image/svg+xml"] = self.svg()
+        return bundle
+
+
+FORMATS: Final[dict[str, Callable[[Picture], str]]] = {
+    ".html": Picture.html,
+    ".htm": Picture.html,
+    ".svg": Picture.svg,
+    ".dot": Picture.dot,
+    ".gv": Picture.dot,
+    ".json": Picture.json,
+    ".mmd": Picture.mermaid,
+    ".mermaid": Picture.mermaid,
+    ".txt": Picture.text,
+}
+"""Ending of a file -> what is written to it."""
+
+
+def framed(page: str) -> str:
+    """A page inside another one, from which it can reach nothing."""
+    return (
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="graph" '
+        f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8888;border-radius:6px"></iframe>'
+    )
+
+
+def _notebook_display() -> Callable[[Any], Any] | None:
+    """IPython's ``display`` inside a notebook; IPython is never imported for it."""
+    import sys
+
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    if running is None or not hasattr(running, "kernel"):
+        return None
+    import importlib
+
+    return importlib.import_module("IPython.display").display  # type: ignore[no-any-return]
+
+
+# -- what can be drawn ------------------------------------------------------------------------------------------------
+
+_Seen = tuple[GraphView, list[Location], Callable[[], Values]]
+
+
+def _seen(of: Any, title: str) -> _Seen:
+    """View, locations of the operators, and values that are known anyway."""
+    if isinstance(of, Program):
+        return _static(of, None, title)
+    if isinstance(of, Variable):
+        return _static(of.block.program, of, title)
+    tensors = [of] if isinstance(of, Tensor) else list(of) if isinstance(of, (list, tuple)) else []
+    if not tensors or not all(isinstance(t, Tensor) for t in tensors):
+        raise ArgumentTypeError(
+            f"viz.graph: expected a Program, a Variable, a Tensor or a list of Tensors, but received {type(of).__name__}.",
+            hint="viz.graph(loss)",
+        )
+    found = from_tape.graph(tensors, title=title)
+    return found.view, list(found.locations), lambda: _of_leaves(found)
+
+
+def _static(program: Program, loss: Variable | None, title: str) -> _Seen:
+    locations = [op.loc for block in program.blocks for op in block.ops]
+    return from_program.view(program, title=title, loss=loss), locations, dict
+
+
+def _of_part(view: GraphView, part: str, locations: list[Location]) -> list[Location]:
+    kept = {n.id for n in view.only(part).nodes}
+    operators = [n.id for n in view.nodes if n.kind == "op"]
+    return [where for i, where in zip(operators, locations, strict=True) if i in kept]
+
+
+def _of_leaves(found: from_tape.TapeGraph) -> Values:
+    """Statistics of the leaves of a tape, and of their gradients where they have some."""
+    by_id = found.view.by_id()
+    leaves = {place: i for i, place in found.places.items() if isinstance(place, Leaf)}
+    known = leaf_tensors(found.nodes.values()) | parameters_at(set(leaves))
+    values = {}
+    for place, i in leaves.items():
+        tensor = known.get(place)
+        if tensor is None:
+            continue
+        values[i] = statistics(tensor.numpy())
+        gradient = by_id[i].pair
+        if tensor.grad is not None and gradient is not None:
+            values[gradient] = statistics(np.asarray(tensor.grad.numpy()))
+    return values
+
+
+def _by_name(view: GraphView, values: Mapping[str, Any]) -> Values:
+    ids = {n.name: n.id for n in view.nodes}
+    unknown = [name for name in values if name not in ids]
+    if unknown:
+        raise UsageError(
+            f"viz.graph: values has {unknown[0]!r}, which the graph does not.", hint=did_you_mean(unknown[0], ids)
+        )
+    return {ids[name]: statistics(np.asarray(value)) for name, value in values.items()}

@@ -1,0 +1,114 @@
+"""Mermaid text: a flowchart for pages that draw such blocks, such as those of GitHub and GitLab.
+
+Mermaid reads its labels as HTML and Markdown. Here every character that means something to either is an entity code, so a
+label shows what the name is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from gradtool.engine.view import OP, EdgeView, GraphView, NodeView
+
+from ..legend import FLOW, heading
+from ..style import ROLES, look, role_of
+from ..text import printable, shortened
+
+MOST_EDGES: Final = 500
+MOST_CHARACTERS: Final = 50_000
+"""What Mermaid draws unless its ``maxEdges`` and ``maxTextSize`` are raised, which the text itself cannot do."""
+
+LONGEST: Final = 48
+
+_SHAPES: Final = {
+    "box": ('["', '"]'),
+    "parallelogram": ('[/"', '"/]'),
+    "cylinder": ('[("', '")]'),
+    "doubleoctagon": ('[["', '"]]'),
+    "hexagon": ('{{"', '"}}'),
+    "ellipse": ('(["', '"])'),
+    "rounded": ('("', '")'),
+}
+
+
+def render(view: GraphView) -> str:
+    """The view as a Mermaid flowchart; the same text for the same view, every time."""
+    body = "\n".join(_lines(view)) + "\n"
+    notes = "".join(f"%% {note}\n" for note in _notes(len(view.edges), len(body)))
+    return notes + body
+
+
+def notes(view: GraphView) -> list[str]:
+    """What has to be said of a graph that is larger than Mermaid draws by default; nothing for others."""
+    return _notes(len(view.edges), len(render(view)))
+
+
+def _notes(edges: int, characters: int) -> list[str]:
+    found = []
+    if edges > MOST_EDGES:
+        found.append(f"{edges} edges: Mermaid draws at most {MOST_EDGES} unless its setting maxEdges is raised")
+    if characters > MOST_CHARACTERS:
+        found.append(
+            f"{characters} characters: Mermaid reads at most {MOST_CHARACTERS} unless its setting maxTextSize is raised"
+        )
+    return found
+
+
+def _lines(view: GraphView) -> Iterator[str]:
+    by_id = view.by_id()
+    drawn = view.drawn()
+    yield f"%% {printable(heading(view))}"
+    yield f"%% {FLOW[view.part]}; dotted: a forward value kept for backward, or only its shape"
+    yield "flowchart TB"
+    yield from _grouped(drawn)
+    for edge in view.edges:
+        yield f"    {edge.source} {_arrow(edge, by_id)} {edge.target}"
+    used = {role_of(n) for n in drawn}
+    for role, style in ROLES.items():
+        if role in used:
+            border = {"dashed": ",stroke-dasharray:4 2", "bold": ",stroke-width:2.5px"}.get(style.border, "")
+            yield f"    classDef {role} fill:{style.fill},stroke:#222,color:#000{border}"
+            members = ",".join(n.id for n in drawn if role_of(n) == role)
+            yield f"    class {members} {role}"
+
+
+def _grouped(drawn: Iterable[NodeView]) -> Iterator[str]:
+    """The nodes, those of a scope inside a subgraph; scopes in the order of their first node."""
+    groups: dict[tuple[str, str], list[NodeView]] = {}
+    for node in drawn:
+        groups.setdefault((node.scope, node.part if node.scope else ""), []).append(node)
+    number = 0
+    for (scope, part), nodes in groups.items():
+        if not scope:
+            yield from (f"    {_node(n)}" for n in nodes)
+            continue
+        yield f'    subgraph scope{number}["{_escaped(shortened(printable(scope), LONGEST))} · {part}"]'
+        yield from (f"        {_node(n)}" for n in nodes)
+        yield "    end"
+        number += 1
+
+
+def _node(node: NodeView) -> str:
+    style = look(node)
+    start, end = _SHAPES["rounded" if style.border == "rounded" else style.shape]
+    about = printable(node.source) if node.kind == OP else node.spec
+    lines = [f"{style.letter} {shortened(printable(node.name), LONGEST)}", about]
+    return f"{node.id}{start}{'<br/>'.join(_escaped(line) for line in lines if line)}{end}"
+
+
+def _arrow(edge: EdgeView, by_id: dict[str, NodeView]) -> str:
+    arrow = "-.->" if edge.saved or edge.shape_only else "-->"
+    if edge.tensor in (edge.source, edge.target):
+        return arrow
+    tensor = by_id[edge.tensor]
+    return f'{arrow}|"{_escaped(shortened(printable(tensor.name), LONGEST))}"|'
+
+
+_PLAIN = re.compile(r"[^\w .,·…/+-]")
+
+
+def _escaped(text: str) -> str:
+    """*text* with an entity code for every character that could mean something."""
+    return _PLAIN.sub(lambda c: f"#{ord(c[0])};", text)

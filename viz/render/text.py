@@ -1,0 +1,218 @@
+"""The graph for a terminal: forward operators beside their gradient operators, with lines between those that feed each
+other where there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
+
+from ..legend import heading
+from ..text import cells, printable
+
+NOTHING: Final = "–"
+MOST_ROWS: Final = 80
+MOST_LANES: Final = 12
+"""A graph with more rows, or with more lines beside each other, is shown without lines."""
+
+_SIGNS: Final = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"
+"""A sign for every set of directions: 1 up, 2 down, 4 left, 8 right."""
+_LINES_IN_ASCII: Final = {c: "|" if i < 4 else "+" if i % 4 else "-" for i, c in enumerate(_SIGNS) if i}
+_ASCII: Final = str.maketrans(
+    {"–": "-", "↔": "<->", "▶": ">", "◀": "<", "·": "|", "×": "x", "…": "...", **_LINES_IN_ASCII}
+)
+
+
+class Pair(NamedTuple):
+    """A forward operator and one of its gradient operators; either may be missing.
+
+    Attributes:
+        saved: the forward values that the gradient operator keeps alive.
+        first: whether no earlier pair has the same forward operator.
+    """
+
+    forward: NodeView | None
+    backward: NodeView | None
+    saved: tuple[NodeView, ...]
+    first: bool = True
+
+    @property
+    def source(self) -> str:
+        return printable((self.forward or self.backward).source) if self.forward or self.backward else ""  # type: ignore[union-attr]
+
+
+def pairs(view: GraphView) -> list[Pair]:
+    """Forward operators in their order with their gradient operators; then backward operators that belong to none."""
+    by_id = view.by_id()
+    saved: dict[str, dict[str, NodeView]] = {}
+    for e in view.edges:
+        if e.saved:
+            saved.setdefault(e.target, {})[e.tensor] = by_id[e.tensor]
+    operators = [n for n in view.nodes if n.kind == OP]
+    backward: dict[str, list[NodeView]] = {}
+    for n in operators:
+        if n.part == BACKWARD and n.pair is not None:
+            backward.setdefault(n.pair, []).append(n)
+    found = []
+    for n in operators:
+        if n.part == FORWARD:
+            for i, b in enumerate(backward.pop(n.id, [None])):  # type: ignore[list-item]
+                kept = tuple(saved.get(b.id, {}).values()) if b is not None else ()
+                found.append(Pair(n, b, kept, i == 0))
+    left = {b.id for found_ in backward.values() for b in found_}
+    for n in operators:
+        if n.part == BACKWARD and (n.pair is None or n.id in left):
+            found.append(Pair(None, n, tuple(saved.get(n.id, {}).values())))
+    return found
+
+
+def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: forward, saved, ↔, backward, source."""
+    call = _Calls(view)
+    rows = []
+    for pair in pairs(view):
+        both = pair.forward is not None and pair.backward is not None
+        rows.append(
+            [
+                call(pair.forward) if pair.forward is not None and pair.first else "",
+                ", ".join(printable(n.name) for n in pair.saved) or NOTHING,
+                "↔" if both else "",
+                call(pair.backward) if pair.backward is not None else NOTHING,
+                pair.source or NOTHING,
+            ]
+        )
+    return ["forward", "saved", "", "backward", "source"], rows
+
+
+def render(view: GraphView, *, ascii: bool = False) -> str:
+    """The view as lines of text.
+
+    Args:
+        ascii: no character outside ASCII; those of names become escapes.
+    """
+    return "\n".join(_lines(view, _in_ascii if ascii else str)) + "\n"
+
+
+def _in_ascii(text: str) -> str:
+    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _lines(view: GraphView, form: Callable[[str], str]) -> Iterator[str]:
+    yield form(printable(heading(view)))
+    headings, rows = table(view)
+    columns: list[list[str]] = [list(c) for c in zip(headings, *rows, strict=True)]
+    found = pairs(view)
+    left, right = _wires(view, found)
+    if left is not None and right is not None:
+        columns = [["", *left], *columns[:4], ["", *right], columns[4]]
+    columns = [[form(cell) for cell in column] for column in columns]
+    widths = [max(map(cells, column)) for column in columns]
+    for row in zip(*columns, strict=True):
+        yield "  ".join(c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True) if w).rstrip()
+    operators = sum(1 for n in view.nodes if n.kind == OP and n.part == FORWARD)
+    paired = len({p.forward.id for p in found if p.forward is not None and p.backward is not None})
+    of = f"{operators} forward {'op' if operators == 1 else 'ops'}"
+    last = f"{paired} of {of} {'has' if paired == 1 else 'have'} a gradient op"
+    yield last if left is not None else form(f"{last} · too large for lines between them")
+
+
+class _Calls:
+    """Operators as calls: ``y float32[-1, 8] = relu(x)``; of a gradient operator the arriving gradients first, then ``;``."""
+
+    def __init__(self, view: GraphView) -> None:
+        self._by_id = view.by_id()
+        self._read: dict[str, list[str]] = {}
+        self._written: dict[str, dict[str, None]] = {}
+        for e in view.edges:
+            self._read.setdefault(e.target, []).append(e.tensor)
+            self._written.setdefault(e.source, {})[e.tensor] = None
+
+    def __call__(self, op: NodeView) -> str:
+        written = [self._by_id[t] for t in self._written.get(op.id, ())]
+        read = [self._by_id[t] for t in self._read.get(op.id, ())]
+        outputs = ", ".join(_names(written))
+        arguments = ", ".join(_names(read))
+        if op.part == BACKWARD:
+            arriving = _names(n for n in read if n.part == BACKWARD)
+            kept = dict.fromkeys(_names(n for n in read if n.part == FORWARD))
+            arguments = "; ".join(", ".join(names) for names in (arriving, kept) if names)
+        elif written:
+            outputs += f" {written[0].spec}"
+        call = f"{printable(op.type)}({arguments})"
+        return f"{outputs} = {call}" if outputs else call
+
+
+def _names(nodes: Iterable[NodeView]) -> list[str]:
+    return [printable(n.name) for n in nodes]
+
+
+# -- lines between operators ------------------------------------------------------------------------------------------
+
+
+def _wires(view: GraphView, found: Sequence[Pair]) -> tuple[list[str] | None, list[str] | None]:
+    """A cell of signs for each row, left of the forward operators and right of the backward ones; None without room."""
+    if len(found) > MOST_ROWS:
+        return None, None
+    forward = {p.forward.id: i for i, p in reversed(list(enumerate(found))) if p.forward is not None}
+    backward = {p.backward.id: i for i, p in enumerate(found) if p.backward is not None}
+    sides = []
+    for rows, outwards in ((forward, True), (backward, False)):
+        nets: dict[int, set[int]] = {}
+        for e in view.edges:
+            if e.source in rows and e.target in rows and rows[e.source] != rows[e.target]:
+                nets.setdefault(rows[e.source], set()).add(rows[e.target])
+        lanes = _lanes(nets)
+        if len(lanes) > MOST_LANES:
+            return None, None
+        sides.append(_side(len(found), lanes, outwards))
+    return sides[0], sides[1]
+
+
+Net = tuple[int, set[int]]
+"""The row that a line comes from, and those it leads to."""
+
+
+def _lanes(nets: Mapping[int, set[int]]) -> list[list[Net]]:
+    """Lines in as few lanes as they need; those of a lane do not touch each other."""
+    lanes: list[list[Net]] = []
+    ends: list[int] = []
+    for source, targets in sorted(nets.items(), key=lambda n: (min(n[0], *n[1]), n[0])):
+        top, bottom = min(source, *targets), max(source, *targets)
+        lane = next((i for i, end in enumerate(ends) if end < top), len(ends))
+        if lane == len(ends):
+            lanes.append([])
+            ends.append(bottom)
+        lanes[lane].append((source, targets))
+        ends[lane] = bottom
+    return lanes
+
+
+def _side(count: int, lanes: Sequence[Sequence[Net]], left: bool) -> list[str]:
+    """The signs of every row; lane 0 is next to the operators."""
+    up = [[False] * len(lanes) for _ in range(count)]
+    down = [[False] * len(lanes) for _ in range(count)]
+    joins = [[False] * len(lanes) for _ in range(count)]
+    arrives = [False] * count
+    for i, lane in enumerate(lanes):
+        for source, targets in lane:
+            top, bottom = min(source, *targets), max(source, *targets)
+            for r in range(top, bottom + 1):
+                up[r][i], down[r][i] = r > top, r < bottom
+            for r in (source, *targets):
+                joins[r][i] = True
+                arrives[r] = arrives[r] or r in targets
+    return [_cell(up[r], down[r], joins[r], arrives[r], left) for r in range(count)]
+
+
+def _cell(up: list[bool], down: list[bool], joins: list[bool], arrives: bool, left: bool) -> str:
+    outermost = max((i for i, j in enumerate(joins) if j), default=-1)
+    signs = []
+    for i in range(len(joins)):
+        if i > outermost or (not joins[i] and (up[i] or down[i])):  # a line that goes by stays whole
+            signs.append(_SIGNS[up[i] + 2 * down[i]])
+            continue
+        inner, outer = True, i < outermost
+        signs.append(_SIGNS[up[i] + 2 * down[i] + (4 * outer + 8 * inner if left else 4 * inner + 8 * outer)])
+    end = " " if outermost < 0 else "─" if not arrives else "▶" if left else "◀"
+    return "".join(reversed(signs)) + end if left else end + "".join(signs)

@@ -1,0 +1,44 @@
+"""Tables as results: text when printed, a table in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from .text import cells, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under headings.
+
+    Attributes:
+        title: what it is of.
+    """
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _lines(self) -> Iterator[str]:
+        lines = [list(self.headings), *(list(map(printable, row)) for row in self.rows)]
+        widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            yield "  ".join(c + " " * (w - cells(c)) for c, w in zip(line, widths, strict=True)).rstrip()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        head = "".join(f'<th scope="col">{escape(h)}</th>' for h in self.headings)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(printable(c))}</td>' for c in row)}</tr>" for row in self.rows)
+        html = (
+            f"<table><caption>{escape(printable(self.title))}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+        return {"text/plain": str(self), "text/html": html}
