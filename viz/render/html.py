@@ -28,18 +28,18 @@ from ..text import FONT, printable
 from .svg import SHAPES
 
 SCRIPTS: Final = (
-    "graph.js",
-    "trace.js",
-    "search.js",
-    "bins.js",
-    "viewport.js",
-    "fold.js",
-    "elements.js",
-    "draw.js",
-    "panel.js",
-    "table.js",
-    "printing.js",
-    "main.js",
+    "graph.mjs",
+    "trace.mjs",
+    "search.mjs",
+    "bins.mjs",
+    "viewport.mjs",
+    "fold.mjs",
+    "elements.mjs",
+    "draw.mjs",
+    "panel.mjs",
+    "table.mjs",
+    "printing.mjs",
+    "main.mjs",
 )
 """The files of the script; each uses only those before it."""
 
@@ -88,7 +88,7 @@ def _text(name: str) -> str:
     return (files("gradtool.viz") / "page" / name).read_text(encoding="utf-8")
 
 
-_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.mjs";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
 _INDENT = re.compile(r"\n\s+")
@@ -102,7 +102,8 @@ def _script() -> str:
         text = _text(name)
         exported = ", ".join(_EXPORT.findall(text))
         body = _IMPORT.sub(r"const \1 = $\2;", _EXPORT.sub("", _COMMENT.sub("", text)))
-        modules.append(f"const ${name.removesuffix('.js')} = (() => {{\n{body}return {{ {exported} }};\n}})();\n")
+        module = name.removesuffix(".mjs")
+        modules.append(f"const ${module} = (() => {{\n{body}return {{ {exported} }};\n}})();\n")
     return _INDENT.sub("\n", '"use strict";\n' + "".join(modules))
 
 
@@ -144,7 +145,7 @@ class _Words:
 
 
 def _data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
-    """What the script draws; ``graph.js`` reads it."""
+    """What the script draws; ``graph.mjs`` reads it."""
     view = scene.view
     routed = {r.edge for r in scene.routes}
     touched = {b.node for b in scene.boxes}

@@ -1,6 +1,6 @@
 // The graph as a table, for screen readers and for everybody who likes to read.
 
-import { html } from "./elements.js";
+import { html } from "./elements.mjs";
 
 const PAGE = 200;
 const HEADINGS = ["name", "what", "partner", "shape", "reads", "writes", "layer", "source"];
@@ -25,11 +25,16 @@ export class TableView {
   fill() {
     const { first, nodes } = this;
     const last = Math.min(first + PAGE, nodes.length);
-    const caption = nodes.length === 0 ? "nothing found" : `${first + 1} to ${last} of ${nodes.length}, in the order of the picture`;
+    const caption =
+      nodes.length === 0 ? "nothing found" : `${first + 1} to ${last} of ${nodes.length}, in the order of the picture`;
     const head = html("tr", {}, ...HEADINGS.map((h) => html("th", { scope: "col" }, h)));
     const body = nodes.slice(first, last).map((node) => this.row(node));
     const turn = (by, name) =>
-      html("button", { type: "button", disabled: by < 0 ? first === 0 : last === nodes.length, onclick: () => this.turn(by) }, name);
+      html(
+        "button",
+        { type: "button", disabled: by < 0 ? first === 0 : last === nodes.length, onclick: () => this.turn(by) },
+        name,
+      );
     this.place.replaceChildren(
       html("table", {}, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, ...body)),
       html("p", { class: "pages" }, turn(-PAGE, "previous page"), " ", turn(PAGE, "next page")),

@@ -1,6 +1,6 @@
 // The whole picture on paper: slices as tall as a page, cut between boxes.
 
-import { arrows, boxElement, edgeElement, frameElement, html, svg } from "./elements.js";
+import { arrows, boxElement, edgeElement, frameElement, html, svg } from "./elements.mjs";
 
 export const MOST_PAGES = 60;
 const SHAPE_OF_PAGE = 1.3;
@@ -8,14 +8,14 @@ const SHAPE_OF_FIRST = 1;
 const LEAST_WIDTH = 900;
 
 /**
- * Tops and bottoms of the slices; a cut goes between boxes where that costs no more than a quarter of a page. The first is
- * shorter: title and legend stand above it.
+ * Tops and bottoms of the slices; a cut goes between boxes where that costs no more than a quarter of a page. The first
+ * is shorter: title and legend stand above it.
  */
 export function slices(boxes, width, height) {
   const sorted = [...boxes].sort((a, b) => a.y - b.y);
   const found = [];
   let next = 0;
-  for (let top = 0; top < height; ) {
+  for (let top = 0; top < height;) {
     const tall = width * (found.length === 0 ? SHAPE_OF_FIRST : SHAPE_OF_PAGE);
     let bottom = top + tall;
     if (bottom < height) {
@@ -48,4 +48,3 @@ export function fillPages(place, drawing, graph) {
   }
   place.replaceChildren(...pages);
 }
-

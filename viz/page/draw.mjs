@@ -1,8 +1,8 @@
 // Drawing what is on the screen: elements near by, a canvas when more is in sight than elements can be moved at once.
 
-import { Bins } from "./bins.js";
-import { arrows, boxElement, edgeElement, fillOf, frameElement, svg } from "./elements.js";
-import { seen } from "./viewport.js";
+import { Bins } from "./bins.mjs";
+import { arrows, boxElement, edgeElement, fillOf, frameElement, svg } from "./elements.mjs";
+import { seen } from "./viewport.mjs";
 
 const MOST_ELEMENTS = 1500;
 const LEAST_SCALE = 0.12;

@@ -7,9 +7,9 @@ const INSET = 10;
 /**
  * The picture with some of its frames collapsed.
  *
- * No layout is computed anew. A frame is a range of rows, and what stands in these rows belongs to it, gradient operators
- * and parameters too. Heights of rows are added up, every place of the picture moves with its row, and edges into a
- * collapsed frame end at the boxes that stand for it, one for each column.
+ * No layout is computed anew. A frame is a range of rows, and what stands in these rows belongs to it, gradient
+ * operators and parameters too. Heights of rows are added up, every place of the picture moves with its row, and edges
+ * into a collapsed frame end at the boxes that stand for it, one for each column.
  */
 export class Folding {
   constructor(graph) {
@@ -25,7 +25,7 @@ export class Folding {
 
   /** Collapse the outermost frames. */
   collapseAll() {
-    let covered = new Set();
+    const covered = new Set();
     for (const frame of this.graph.frames) {
       if (covered.has(frame.first) && covered.has(frame.last)) continue;
       this.collapsed.add(frame);
@@ -146,7 +146,18 @@ function joined(sums, frame, box, bands) {
   const sum = sums.get(key);
   if (sum === undefined) {
     const { x, width, row, column } = box;
-    const made = { key, node: null, frame, x, y: bands.places.get(frame), width, height: BAND, row, column, members: [box.node] };
+    const made = {
+      key,
+      node: null,
+      frame,
+      x,
+      y: bands.places.get(frame),
+      width,
+      height: BAND,
+      row,
+      column,
+      members: [box.node],
+    };
     sums.set(key, made);
     return made;
   }

@@ -33,7 +33,8 @@ export class Bins {
     this.levels.forEach((bins, level) => {
       const size = SMALLEST * 2 ** level;
       const [first, last] = [Math.floor(top / size), Math.floor(bottom / size)];
-      const keys = last - first < bins.size ? range(first, last) : [...bins.keys()].filter((k) => k >= first && k <= last);
+      const keys =
+        last - first < bins.size ? range(first, last) : [...bins.keys()].filter((k) => k >= first && k <= last);
       for (const key of keys) {
         for (const thing of bins.get(key) ?? []) {
           const [from, to] = this.reach(thing);

@@ -36,9 +36,12 @@ export function boxElement(box, roles) {
   const look = { fill, "stroke-width": role.bold ? 2.2 : 1.1 };
   if (box.node === null) {
     const [width, height] = [box.width, box.height];
-    for (const inset of [8, 4]) group.append(svg("rect", { ...look, x: inset, y: inset, width: width - inset, height: height - inset, rx: 5 }));
+    for (const inset of [8, 4])
+      group.append(svg("rect", { ...look, x: inset, y: inset, width: width - inset, height: height - inset, rx: 5 }));
     group.append(svg("rect", { ...look, width: width - 8, height: height - 8, rx: 5 }));
-    group.append(...textLines(["⊞ " + box.lines[0], ...box.lines.slice(1)], (width - 8) / 2, (height - 8) / 2, width - 16));
+    group.append(
+      ...textLines(["⊞ " + box.lines[0], ...box.lines.slice(1)], (width - 8) / 2, (height - 8) / 2, width - 16),
+    );
   } else {
     group.append(svg("path", { ...look, d: box.outline, "stroke-dasharray": role.dashed ? "5 3" : null }));
     group.append(...textLines(box.lines, box.width / 2, box.height / 2, null));
@@ -51,7 +54,13 @@ export function fillOf(box, roles) {
   return box.fill ?? (box.node === null ? roleOfColumn(box.column, roles) : roles[box.node.role]).fill;
 }
 
-const ROLE_OF_COLUMN = { parameters: "parameter", gradients: "gradient", forward: "forward", recomputed: "forward", optimizer: "optimize" };
+const ROLE_OF_COLUMN = {
+  parameters: "parameter",
+  gradients: "gradient",
+  forward: "forward",
+  recomputed: "forward",
+  optimizer: "optimize",
+};
 
 function roleOfColumn(column, roles) {
   return roles[ROLE_OF_COLUMN[column] ?? "backward"] ?? Object.values(roles)[0];
@@ -113,8 +122,17 @@ export function arrows() {
   const heads = KINDS.map((kind) =>
     svg(
       "marker",
-      { id: `arrow-${kind}`, viewBox: "0 0 8 8", refX: 7.5, refY: 4, markerWidth: 8, markerHeight: 8,
-        markerUnits: "userSpaceOnUse", orient: "auto", class: `head ${kind}` },
+      {
+        id: `arrow-${kind}`,
+        viewBox: "0 0 8 8",
+        refX: 7.5,
+        refY: 4,
+        markerWidth: 8,
+        markerHeight: 8,
+        markerUnits: "userSpaceOnUse",
+        orient: "auto",
+        class: `head ${kind}`,
+      },
       svg("path", { d: "M0 0.5L8 4L0 7.5Z" }),
     ),
   );
@@ -132,8 +150,16 @@ export function frameElement(frame, collapse) {
   };
   const group = svg("g", { class: `frame ${frame.kind}${frame.rail ? " rail" : ""}` });
   group.append(svg("rect", { x: frame.x, y: frame.y, width: frame.width, height: frame.height, rx: 8 }));
-  const button = svg("g", { class: "fold", tabindex: 0, role: "button", "aria-expanded": "true",
-    "aria-label": `collapse ${title}`, onclick: act, onkeydown: act, "data-frame": frame.id });
+  const button = svg("g", {
+    class: "fold",
+    tabindex: 0,
+    role: "button",
+    "aria-expanded": "true",
+    "aria-label": `collapse ${title}`,
+    onclick: act,
+    onkeydown: act,
+    "data-frame": frame.id,
+  });
   const room = frame.rail ? frame.height : frame.width;
   const shown = shortened(title, Math.max(3, Math.floor((room - 24) / 5.5)));
   const long = Math.min(room, 24 + [...shown].length * 5.5);
@@ -141,7 +167,8 @@ export function frameElement(frame, collapse) {
     const { x, y } = frame;
     button.append(svg("rect", { class: "hit", x, y, width: frame.width, height: long, rx: 3 }));
     button.append(svg("text", { x: x + 2, y: y + 8 }, "⊟"));
-    if (room > 60) button.append(svg("text", { class: "upright", transform: `translate(${x + 6.5} ${y + 18}) rotate(90)` }, shown));
+    if (room > 60)
+      button.append(svg("text", { class: "upright", transform: `translate(${x + 6.5} ${y + 18}) rotate(90)` }, shown));
   } else {
     button.append(svg("rect", { class: "hit", x: frame.x + 2, y: frame.y + 2, width: long - 4, height: 15, rx: 3 }));
     button.append(svg("text", { x: frame.x + 6, y: frame.y + 9.5 }, `⊟ ${shown}`));

@@ -1,5 +1,5 @@
-// Where the picture stands on the screen: screen = picture * k + (x, y). The size of a picture is its left edge, width and
-// height; its top is 0.
+// Where the picture stands on the screen: screen = picture * k + (x, y). The size of a picture is its left edge, width
+// and height; its top is 0.
 
 export const SMALLEST_SCALE = 0.002;
 export const LARGEST_SCALE = 8;
@@ -56,10 +56,14 @@ export function around(boxes) {
   return { x, y, width, height };
 }
 
-/** *at* changed as little as it must be for *box* to be seen, at a scale that can be read; null where that is too small. */
+/** *at* changed as little as it must be for *box* to be seen at a scale that can be read; null where there is no room. */
 export function showing(at, box, screen) {
   const margin = 24;
-  const k = Math.min(Math.max(at.k, READABLE), (screen.width - 2 * margin) / box.width, (screen.height - 2 * margin) / box.height);
+  const k = Math.min(
+    Math.max(at.k, READABLE),
+    (screen.width - 2 * margin) / box.width,
+    (screen.height - 2 * margin) / box.height,
+  );
   if (k < READABLE) return null;
   const zoom = zoomed(at, k / at.k, screen.width / 2, screen.height / 2);
   const near = (offset, start, length, room) =>

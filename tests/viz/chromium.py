@@ -7,6 +7,7 @@ That is all there is to it, so no package stands in between.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -69,14 +70,18 @@ def browser() -> Iterator[Browser]:
             "--remote-debugging-pipe",
             f"--user-data-dir={profile}",
         ]
-        # The shell gives the two ends the numbers that the browser expects, and makes way for it.
-        redirected = f'exec "$@" 3<&{for_browser} 4>&{from_browser}'
+        # Two high numbers first, so that neither is in the way of the other.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (for_browser, from_browser)]
         process = subprocess.Popen(
-            ["sh", "-c", redirected, "sh", *arguments],
-            pass_fds=(for_browser, from_browser),
+            arguments,
+            close_fds=False,  # none but these two can be inherited
+            preexec_fn=lambda: [os.dup2(end, number) for number, end in enumerate(ends, 3)],
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        for end in ends:
+            os.close(end)
         os.close(for_browser)
         os.close(from_browser)
         found = Browser(for_us, from_us)
@@ -206,6 +211,14 @@ class Page:
     def requests(self) -> list[str]:
         """The addresses of everything that the page asked for."""
         return [p["request"]["url"] for m, p in self.events if m == "Network.requestWillBeSent"]
+
+    def refused(self) -> list[str]:
+        """The addresses that the content security policy kept the page from asking for."""
+        failed = {
+            p["requestId"] for m, p in self.events if m == "Network.loadingFailed" and p.get("blockedReason") == "csp"
+        }
+        sent = ((p["requestId"], p["request"]["url"]) for m, p in self.events if m == "Network.requestWillBeSent")
+        return [url for number, url in sent if number in failed]
 
     def key(self, key: str) -> None:
         """Press and release a key."""

@@ -1,6 +1,6 @@
 // The panel beside the picture: what is known of the selected box.
 
-import { html } from "./elements.js";
+import { html } from "./elements.mjs";
 
 const AROUND = 3;
 
@@ -19,7 +19,10 @@ export function nodeFacts(node, graph, go) {
     ]),
   ];
   if (node.partners.length > 0) {
-    parts.push(html("h3", {}, partnersTitle(node)), html("ul", {}, ...node.partners.map((n) => html("li", {}, link(n, go)))));
+    parts.push(
+      html("h3", {}, partnersTitle(node)),
+      html("ul", {}, ...node.partners.map((n) => html("li", {}, link(n, go)))),
+    );
   }
   const values = graph.values[node.id];
   if (values !== undefined) parts.push(html("h3", {}, "Values"), facts(values));
@@ -37,7 +40,12 @@ export function frameFacts(sum, graph, expand, go) {
     html("h2", {}, sum.frame.title),
     html("p", { class: "role" }, `collapsed ${sum.frame.kind}: ${sum.lines[1]}`),
     html("p", {}, html("button", { type: "button", onclick: () => expand(sum.frame) }, "expand")),
-    html("ul", {}, ...shown.map((n) => html("li", {}, link(n, go))), more > 0 ? html("li", {}, `and ${more} more`) : null),
+    html(
+      "ul",
+      {},
+      ...shown.map((n) => html("li", {}, link(n, go))),
+      more > 0 ? html("li", {}, `and ${more} more`) : null,
+    ),
   ];
 }
 
@@ -67,8 +75,14 @@ function edgeList(title, edges, end, node, graph, go) {
     const away = other !== tensor && other !== node ? [end === "source" ? " from " : " to ", link(other, go)] : [];
     const value = (graph.values[tensor.id] ?? []).find(([name]) => name === "norm");
     const about = [tensor.spec, NOTES[edge.kind], value ? `norm ${value[1]}` : ""].filter(Boolean).join(" · ");
-    return html("li", {}, edge.slot ? `${edge.slot}: ` : "", tensor === node ? tensor.name : link(tensor, go), ...away,
-      html("small", {}, about));
+    return html(
+      "li",
+      {},
+      edge.slot ? `${edge.slot}: ` : "",
+      tensor === node ? tensor.name : link(tensor, go),
+      ...away,
+      html("small", {}, about),
+    );
   });
   if (edges.length > shown.length) shown.push(html("li", {}, `and ${edges.length - shown.length} more`));
   return [html("h3", {}, title), html("ul", { class: "edges" }, ...shown)];

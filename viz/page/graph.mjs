@@ -9,28 +9,30 @@ export const SHAPE = 3;
  * The graph that the page embeds.
  *
  * Nodes know their box (null when the picture does not show them), their edges and their partners on the other side;
- * boxes are in the order of the picture.
+ * boxes are in the order of the picture, from top to bottom.
  */
 export function decode(raw) {
   const word = (index) => raw.words[index];
-  const nodes = raw.nodes.map(([id, isOperator, name, type, role, backward, isLoss, spec, pair, source, scope], index) => ({
-    index,
-    id,
-    isOperator: isOperator === 1,
-    name,
-    type: word(type),
-    role: word(role),
-    backward: backward === 1,
-    isLoss: isLoss === 1,
-    spec: word(spec),
-    pair,
-    source: word(source),
-    scope: word(scope),
-    partners: [],
-    incoming: [],
-    outgoing: [],
-    box: null,
-  }));
+  const nodes = raw.nodes.map(
+    ([id, isOperator, name, type, role, backward, isLoss, spec, pair, source, scope], index) => ({
+      index,
+      id,
+      isOperator: isOperator === 1,
+      name,
+      type: word(type),
+      role: word(role),
+      backward: backward === 1,
+      isLoss: isLoss === 1,
+      spec: word(spec),
+      pair,
+      source: word(source),
+      scope: word(scope),
+      partners: [],
+      incoming: [],
+      outgoing: [],
+      box: null,
+    }),
+  );
   for (const node of nodes) {
     node.pair = node.pair < 0 ? null : nodes[node.pair];
     if (node.pair !== null) {
@@ -47,6 +49,7 @@ export function decode(raw) {
     nodes[node].box = box;
     return box;
   });
+  boxes.sort((a, b) => a.y - b.y || a.x - b.x);
   const edges = raw.edges.map(([source, target, tensor, slot, kind, points, label], index) => {
     const edge = { index, source: nodes[source], target: nodes[target], tensor: nodes[tensor], slot: word(slot), kind };
     edge.points = pairwise(points ?? []);
@@ -74,7 +77,7 @@ export const RAIL = 17;
  * What can be collapsed, as ranges of rows, longer ones first. Those without a place of their own get a line on the
  * rail at the left of the picture, outer ones further out.
  */
-function frames(raw, boxes, height) {
+function frames(raw, boxes, bottomOfAll) {
   const rows = new Map();
   for (const { row, y, height } of boxes) {
     const [top, bottom] = rows.get(row) ?? [Infinity, -Infinity];
@@ -84,7 +87,7 @@ function frames(raw, boxes, height) {
   const found = raw.map(([id, kind, title, first, last, depth, place]) => {
     const rail = place === null;
     const top = rows.get(first)?.[0] ?? 0;
-    const bottom = rows.get(last)?.[1] ?? height;
+    const bottom = rows.get(last)?.[1] ?? bottomOfAll;
     const [x, y, width, tall] = place ?? [-RAIL * (deepest - depth + 1), top, RAIL - 4, bottom - top];
     return { id, kind, title, first, last, rail, x, y, width, height: tall };
   });

@@ -1,15 +1,15 @@
 // The page: what people do, and what changes then.
 
-import { Drawing } from "./draw.js";
-import { html, part, svg } from "./elements.js";
-import { Folding } from "./fold.js";
-import { decode } from "./graph.js";
-import { frameFacts, nodeFacts } from "./panel.js";
-import { fillPages } from "./printing.js";
-import { find, searchable } from "./search.js";
-import { TableView } from "./table.js";
-import { lit, ways } from "./trace.js";
-import { around, beginning, centred, held, moved, showing, whole, zoomed } from "./viewport.js";
+import { Drawing } from "./draw.mjs";
+import { html, part, svg } from "./elements.mjs";
+import { Folding } from "./fold.mjs";
+import { decode } from "./graph.mjs";
+import { frameFacts, nodeFacts } from "./panel.mjs";
+import { fillPages } from "./printing.mjs";
+import { find, searchable } from "./search.mjs";
+import { TableView } from "./table.mjs";
+import { lit, ways } from "./trace.mjs";
+import { around, beginning, centred, held, moved, showing, whole, zoomed } from "./viewport.mjs";
 
 const STEP = 80;
 const GLIDE = 180;
@@ -77,7 +77,9 @@ function bring(box) {
 
 function boxOf(node) {
   const hider = folding.hiderOf(node);
-  return drawing.picture.boxes.find((b) => (hider === null ? b.node === node : b.frame === hider && b.members?.includes(node)));
+  return drawing.picture.boxes.find((b) =>
+    hider === null ? b.node === node : b.frame === hider && b.members?.includes(node),
+  );
 }
 
 function light() {
@@ -109,7 +111,8 @@ function select(what) {
 function described(node) {
   const partners = node.partners.map((n) => cut(n.name)).join(", ");
   return [cut(node.name), graph.roles[node.role].meaning, node.spec, partners && `partner ${partners}`, node.source]
-    .filter(Boolean).join(", ");
+    .filter(Boolean)
+    .join(", ");
 }
 
 function cut(name) {
@@ -142,7 +145,9 @@ function step(by) {
   const boxes = drawing.picture.boxes.filter((b) => b.node === null || b.node.isOperator);
   if (boxes.length === 0) return;
   const here = boxes.find((b) => b.node === selected || (selected !== null && b.key === selected.key));
-  const column = boxes.filter((b) => here === undefined || b.column === here.column).sort((a, b) => a.y - b.y || a.x - b.x);
+  const column = boxes
+    .filter((b) => here === undefined || b.column === here.column)
+    .sort((a, b) => a.y - b.y || a.x - b.x);
   const next = here === undefined ? column[0] : column[column.indexOf(here) + by];
   if (next === undefined) return;
   select(next.node ?? next);
@@ -233,7 +238,9 @@ function showTable(on) {
 
 function changeTheme() {
   const root = document.documentElement;
-  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = isDark ? "light" : "dark";
   drawing.later();
 }
@@ -379,7 +386,10 @@ addEventListener("afterprint", () => part("pages").replaceChildren());
 part("fold").hidden = part("unfold").hidden = graph.frames.length === 0;
 part("roles").append(...graph.legend.map(legendEntry));
 if (graph.colours.length > 0) {
-  part("colours").append(html("p", {}, `colour: ${graph.colourTitle}`), html("ul", {}, ...graph.colours.map(colourEntry)));
+  part("colours").append(
+    html("p", {}, `colour: ${graph.colourTitle}`),
+    html("ul", {}, ...graph.colours.map(colourEntry)),
+  );
 }
 
 function colourEntry([text, fill]) {
