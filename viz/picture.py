@@ -25,6 +25,7 @@ from gradtool.engine.writing import write_files
 from . import from_program, from_tape
 from .details import Details, details, statistics
 from .recorded import leaf_tensors
+from .scene import Scene
 from .table import Table
 
 Values = Mapping[str, Mapping[str, float]]
@@ -144,25 +145,44 @@ class Picture:
 
         return text.render(self.view, ascii=ascii)
 
+    @cached_property
+    def scene(self) -> Scene:
+        """The folded view with places for everything."""
+        from .layout import mirror
+
+        return mirror(self.folded)
+
     def dot(self) -> str:
-        """Text for Graphviz."""
+        """Text for Graphviz, with places."""
         from .render import dot
 
-        return dot.render(self.folded)
+        return dot.render(self.scene)
 
     def svg(self) -> str:
         """An SVG file."""
-        from .layout import mirror
         from .render import svg
 
-        return svg.render(mirror(self.folded))
+        return svg.render(self.scene)
+
+    def png(self) -> bytes:
+        """A PNG file, drawn by Graphviz."""
+        from .external import draw
+
+        return draw(self.dot(), "png")
+
+    def pdf(self) -> bytes:
+        """A PDF file, drawn by Graphviz."""
+        from .external import draw
+
+        return draw(self.dot(), "pdf")
 
     def html(self) -> str:
         """An HTML file that needs nothing else, with search, collapsing, source and values."""
         from .layout import mirror
         from .render import html
 
-        return html.render(mirror(self.view), details=self.details)
+        scene = self.scene if self.folded is self.view else mirror(self.view)
+        return html.render(scene, details=self.details)
 
     def json(self) -> str:
         """JSON for other programs."""
@@ -180,10 +200,12 @@ class Picture:
         """Write the picture to a file, whole or not at all.
 
         Args:
-            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid) or ``.txt``.
+            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid), ``.txt``,
+                ``.png`` or ``.pdf``.
 
         Raises:
             ValueError: another ending.
+            GraphvizError: a PNG or PDF file is asked for, and Graphviz is missing.
             OSError: the file cannot be written.
         """
         name = os.fspath(path)
@@ -194,7 +216,8 @@ class Picture:
                 f"Picture.save: cannot tell from {name!r} what to write: its ending must be one of {', '.join(FORMATS)}.",
                 hint=did_you_mean(ending, FORMATS) or "picture.save('graph.html')",
             )
-        write_files({name: render(self).encode("utf-8", "backslashreplace")})
+        made = render(self)
+        write_files({name: made.encode("utf-8", "backslashreplace") if isinstance(made, str) else made})
 
     def show(self) -> None:
         """Show the picture: in a notebook below the cell, elsewhere as a page in the browser."""
@@ -215,7 +238,7 @@ class Picture:
         return bundle
 
 
-FORMATS: Final[dict[str, Callable[[Picture], str]]] = {
+FORMATS: Final[dict[str, Callable[[Picture], str | bytes]]] = {
     ".html": Picture.html,
     ".htm": Picture.html,
     ".svg": Picture.svg,
@@ -225,6 +248,8 @@ FORMATS: Final[dict[str, Callable[[Picture], str]]] = {
     ".mmd": Picture.mermaid,
     ".mermaid": Picture.mermaid,
     ".txt": Picture.text,
+    ".png": Picture.png,
+    ".pdf": Picture.pdf,
 }
 """Ending of a file -> what is written to it."""
 

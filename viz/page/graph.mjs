@@ -13,47 +13,46 @@ export const SHAPE = 3;
  */
 export function decode(raw) {
   const word = (index) => raw.words[index];
-  const nodes = raw.nodes.map(
-    ([id, isOperator, name, type, role, backward, isLoss, spec, pair, source, scope], index) => ({
-      index,
-      id,
-      isOperator: isOperator === 1,
-      name,
-      type: word(type),
-      role: word(role),
-      backward: backward === 1,
-      isLoss: isLoss === 1,
-      spec: word(spec),
-      pair,
-      source: word(source),
-      scope: word(scope),
-      partners: [],
-      incoming: [],
-      outgoing: [],
-      box: null,
-    }),
-  );
+  const nodes = raw.nodes.map(([id, name, role, flags, type = 0, spec = 0, source = 0, scope = 0, pair = 0], index) => ({
+    index,
+    id,
+    isOperator: (flags & 1) !== 0,
+    backward: (flags & 2) !== 0,
+    isLoss: (flags & 4) !== 0,
+    name,
+    role: word(role),
+    type: word(type),
+    spec: word(spec),
+    source: word(source),
+    scope: word(scope),
+    pair,
+    partners: [],
+    incoming: [],
+    outgoing: [],
+    box: null,
+  }));
   for (const node of nodes) {
-    node.pair = node.pair < 0 ? null : nodes[node.pair];
+    node.pair = node.pair === 0 ? null : nodes[node.pair - 1];
+    if (node.name === 0) node.name = `${node.pair.name}@GRAD`;
     if (node.pair !== null) {
       befriend(node, node.pair);
       befriend(node.pair, node);
     }
   }
-  const boxes = raw.boxes.map(([node, x, y, width, height, row, column, outline, fill, ...lines]) => {
-    const box = { key: nodes[node].id, node: nodes[node], frame: null, x, y, width, height, row };
-    box.column = word(column);
+  const boxes = raw.boxes.map(([at, x, y, width, height, row = 0, column = 0, outline = 0, fill = 0, ...lines]) => {
+    const node = nodes[at];
+    const box = { key: node.id, node, frame: null, x, y, width, height, row, column: word(column) };
     box.outline = raw.outlines[outline];
-    box.fill = fill < 0 ? null : word(fill);
-    box.lines = lines.map(word);
-    nodes[node].box = box;
+    box.fill = fill === 0 ? null : word(fill);
+    box.lines = lines.length > 0 ? lines.map(word) : usual(node, raw.roles[node.role].letter);
+    node.box = box;
     return box;
   });
   boxes.sort((a, b) => a.y - b.y || a.x - b.x);
-  const edges = raw.edges.map(([source, target, tensor, slot, kind, points, label], index) => {
+  const edges = raw.edges.map(([source, target, tensor, slot, kind, steps, ...label], index) => {
     const edge = { index, source: nodes[source], target: nodes[target], tensor: nodes[tensor], slot: word(slot), kind };
-    edge.points = pairwise(points ?? []);
-    edge.label = label ? { text: word(label[0]), x: label[1], y: label[2], anchor: word(label[3]) } : null;
+    edge.points = walked(steps);
+    edge.label = label.length > 0 ? labelOf(edge.tensor, word, label) : null;
     edge.source.outgoing.push(edge);
     edge.target.incoming.push(edge);
     return edge;
@@ -61,14 +60,32 @@ export function decode(raw) {
   return { ...raw, nodes, boxes, edges, frames: frames(raw.frames, boxes, raw.height) };
 }
 
-function befriend(node, other) {
-  if (!node.partners.includes(other)) node.partners.push(other);
+/** What stands in a box unless the page says otherwise. */
+function usual(node, letter) {
+  const second = node.isOperator ? [node.id, node.source].filter(Boolean).join(" · ") : node.spec;
+  return [`${letter} ${node.name}`, second];
 }
 
-function pairwise(flat) {
+const ANCHORS = ["start", "middle", "end"];
+
+function labelOf(tensor, word, [rest, follows, x, y, anchor]) {
+  return { text: (follows === 1 ? tensor.name : "") + word(rest), x, y, anchor: ANCHORS[anchor] };
+}
+
+/** The points of a line that is told by its first point and the steps to the others. */
+function walked(steps) {
   const points = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) points.push([flat[i], flat[i + 1]]);
+  let [x, y] = [0, 0];
+  for (let i = 0; i + 1 < steps.length; i += 2) {
+    x = Math.round((x + steps[i]) * 10) / 10;
+    y = Math.round((y + steps[i + 1]) * 10) / 10;
+    points.push([x, y]);
+  }
   return points;
+}
+
+function befriend(node, other) {
+  if (!node.partners.includes(other)) node.partners.push(other);
 }
 
 export const RAIL = 17;

@@ -11,19 +11,21 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
 import gradtool
-from gradtool.engine.view import BACKWARD, OP
+from gradtool.engine import names
+from gradtool.engine.view import BACKWARD, OP, NodeView
 
 from ..details import Details, shown
 from ..layers import layers
 from ..legend import FLOW, LINES, Colouring, heading, roles
-from ..scene import KINDS, Box, Route, Scene
-from ..style import NodeStyle, role_of
+from ..scene import KINDS, Box, Point, Route, Scene
+from ..style import ROLES, NodeStyle, role_of
 from ..text import FONT, printable
 from .svg import SHAPES
 
@@ -132,10 +134,10 @@ def _line(kind: str) -> str:
 
 
 class _Words:
-    """Texts that come again and again, each once."""
+    """Texts that come again and again, each once; the empty one is 0."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._places: dict[str, int] = {"": 0}
 
     def __call__(self, text: str) -> int:
         return self._places.setdefault(text, len(self._places))
@@ -144,68 +146,98 @@ class _Words:
         return list(self._places)
 
 
-def _data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
-    """What the script draws; ``graph.mjs`` reads it."""
-    view = scene.view
-    routed = {r.edge for r in scene.routes}
-    touched = {b.node for b in scene.boxes}
-    for i in routed:
-        edge = view.edges[i]
-        touched.update((edge.source, edge.target, edge.tensor))
-    nodes = [n for n in view.nodes if n.id in touched]
-    index = {n.id: i for i, n in enumerate(nodes)}
-    by_id = {n.id: n for n in nodes}
-    word, outline = _Words(), _Words()
+class _Graph:
+    """The parts of a scene as short lists; ``graph.mjs`` reads them. What a reader can conclude is left out."""
 
-    def box(b: Box) -> list[Any]:
-        node = by_id[b.node]
-        path = SHAPES[_shape(roles([node])[0][1])](0.0, 0.0, b.width, b.height)
-        fill = word(colouring.fill(node)) if colouring is not None else -1
-        numbers = [*map(_number, (b.x, b.y, b.width, b.height)), b.row]
-        return [index[b.node], *numbers, word(b.column), outline(path), fill, *(word(t) for t in b.lines if t)]
+    def __init__(self, scene: Scene, colouring: Colouring | None) -> None:
+        view = scene.view
+        self.edges_of_view = view.edges
+        self.touched = {b.node for b in scene.boxes}
+        for r in scene.routes:
+            e = view.edges[r.edge]
+            self.touched.update((e.source, e.target, e.tensor))
+        self.shown = [n for n in view.nodes if n.id in self.touched]
+        self.index = {n.id: i for i, n in enumerate(self.shown)}
+        self.by_id = {n.id: n for n in self.shown}
+        self.colouring = colouring
+        self.word, self.outline = _Words(), _Words()
 
-    def edge(r: Route) -> list[Any]:
-        e = view.edges[r.edge]
-        ends = [index[e.source], index[e.target], index[e.tensor]]
-        found = [*ends, word(e.slot), KINDS.index(r.kind), [_number(n) for point in r.points for n in point]]
+    def node(self, n: NodeView) -> list[Any]:
+        word = self.word
+        pair = self.by_id.get(n.pair) if n.pair is not None else None
+        name: str | int = printable(n.name)
+        if pair is not None and n.name == names.grad(pair.name):
+            name = 0
+        role = [word(role_of(n)), int(n.kind == OP) + 2 * (n.part == BACKWARD) + 4 * (n.role == "loss")]
+        facts = [word(n.type), word(n.spec), word(printable(n.source)), word(printable(n.scope))]
+        return _trimmed([n.id, name, *role, *facts, 0 if pair is None else self.index[pair.id] + 1])
+
+    def box(self, b: Box) -> list[Any]:
+        node = self.by_id[b.node]
+        style = ROLES[role_of(node)]
+        path = SHAPES[_shape(style)](0.0, 0.0, b.width, b.height)
+        fill = self.word(self.colouring.fill(node)) if self.colouring is not None else 0
+        place = [*map(_number, (b.x, b.y, b.width, b.height)), b.row, self.word(b.column), self.outline(path), fill]
+        second = " · ".join(filter(None, (node.id, node.source))) if node.kind == OP else node.spec
+        usual = [f"{style.letter} {node.name}", second]
+        lines = [] if list(b.lines) == usual else [self.word(t) for t in b.lines if t]
+        return _trimmed([self.index[b.node], *place, *lines])
+
+    def edge(self, r: Route) -> list[Any]:
+        e = self.edges_of_view[r.edge]
+        ends = [self.index[e.source], self.index[e.target], self.index[e.tensor]]
+        found = [*ends, self.word(e.slot), KINDS.index(r.kind), _steps(r.points)]
         if r.label is not None:
-            found.append([word(r.label.text), _number(r.label.x), _number(r.label.y), word(r.label.anchor)])
+            text, x, y, anchor = r.label
+            name = self.by_id[e.tensor].name
+            follows = text.startswith(name)
+            rest = self.word(text.removeprefix(name))
+            found += [rest, int(follows), _number(x), _number(y), ANCHORS.index(anchor)]
         return found
 
-    stack_of, stacks = _stacks(details, touched)
+
+ANCHORS: Final = ("start", "middle", "end")
+
+
+def _trimmed(entries: list[Any]) -> list[Any]:
+    """Without the zeros at the end."""
+    while entries and entries[-1] == 0:
+        entries.pop()
+    return entries
+
+
+def _steps(points: Iterable[Point]) -> list[float]:
+    """The first point, then how far each lies from the one before."""
+    found = []
+    x = y = 0.0
+    for to_x, to_y in points:
+        found += [_number(to_x - x), _number(to_y - y)]
+        x, y = round(to_x, 1), round(to_y, 1)
+    return found
+
+
+def _data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
+    """What the script draws."""
+    graph = _Graph(scene, colouring)
+    stack_of, stacks = _stacks(details, graph.touched)
     return {
-        "title": printable(heading(view)),
+        "title": printable(heading(scene.view)),
         "width": _number(scene.width),
         "height": _number(scene.height),
-        "nodes": [
-            [
-                n.id,
-                int(n.kind == OP),
-                printable(n.name),
-                word(n.type),
-                word(role_of(n)),
-                int(n.part == BACKWARD),
-                int(n.role == "loss"),
-                word(n.spec),
-                index.get(n.pair, -1) if n.pair is not None else -1,
-                word(printable(n.source)),
-                word(printable(n.scope)),
-            ]
-            for n in nodes
-        ],
-        "boxes": [box(b) for b in scene.boxes],
-        "edges": [edge(r) for r in scene.routes],
+        "nodes": [graph.node(n) for n in graph.shown],
+        "boxes": [graph.box(b) for b in scene.boxes],
+        "edges": [graph.edge(r) for r in scene.routes],
         "frames": _frames(scene),
-        "roles": {role: {"letter": s.letter, "meaning": s.meaning, **_look(s)} for role, s in roles(nodes)},
-        "legend": [_entry(s, colouring) for _, s in roles(by_id[b.node] for b in scene.boxes)],
+        "roles": {r: {"letter": s.letter, "meaning": s.meaning, **_look(s)} for r, s in roles(graph.shown)},
+        "legend": [_entry(s, colouring) for _, s in roles(graph.by_id[b.node] for b in scene.boxes)],
         "colours": [] if colouring is None else [*colouring.entries, ("not known", "#FFFFFF")],
         "colourTitle": "" if colouring is None else colouring.title,
         "stackOf": stack_of,
         "stacks": stacks,
         "files": {file: {str(n): line for n, line in lines.items()} for file, lines in details.files.items()},
-        "values": {i: shown(found) for i, found in details.values.items() if i in touched},
-        "outlines": outline.all(),
-        "words": word.all(),
+        "values": {i: shown(found) for i, found in details.values.items() if i in graph.touched},
+        "outlines": graph.outline.all(),
+        "words": graph.word.all(),
     }
 
 

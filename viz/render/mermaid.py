@@ -35,14 +35,18 @@ _SHAPES: Final = {
 
 def render(view: GraphView) -> str:
     """The view as a Mermaid flowchart; the same text for the same view, every time."""
-    body = "\n".join(_lines(view)) + "\n"
+    body = _body(view)
     notes = "".join(f"%% {note}\n" for note in _notes(len(view.edges), len(body)))
     return notes + body
 
 
 def notes(view: GraphView) -> list[str]:
     """What has to be said of a graph that is larger than Mermaid draws by default; nothing for others."""
-    return _notes(len(view.edges), len(render(view)))
+    return _notes(len(view.edges), len(_body(view)))
+
+
+def _body(view: GraphView) -> str:
+    return "\n".join(_lines(view)) + "\n"
 
 
 def _notes(edges: int, characters: int) -> list[str]:
