@@ -22,7 +22,19 @@ from gradtool.viz.render import json as as_json
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "cli/schemas/graph.json").read_text())
-AWKWARD = ['quo"te', "<b>", "a|b", "`x`", "#35;", "semi;colon", "sub[0]{1}(2)", "line\nbreak", "end", "ünï→", "y" * 5000]
+AWKWARD = [
+    'quo"te',
+    "<b>",
+    "a|b",
+    "`x`",
+    "#35;",
+    "semi;colon",
+    "sub[0]{1}(2)",
+    "line\nbreak",
+    "end",
+    "ünï→",
+    "y" * 5000,
+]
 
 
 def chain() -> GraphView:
@@ -78,7 +90,9 @@ def test_json_knows_every_role() -> None:
 
 # -- Mermaid ----------------------------------------------------------------------------------------------------------
 
-NODE = re.compile(r'(?:op|v)\d+(?:\["|\[/"|\[\("|\[\["|\{\{"|\(\["|\(")(?P<label>[^"]*)(?:"\]|"/\]|"\)\]|"\]\]|"\}\}|"\)\]|"\))')
+NODE = re.compile(
+    r'(?:op|v)\d+(?:\["|\[/"|\[\("|\[\["|\{\{"|\(\["|\(")(?P<label>[^"]*)(?:"\]|"/\]|"\)\]|"\]\]|"\}\}|"\)\]|"\))'
+)
 EDGE = re.compile(r'(?:op|v)\d+ (?:-->|-\.->)(?:\|"(?P<label>[^"]*)"\|)? (?:op|v)\d+')
 OTHER = re.compile(r'%% .*|flowchart TB|subgraph scope\d+\["(?P<label>[^"]*)"\]|end|classDef .*|class .*')
 LABEL = re.compile(r"(?:[\w .,·…/+-]|#\d+;|<br/>)*")

@@ -13,8 +13,8 @@ export const SHAPE = 3;
  */
 export function decode(raw) {
   const word = (index) => raw.words[index];
-  const nodes = raw.nodes.map(([id, name, role, flags, type = 0, spec = 0, source = 0, scope = 0, pair = 0], index) => ({
-    index,
+  const nodes = raw.nodes.map(([id, name, role, flags, type = 0, spec = 0, source = 0, scope = 0, pair = 0], i) => ({
+    index: i,
     id,
     isOperator: (flags & 1) !== 0,
     backward: (flags & 2) !== 0,
@@ -39,15 +39,18 @@ export function decode(raw) {
       befriend(node.pair, node);
     }
   }
-  const boxes = raw.boxes.map(([at, x, y, width, height, row = 0, column = 0, outline = 0, fill = 0, ...lines]) => {
-    const node = nodes[at];
-    const box = { key: node.id, node, frame: null, x, y, width, height, row, column: word(column) };
-    box.outline = raw.outlines[outline];
-    box.fill = fill === 0 ? null : word(fill);
-    box.lines = lines.length > 0 ? lines.map(word) : usual(node, raw.roles[node.role].letter);
-    node.box = box;
-    return box;
-  });
+  const boxes = raw.boxes.map(
+    ([at, x, y, width, height, row = 0, column = 0, outline = 0, fill = 0, first = 0, second = 0]) => {
+      const node = nodes[at];
+      const box = { key: node.id, node, frame: null, x, y, width, height, row, column: word(column) };
+      box.outline = raw.outlines[outline];
+      box.fill = fill === 0 ? null : word(fill);
+      const usual = [`${raw.roles[node.role].letter} ${node.name}`, about(node)];
+      box.lines = [first, second].map((line, i) => (line === 0 ? usual[i] : word(line))).filter(Boolean);
+      node.box = box;
+      return box;
+    },
+  );
   boxes.sort((a, b) => a.y - b.y || a.x - b.x);
   const edges = raw.edges.map(([source, target, tensor, slot, kind, steps, ...label], index) => {
     const edge = { index, source: nodes[source], target: nodes[target], tensor: nodes[tensor], slot: word(slot), kind };
@@ -60,10 +63,9 @@ export function decode(raw) {
   return { ...raw, nodes, boxes, edges, frames: frames(raw.frames, boxes, raw.height) };
 }
 
-/** What stands in a box unless the page says otherwise. */
-function usual(node, letter) {
-  const second = node.isOperator ? [node.id, node.source].filter(Boolean).join(" · ") : node.spec;
-  return [`${letter} ${node.name}`, second];
+/** The second line of a box unless the page says otherwise. */
+function about(node) {
+  return node.isOperator ? [node.id, node.scope, node.source].filter(Boolean).join(" · ") : node.spec;
 }
 
 const ANCHORS = ["start", "middle", "end"];

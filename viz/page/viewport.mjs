@@ -56,7 +56,7 @@ export function around(boxes) {
   return { x, y, width, height };
 }
 
-/** *at* changed as little as it must be for *box* to be seen at a scale that can be read; null where there is no room. */
+/** *at* changed as little as it must be for *box* to be seen and read; null where there is no room. */
 export function showing(at, box, screen) {
   const margin = 24;
   const k = Math.min(

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import gradtool
 from gradtool.engine import names
-from gradtool.engine.view import BACKWARD, OP, NodeView
+from gradtool.engine.view import BACKWARD, FORWARD, OP, NodeView
 
 from ..details import Details, shown
 from ..layers import layers
@@ -166,7 +166,7 @@ class _Graph:
         word = self.word
         pair = self.by_id.get(n.pair) if n.pair is not None else None
         name: str | int = printable(n.name)
-        if pair is not None and n.name == names.grad(pair.name):
+        if pair is not None and pair.part == FORWARD and n.name == names.grad(pair.name):
             name = 0
         role = [word(role_of(n)), int(n.kind == OP) + 2 * (n.part == BACKWARD) + 4 * (n.role == "loss")]
         facts = [word(n.type), word(n.spec), word(printable(n.source)), word(printable(n.scope))]
@@ -178,9 +178,9 @@ class _Graph:
         path = SHAPES[_shape(style)](0.0, 0.0, b.width, b.height)
         fill = self.word(self.colouring.fill(node)) if self.colouring is not None else 0
         place = [*map(_number, (b.x, b.y, b.width, b.height)), b.row, self.word(b.column), self.outline(path), fill]
-        second = " · ".join(filter(None, (node.id, node.source))) if node.kind == OP else node.spec
-        usual = [f"{style.letter} {node.name}", second]
-        lines = [] if list(b.lines) == usual else [self.word(t) for t in b.lines if t]
+        about = " · ".join(filter(None, (node.id, node.scope, node.source))) if node.kind == OP else node.spec
+        usual = (f"{style.letter} {node.name}", about)
+        lines = [0 if t == u else self.word(t) for t, u in zip(b.lines, usual, strict=True)]
         return _trimmed([self.index[b.node], *place, *lines])
 
     def edge(self, r: Route) -> list[Any]:
