@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.source import Location
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
 from gradtool.viz import colour, excerpt, fold
 from gradtool.viz.layout import mirror
@@ -15,6 +16,9 @@ from .eager_model import EagerModel
 from .errors import CommandError
 from .view_selectors import select
 
+WHOLE = ("html", "json", "text")
+"""Forms that show everything unless they are asked to fold: people and programs fold and search there themselves."""
+
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 
 
@@ -24,19 +28,22 @@ def draw(
     """The picture, as text or as bytes.
 
     Args:
-        form: ``dot``, ``svg``, ``png`` or ``pdf``.
+        form: ``dot``, ``svg``, ``png``, ``pdf``, ``html``, ``json``, ``mermaid`` or ``text``.
         command: what the picture says it was made by.
 
     Raises:
         CommandError: a selector selects nothing, or Graphviz is needed and missing.
     """
-    whole, values = _graph(model, options, seed, out)
+    whole, locations, values = _graph(model, options, seed, out)
     view = _shown(whole, options)
     before = len(view.drawn())
-    view = fold.fold(view, options["fold"], options["max_nodes"])
+    how = fold.NONE if form in WHOLE and options["fold"] == fold.AUTO else options["fold"]
+    view = fold.fold(view, how, options["max_nodes"])
     after = len(view.drawn())
     if after < before:
         out.note(f"{before} nodes folded into {after}; --fold none draws them all")
+    if form in ("json", "mermaid", "text"):
+        return _text(view, form, out)
     colouring = _coloured(view, options["color"], values)
     scene = mirror(view, notes=colouring.notes if colouring is not None else None)
     file = (out.file or "graph.dot").replace("\\", "/").rsplit("/", 1)[-1]
@@ -44,6 +51,12 @@ def draw(
         made = _by_dot(scene, form, file, command, colouring, options["limit"], out)
         if made is not None:
             return made
+    if form == "html":
+        from gradtool.viz.details import details
+        from gradtool.viz.render import html
+
+        norms = {node: {"norm": value} for node, value in values.items()} if options["color"] == "norm" else {}
+        return html.render(scene, details=details(whole, locations, norms), colouring=colouring)
     if form == "svg":
         from gradtool.viz.render import svg
 
@@ -54,10 +67,27 @@ def draw(
     return text if form == "dot" else _graphviz(text, form)
 
 
+def _text(view: GraphView, form: str, out: Output) -> str:
+    """The forms that need no places."""
+    if form == "json":
+        from gradtool.viz.render import json
+
+        return json.render(view)
+    if form == "mermaid":
+        from gradtool.viz.render import mermaid
+
+        for note in mermaid.notes(view):
+            out.note(note)
+        return mermaid.render(view)
+    from gradtool.viz.render import text
+
+    return text.render(view, ascii=out.ascii)
+
+
 def _graph(
     model: Model | EagerModel, options: dict[str, Any], seed: int, out: Output
-) -> tuple[GraphView, dict[str, float]]:
-    """The view of everything, and what was measured."""
+) -> tuple[GraphView, list[Location], dict[str, float]]:
+    """The view of everything, where its operators were called, and what was measured."""
     measure = options["color"] if options["color"] in ("norm", "time", "bytes") else None
     if isinstance(model, EagerModel):
         from .eager_files import refuse_selectors
@@ -66,21 +96,22 @@ def _graph(
         refuse_selectors(options)
         graph = recorded(model)
         if measure is None:
-            return graph.view, {}
+            return graph.view, list(graph.locations), {}
         from . import measures
 
-        return graph.view, measures.of_tape(model, graph, measure)
+        return graph.view, list(graph.locations), measures.of_tape(model, graph, measure)
     from gradtool.viz.from_program import view
 
     from . import backward_part
 
     part = backward_part.append(model, options["params"], options["no_grad"], out)
     found = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+    locations = [op.loc for block in model.program.blocks for op in block.ops]
     if measure is None:
-        return found, {}
+        return found, locations, {}
     from . import measures
 
-    return found, measures.of_program(model, measure, options["feed"], seed, out)
+    return found, locations, measures.of_program(model, measure, options["feed"], seed, out)
 
 
 def _shown(view: GraphView, options: dict[str, Any]) -> GraphView:

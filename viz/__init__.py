@@ -1,8 +1,8 @@
 """Pictures of forward and backward graphs.
 
 ``graph(program_or_tensor)`` gives a :class:`Picture`, which notebooks show, ``show()`` opens and ``save("graph.html")``
-writes; ``pairs(program_or_tensor)`` gives a table of forward operators and their gradient operators. Both are loaded when
-they are first used.
+writes; ``pairs(program_or_tensor)`` gives a table of forward operators and their gradient operators. Both are loaded
+when they are first used.
 """
 
 from __future__ import annotations

@@ -95,10 +95,7 @@ def _lines(path: str, wanted: Iterable[int]) -> Iterator[tuple[int, str]]:
 
 def statistics(value: np.ndarray[Any, Any]) -> dict[str, float]:
     """Norm, largest magnitude, mean, and how many elements there are, are zero, and are not finite."""
-    if np.iscomplexobj(value):
-        wide = np.asarray(value).astype(np.complex128)
-    else:
-        wide = np.asarray(value).astype(np.float64)
+    wide = np.asarray(value).astype(np.complex128 if np.iscomplexobj(value) else np.float64)
     with np.errstate(all="ignore"):
         size = np.abs(wide)
         return {

@@ -200,8 +200,8 @@ class Picture:
         """Write the picture to a file, whole or not at all.
 
         Args:
-            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid), ``.txt``,
-                ``.png`` or ``.pdf``.
+            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid),
+                ``.txt``, ``.png`` or ``.pdf``.
 
         Raises:
             ValueError: another ending.
@@ -213,7 +213,8 @@ class Picture:
         render = FORMATS.get(ending)
         if render is None:
             raise UsageError(
-                f"Picture.save: cannot tell from {name!r} what to write: its ending must be one of {', '.join(FORMATS)}.",
+                f"Picture.save: cannot tell from {name!r} what to write: "
+                f"its ending must be one of {', '.join(FORMATS)}.",
                 hint=did_you_mean(ending, FORMATS) or "picture.save('graph.html')",
             )
         made = render(self)
@@ -289,7 +290,8 @@ def _seen(of: Any, title: str) -> _Seen:
     tensors = [of] if isinstance(of, Tensor) else list(of) if isinstance(of, (list, tuple)) else []
     if not tensors or not all(isinstance(t, Tensor) for t in tensors):
         raise ArgumentTypeError(
-            f"viz.graph: expected a Program, a Variable, a Tensor or a list of Tensors, but received {type(of).__name__}.",
+            "viz.graph: expected a Program, a Variable, a Tensor or a list of Tensors, "
+            f"but received {type(of).__name__}.",
             hint="viz.graph(loss)",
         )
     found = from_tape.graph(tensors, title=title)

@@ -8,7 +8,8 @@ import click
 
 from ..context import Output, backward_options, command_line, model_options, repeated
 
-FORMATS = ("dot", "svg", "png", "pdf")
+FORMATS = ("dot", "svg", "png", "pdf", "html", "json", "mermaid", "text")
+ENDINGS = {"gv": "dot", "htm": "html", "mmd": "mermaid", "txt": "text"}
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 LIMIT = 20.0
 """Seconds that Graphviz gets to find places by itself."""
@@ -37,6 +38,7 @@ LIMIT = 20.0
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed where --color runs the program.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Else the ending of FILE says, else dot.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all; else to stdout.")
+@click.option("--ascii", "ascii_", is_flag=True, help="Only ASCII characters in --format text.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @click.option("-v", "--verbose", count=True, help="More detail.")
 def command(**options: Any) -> None:
@@ -44,16 +46,22 @@ def command(**options: Any) -> None:
 
     \b
     gradtool graph model.py -o model.svg
+    gradtool graph model.py -o model.html
     gradtool graph model.py -o near.svg --focus fc_0.w_0 --radius 3
     gradtool graph model.py -o way.png --path x..loss --color norm
     """
-    out = Output(file=options.pop("output"), quiet=options.pop("quiet"), verbose=options.pop("verbose"))
+    out = Output(
+        file=options.pop("output"),
+        quiet=options.pop("quiet"),
+        verbose=options.pop("verbose"),
+        ascii=options.pop("ascii_"),
+    )
     form = _format(options.pop("format_"), out.file)
     from .. import discovery
     from ..drawing import draw
     from ..loader import Request
 
-    request = Request.take(options)
+    request = Request.take(options, full_stacks=form == "html")
     again = ["gradtool", "graph", *request.words(), *repeated("--no-grad", options["no_grad"])]
     again += repeated("--params", options["params"])
     for option, name in _SHOWN.items():
@@ -85,7 +93,7 @@ def _format(asked: str | None, file: str | None) -> str:
     ending = (file or "").rpartition(".")[2].lower() if "." in (file or "") else ""
     if file is None or file == "-":
         return "dot"
-    form = {"gv": "dot"}.get(ending, ending)
+    form = ENDINGS.get(ending, ending)
     if form not in FORMATS:
         from ..errors import CommandError
 

@@ -1,7 +1,7 @@
 """A headless Chromium, driven over its pipe: what a person does to a page, and what comes of it.
 
-The browser reads commands of the DevTools protocol from descriptor 3 and answers on 4, as JSON texts that end in a zero byte.
-That is all there is to it, so no package stands in between.
+The browser reads commands of the DevTools protocol from descriptor 3 and answers on 4, as JSON texts that end in a zero
+byte. That is all there is to it, so no package stands in between.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Opener:
         return page
 
 
-@pytest.fixture()
+@pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Opener:
     """Opens the page of a view."""
     return Opener(chromium, tmp_path)
@@ -316,8 +316,10 @@ def test_it_follows_the_dark_scheme_and_the_button(opened: Opener) -> None:
 def test_who_wants_no_motion_gets_none(opened: Opener) -> None:
     page = opened(network(8)[0], prefers_reduced_motion="reduce")
     moves = page.run(
-        "new Promise(done => { const seen = new Set(); document.dispatchEvent(new KeyboardEvent('keydown', {key: '0'}));"
-        f"let n = 0; const look = () => {{ seen.add({TRANSFORM}); ++n < 20 ? requestAnimationFrame(look) : done(seen.size) }};"
+        "new Promise(done => { const seen = new Set(); let n = 0;"
+        f"const look = () => {{ seen.add({TRANSFORM}); if (++n === 20) done(seen.size);"
+        "else requestAnimationFrame(look); };"
+        "document.dispatchEvent(new KeyboardEvent('keydown', { key: '0' }));"
         "requestAnimationFrame(() => requestAnimationFrame(look)); })"
     )
     assert moves == 1

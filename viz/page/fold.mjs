@@ -23,14 +23,17 @@ export class Folding {
     if (!this.collapsed.delete(frame)) this.collapsed.add(frame);
   }
 
-  /** Collapse the outermost frames. */
+  /**
+   * Collapse the outermost frames, but those inside a frame that is most of the picture rather than it; a second time
+   * that one too.
+   */
   collapseAll() {
-    const covered = new Set();
-    for (const frame of this.graph.frames) {
-      if (covered.has(frame.first) && covered.has(frame.last)) continue;
-      this.collapsed.add(frame);
-      for (let row = frame.first; row <= frame.last; row++) covered.add(row);
-    }
+    const most = this.rows.length / 2;
+    const before = this.collapsed;
+    const { frames } = this.graph;
+    const large = frames.filter((f, i) => f.last - f.first >= most && frames.slice(i + 1).some((g) => within(g, f)));
+    this.collapsed = outermost(frames.filter((f) => !large.includes(f)));
+    if ([...this.collapsed].every((f) => before.has(f))) this.collapsed = outermost(frames);
   }
 
   expandAll() {
@@ -89,6 +92,22 @@ export class Folding {
       .map((f) => ({ ...f, origin: f, y: bands.y(f.y), height: bands.y(f.y + f.height) - bands.y(f.y) }));
     return { boxes, edges: foldedEdges(graph, boxOf, bands), frames, left, width, height: bands.y(graph.height) };
   }
+}
+
+function within(inner, outer) {
+  return outer.first <= inner.first && inner.last <= outer.last;
+}
+
+/** Those of *frames*, longest first, that are in no other of them. */
+function outermost(frames) {
+  const found = new Set();
+  const covered = new Set();
+  for (const frame of frames) {
+    if (covered.has(frame.first) && covered.has(frame.last)) continue;
+    found.add(frame);
+    for (let row = frame.first; row <= frame.last; row++) covered.add(row);
+  }
+  return found;
 }
 
 function holds(frame, node) {

@@ -1,8 +1,8 @@
 """One HTML file that needs nothing else: the picture, what is known of every node, and the script that moves it.
 
-The script and the style lie in ``viz/page`` as plain files. They are put into the page as they are, and the page's content
-security policy allows exactly these two texts and no connection to anywhere. What comes from the program stands in one
-block of JSON, in which no character can end the block, and the script adds it to the page as text only.
+The script and the style lie in ``viz/page`` as plain files. They are put into the page, and the page's content security
+policy allows exactly these two texts and no connection to anywhere. What comes from the program stands in one block of
+JSON, in which no character can end the block, and the script adds it to the page as text only.
 """
 
 from __future__ import annotations

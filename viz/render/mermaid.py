@@ -1,7 +1,7 @@
 """Mermaid text: a flowchart for pages that draw such blocks, such as those of GitHub and GitLab.
 
-Mermaid reads its labels as HTML and Markdown. Here every character that means something to either is an entity code, so a
-label shows what the name is.
+Mermaid reads its labels as HTML and Markdown. Here every character that means something to either is an entity code, so
+a label shows what the name is.
 """
 
 from __future__ import annotations

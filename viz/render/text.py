@@ -39,7 +39,8 @@ class Pair(NamedTuple):
 
     @property
     def source(self) -> str:
-        return printable((self.forward or self.backward).source) if self.forward or self.backward else ""  # type: ignore[union-attr]
+        made = self.forward or self.backward
+        return printable(made.source) if made is not None else ""
 
 
 def pairs(view: GraphView) -> list[Pair]:
@@ -50,17 +51,17 @@ def pairs(view: GraphView) -> list[Pair]:
         if e.saved:
             saved.setdefault(e.target, {})[e.tensor] = by_id[e.tensor]
     operators = [n for n in view.nodes if n.kind == OP]
-    backward: dict[str, list[NodeView]] = {}
+    backward: dict[str, list[NodeView | None]] = {}
     for n in operators:
         if n.part == BACKWARD and n.pair is not None:
             backward.setdefault(n.pair, []).append(n)
     found = []
     for n in operators:
         if n.part == FORWARD:
-            for i, b in enumerate(backward.pop(n.id, [None])):  # type: ignore[list-item]
+            for i, b in enumerate(backward.pop(n.id, [None])):
                 kept = tuple(saved.get(b.id, {}).values()) if b is not None else ()
                 found.append(Pair(n, b, kept, i == 0))
-    left = {b.id for found_ in backward.values() for b in found_}
+    left = {b.id for rest in backward.values() for b in rest if b is not None}
     for n in operators:
         if n.part == BACKWARD and (n.pair is None or n.id in left):
             found.append(Pair(None, n, tuple(saved.get(n.id, {}).values())))
@@ -118,7 +119,7 @@ def _lines(view: GraphView, form: Callable[[str], str]) -> Iterator[str]:
 
 
 class _Calls:
-    """Operators as calls: ``y float32[-1, 8] = relu(x)``; of a gradient operator the arriving gradients first, then ``;``."""
+    """Operators as calls: ``y float32[-1, 8] = relu(x)``; of a gradient operator the arriving gradients first."""
 
     def __init__(self, view: GraphView) -> None:
         self._by_id = view.by_id()

@@ -101,15 +101,28 @@ test("the innermost frame is the one around a node", () => {
   assert.equal(folding.frameOf(named(graph, "relu.5")), null);
 });
 
-test("collapsing all collapses the outermost frames only", () => {
-  const graph = chain(6, [
-    ["inner", 1, 2],
-    ["outer", 0, 4],
-    ["last", 5, 5],
-  ]);
-  const folding = new Folding(graph);
-  folding.collapseAll();
-  assert.deepEqual([...folding.collapsed].map((f) => f.id).sort(), ["last", "outer"]);
+test("collapsing all collapses the outermost frames, but not most of the picture before its parts", () => {
+  const ids = (folding) => [...folding.collapsed].map((f) => f.id).sort();
+  const small = new Folding(
+    chain(12, [
+      ["inner", 1, 2],
+      ["outer", 0, 4],
+      ["last", 5, 7],
+    ]),
+  );
+  small.collapseAll();
+  assert.deepEqual(ids(small), ["last", "outer"]);
+  const large = new Folding(
+    chain(12, [
+      ["blocks", 1, 10],
+      ["blocks.0", 1, 5],
+      ["blocks.1", 6, 10],
+    ]),
+  );
+  large.collapseAll();
+  assert.deepEqual(ids(large), ["blocks.0", "blocks.1"]);
+  large.collapseAll();
+  assert.deepEqual(ids(large), ["blocks"]);
 });
 
 test("a line that ends inside a box is cut at its border, from every side", () => {
