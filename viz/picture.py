@@ -33,6 +33,9 @@ Values = Mapping[str, Mapping[str, float]]
 NOTEBOOK_SVG: Final = 400
 """Nodes up to which a notebook gets an SVG picture beside the HTML page."""
 
+NOTEBOOK_PAGE: Final = 2500
+"""Nodes up to which the page inside a notebook holds everything; beyond it the folded graph, for the notebook's sake."""
+
 _HEIGHT: Final = 640
 
 
@@ -179,9 +182,12 @@ class Picture:
     def html(self) -> str:
         """An HTML file that needs nothing else, with search, collapsing, source and values."""
         from .layout import mirror
+
+        return self._page(self.scene if self.folded is self.view else mirror(self.view))
+
+    def _page(self, scene: Scene) -> str:
         from .render import html
 
-        scene = self.scene if self.folded is self.view else mirror(self.view)
         return html.render(scene, details=self.details)
 
     def json(self) -> str:
@@ -233,8 +239,10 @@ class Picture:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What notebooks show: an HTML page in a frame of its own; an SVG picture and text for those that cannot."""
-        bundle = {"text/plain": self.text(), "text/html": framed(self.html())}
-        if len(self.view.drawn()) <= NOTEBOOK_SVG:
+        nodes = len(self.view.drawn())
+        page = self.html() if nodes <= NOTEBOOK_PAGE else self._page(self.scene)
+        bundle = {"text/plain": self.text(), "text/html": framed(page)}
+        if nodes <= NOTEBOOK_SVG:
             bundle["image/svg+xml"] = self.svg()
         return bundle
 

@@ -31,6 +31,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
         (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
         (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
+        (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
         (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
         (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),

@@ -17,6 +17,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import viz
+from gradtool.viz import picture
 from gradtool.viz.picture import FORMATS, NOTEBOOK_SVG
 
 
@@ -139,6 +140,17 @@ def test_a_large_graph_brings_no_svg_to_a_notebook() -> None:
     assert json.loads(found.json())["nodes"][0]["id"] == "op0"
 
 
+def test_a_huge_graph_is_folded_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    h = paddle.static.data("x", [4])
+    for _ in range(NOTEBOOK_SVG + 1):
+        h = paddle.tanh(h)
+    found = viz.graph(h)
+    whole = len(found._repr_mimebundle_()["text/html"])
+    monkeypatch.setattr(picture, "NOTEBOOK_PAGE", NOTEBOOK_SVG)
+    assert len(found._repr_mimebundle_()["text/html"]) < whole
+    assert '"tanh.400"' in found.html()
+
+
 def test_programs_show_themselves_in_notebooks() -> None:
     program = static_loss().block.program
     bundle = program._repr_mimebundle_()
@@ -177,9 +189,9 @@ def test_show_in_a_notebook_displays_below_the_cell(monkeypatch: pytest.MonkeyPa
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
     monkeypatch.setitem(sys.modules, "IPython", shell)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown.append))  # type: ignore[arg-type]
-    picture = viz.graph(static_loss())
-    picture.show()
-    assert shown == [picture]
+    found = viz.graph(static_loss())
+    found.show()
+    assert shown == [found]
 
 
 def test_pictures_are_loaded_when_they_are_first_used() -> None:

@@ -1,19 +1,24 @@
 // Finding nodes by what people know of them.
 
-/** What is searched, in lower case, for every box of the picture. */
-export function searchable(graph) {
-  return graph.boxes.map(({ node }) => ({
-    node,
-    name: node.name.toLowerCase(),
-    op: node.isOperator ? node.type.toLowerCase() : "",
-    layer: node.scope.toLowerCase(),
-    line: node.source.toLowerCase(),
-    role: node.role.toLowerCase(),
-    id: node.id,
-  }));
-}
+const FIELDS = {
+  name: (node) => node.name,
+  op: (node) => (node.isOperator ? node.type : ""),
+  layer: (node) => node.scope,
+  line: (node) => node.source,
+  role: (node) => node.role,
+};
 
-const FIELDS = ["op", "layer", "line", "role", "name"];
+/** What is searched, in lower case, for every box of the picture: each field, and all of them together. */
+export function searchable(graph) {
+  return graph.boxes.map(({ node }) => {
+    const entry = { node, id: node.id };
+    for (const [field, value] of Object.entries(FIELDS)) entry[field] = value(node).toLowerCase();
+    entry.all = Object.keys(FIELDS)
+      .map((field) => entry[field])
+      .join("\n");
+    return entry;
+  });
+}
 
 /**
  * The nodes that fit all words of *query*, in the order of the picture; none for an empty query.
@@ -30,6 +35,6 @@ function test(word) {
   const colon = word.indexOf(":");
   const field = word.slice(0, colon);
   const text = word.slice(colon + 1);
-  if (colon > 0 && text !== "" && FIELDS.includes(field)) return (entry) => entry[field].includes(text);
-  return (entry) => entry.id === word || FIELDS.some((name) => entry[name].includes(word));
+  if (colon > 0 && text !== "" && Object.hasOwn(FIELDS, field)) return (entry) => entry[field].includes(text);
+  return (entry) => entry.id === word || entry.all.includes(word);
 }
