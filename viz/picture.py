@@ -34,7 +34,7 @@ NOTEBOOK_SVG: Final = 400
 """Nodes up to which a notebook gets an SVG picture beside the HTML page."""
 
 NOTEBOOK_PAGE: Final = 2500
-"""Nodes up to which the page inside a notebook holds everything; beyond it the folded graph, to keep notebooks small."""
+"""Nodes up to which the page inside a notebook holds everything; beyond it, the folded graph: notebooks stay small."""
 
 _HEIGHT: Final = 640
 
