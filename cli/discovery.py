@@ -80,7 +80,12 @@ def loaded(request: Request) -> Iterator[Model]:
 def either(request: Request) -> Iterator[Model | EagerModel]:
     """Load a model of either mode; see :func:`loaded`."""
     with loader.executed(request) as left:
-        yield find(left, request) if is_eager(left, request) else _static(left, request)
+        yield model_in(left, request)
+
+
+def model_in(left: Loaded, request: Request) -> Model | EagerModel:
+    """The model of either mode in what a file left behind."""
+    return find(left, request) if is_eager(left, request) else _static(left, request)
 
 
 def _static(left: Loaded, request: Request) -> Model:

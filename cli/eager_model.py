@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
+from gradtool.engine.eager.recorded import leaf_tensors, leaves_behind, nodes_behind
 from gradtool.engine.eager.tape import GradNode, Place, restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
-from gradtool.viz.recorded import leaf_tensors, leaves_behind, nodes_behind
 
 from . import loader
 from .errors import CommandError, unknown

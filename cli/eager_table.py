@@ -8,13 +8,13 @@ from typing import Any
 
 from gradtool.engine import names, source
 from gradtool.engine.eager import backward as sweeping
+from gradtool.engine.eager.recorded import inputs_of, leaves_behind, nodes_behind
 from gradtool.engine.eager.tape import InplaceError
 from gradtool.engine.eager.tensor import Leaf, Tensor, Version
 from gradtool.engine.errors import LossError
 from gradtool.engine.view import BACKWARD, FORWARD, OP
 from gradtool.viz import from_tape
 from gradtool.viz.from_tape import TapeGraph
-from gradtool.viz.recorded import inputs_of, leaves_behind, nodes_behind
 
 from .context import Output, command_line
 from .eager_model import EagerModel, Entry

@@ -20,6 +20,7 @@ COMMANDS = {
     "program": "Print the program; pair forward operators with their gradient operators.",
     "graph": "Draw forward and backward side by side: SVG, DOT, PNG, PDF.",
     "dump": "Write both graphs as DOT and the stack of every operator.",
+    "nan": "Find where the first NaN or infinity was born, forward or backward, and why.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }

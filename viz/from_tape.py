@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradtool.engine import names, source
 from gradtool.engine.collector import paused_gc
 from gradtool.engine.eager.parameter import parameters_at
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.spec import TensorSpec
-from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
-
-from .recorded import (
+from gradtool.engine.eager.recorded import (
     Input,
     inputs_of,
     kept_results,
     leaf_tensors,
     leaves_behind,
     nodes_behind,
+    numbered,
     outputs_of,
     results_of,
     slot_name,
 )
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.spec import TensorSpec
+from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +91,9 @@ class _Builder:
         count = len(self.nodes)
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
         self.grad_ids = {n: f"op{2 * count - 1 - i}" for i, n in enumerate(self.nodes)}
-        self.op_names = dict(zip(self.nodes, _numbered(n.op.type for n in self.nodes), strict=True))
+        self.op_names = dict(zip(self.nodes, numbered(n.op.type for n in self.nodes), strict=True))
         newest = self.nodes[::-1]
-        self.grad_names = dict(zip(newest, _numbered(f"{n.op.type}_grad" for n in newest), strict=True))
+        self.grad_names = dict(zip(newest, numbered(f"{n.op.type}_grad" for n in newest), strict=True))
         self.places: list[Place] = [*self.leaves, *((n, i) for n in self.nodes for i in range(len(n.outs)))]
         self.constants = list(
             dict.fromkeys(i.constant for n in self.nodes for i in self.inputs[n] if i.constant is not None)
@@ -316,11 +315,3 @@ class _Builder:
                     yield EdgeView(here, made, made, names.grad(read.slot))
                 else:
                     yield EdgeView(here, self.grad_ids[to[0]], made, names.grad(self._slot(to)))
-
-
-def _numbered(types: Iterable[str]) -> Iterator[str]:
-    """``mul.0``, ``relu.0``, ``mul.1``, …"""
-    counts: defaultdict[str, int] = defaultdict(int)
-    for op_type in types:
-        yield f"{op_type}.{counts[op_type]}"
-        counts[op_type] += 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
-from .. import source
+from .. import source, watch
 from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..kernels.backend import backend
 from ..ops import rare
@@ -43,6 +43,7 @@ class Pass:
 
     Attributes:
         leaves: after the sweep, the gradients of the leaves it came to (see :meth:`total`).
+        roots: the tensors that it starts from.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Pass:
         self.leaves: dict[Leaf, Grad] = {}
         self.kept: list[tuple[Leaf, Grad]] = []
         self.loc = source.here()
+        self.roots: list[Tensor] = []
         self._k: Any = rule_ops if create_graph else backend("numpy").ops
         self._found: dict[Place, Grad] = {}
         self._order: list[int] = []
@@ -85,12 +87,28 @@ class Pass:
             start: Grad = np.ones(tensor.array.shape, tensor.array.dtype)
         else:
             start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
+        self.roots.append(tensor)
         self._deliver((place,), (_as_tensor(start) if self.create_graph else _array(start),))
 
     def run(self) -> None:
         """Sweep from the seeds to the leaves."""
-        with _GradMode(self.create_graph), np.errstate(all="ignore"):
-            self._sweep()
+        by = watch.watcher()
+        if by is not None:
+            by(watch.Began(tuple(self.roots), self.create_graph))
+        try:
+            with _GradMode(self.create_graph), np.errstate(all="ignore"):
+                self._sweep(None if by is None else lambda event: by(event) and False)
+        finally:
+            if by is not None:
+                by(watch.Ended())
+
+    def steps(self) -> Iterator[watch.Pulled]:
+        """As :meth:`run`, stopping after each operator with what it got and gave."""
+        while self._order:
+            found: list[watch.Pulled] = []
+            with _GradMode(self.create_graph), np.errstate(all="ignore"):
+                self._sweep(lambda event: found.append(event) or True)  # noqa: B023
+            yield from found
 
     def total(self, place: Place) -> Grad | None:
         """The whole gradient at *place* after the sweep, or None where none arrived."""
@@ -147,7 +165,7 @@ class Pass:
 
     # -- parts ----------------------------------------------------------------------------------------------------
 
-    def _sweep(self) -> None:
+    def _sweep(self, by: watch.Watcher | None) -> None:
         order, entries, deliver = self._order, self._entries, self._deliver
         everything = self.needed is None and not self.constants
         recorded, targets = self.create_graph, self.targets
@@ -178,9 +196,12 @@ class Pass:
             except Exception as error:
                 error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
                 raise
+            pause = by is not None and by(watch.Pulled(node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded))
             if freed is not None:
                 node.free(freed)
             deliver(wrt, gradients)
+            if pause:
+                return
             del entry, gradients  # what has been used is let go before the next node is computed
 
     def _deliver(self, places: Sequence[Place | None], gradients: Sequence[Grad | None]) -> None:

@@ -6,11 +6,13 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .. import source, watch
 from ..kernels.backend import backend
 from ..keys import REMEMBERED, key_of, simple
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, WrittenRule
 from ..spec import in_use, when_in_use
+from .tape import next_key
 from .written import written_pull, written_record
 
 _engine = backend("numpy")
@@ -33,19 +35,38 @@ class Call:
         _calls.add(self)
 
     def bind(self) -> None:
-        """Choose the kernels; once a rare type is in use, those that look out for it."""
+        """Choose the kernels; once a rare type is in use, those that look out for it. If someone watches, they tell."""
         kernel = _engine.bind(self.recipe.op, self.attrs)
         self.kernel = rare.watched(self.recipe.op, self.attrs, kernel) if in_use else kernel
+        if watch.is_watched():
+            self.kernel = _telling(self, self.kernel)
         self.gradients = _Gradients(self)
 
 
 _calls: weakref.WeakSet[Call] = weakref.WeakSet()
 
 
+@watch.when_switched
 @when_in_use
 def _bind_again() -> None:
     for call in list(_calls):
         call.bind()
+
+
+def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """*kernel*, telling the watcher what it did."""
+
+    def tell(*arrays: Any) -> Any:
+        found = kernel(*arrays)
+        by = watch.watcher()
+        if by is not None:
+            # The key that the node of this call gets if it is recorded: the next one.
+            key = next_key() - 1
+            outputs = tuple(found) if len(call.recipe.op.outputs) != 1 else (found,)
+            by(watch.Computed(call.recipe.op, call.attrs, arrays, outputs, source.here(), key))
+        return found
+
+    return tell
 
 
 class _Gradients(dict[int, Callable[..., Any]]):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, state
+from .. import source, state, watch
 from ..errors import (
     ArgumentTypeError,
     DtypeError,
@@ -23,6 +23,7 @@ from ..ir.variable import Variable
 from ..kernels.backend import backend
 from ..rows import RowUpdate
 from ..spec import UNKNOWN, bfloat16
+from . import passes
 from .live import Peak, peak
 from .lower import lower
 from .plan import Plan, Step
@@ -183,14 +184,17 @@ class Executor:
             state.random = process
 
     def _plan(self, program: Program, fed: Mapping[str, Any], names: Sequence[str]) -> Plan:
-        key = (program.version, self.backend.name, frozenset(fed), tuple(names))
+        folds = watch.watcher() is None  # a watcher wants to see constants computed, too
+        key = (program.version, self.backend.name, frozenset(fed), tuple(names), folds)
         plan: Plan | None = program.plans.get(key)
         if plan is None:
             for old in [k for k in program.plans if k[0] != program.version]:
                 del program.plans[old]
             while len(program.plans) >= _PLANS_KEPT:
                 del program.plans[next(iter(program.plans))]
-            plan = program.plans[key] = lower(program, fed, names, self.backend)
+            plan = program.plans[key] = lower(
+                program, fed, names, self.backend, passes.ALL if folds else passes.ALL - {"fold"}
+            )
         return plan
 
     def _finish(self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]) -> list[Any]:

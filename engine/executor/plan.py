@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import source
+from .. import source, watch
 from ..errors import GradtoolError, KernelError, describe
 from ..ir.operator import Operator
 
@@ -104,6 +104,11 @@ class Plan:
         Raises:
             KernelError: an operator failed; carries the operator, the shapes it got and the user's line.
         """
+        by = watch.watcher()
+        if by is not None:
+            for step in self.steps(regs):
+                by(step)
+            return
         code = iter(self.code)
         with np.errstate(all="ignore"):
             try:

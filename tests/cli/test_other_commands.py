@@ -154,6 +154,7 @@ JSON = [
     ["program", "model.py"],
     ["program", "model.py", "--pairs"],
     ["dump", "model.py", "out"],
+    ["nan", "model.py"],
     ["ops"],
     ["ops", "scale"],
     ["doctor"],
@@ -180,6 +181,7 @@ def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, argumen
 def test_every_schema_is_used() -> None:
     kinds = {"backward", "only-grads", "gradients", "program", "pairs", "dump", "dump-files", "ops", "op", "doctor"}
     kinds |= {"graph"}
+    kinds |= {"nan"}
     assert {p.stem for p in SCHEMAS.iterdir()} == kinds
 
 
@@ -190,7 +192,7 @@ def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, argum
     assert last.startswith("next: ")
 
 
-@pytest.mark.parametrize("name", ["backward", "gradients", "program", "dump", "ops", "doctor"])
+@pytest.mark.parametrize("name", ["backward", "gradients", "program", "dump", "nan", "ops", "doctor"])
 def test_every_command_has_help(gradtool: Run, name: str) -> None:
     done = gradtool(name, "--help")
     assert done.code == 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
+from .tape import GradNode, Place
+from .tensor import Leaf, Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +122,11 @@ def slot_name(node: GradNode, side: str, place: int) -> str:
     """The name of a slot; operators of the user's own have none, so theirs are numbered."""
     slots = getattr(node.op, side, ())
     return slots[place].name if place < len(slots) else f"{'X' if side == 'inputs' else 'Out'}{place}"
+
+
+def numbered(types: Iterable[str]) -> Iterator[str]:
+    """``mul.0``, ``relu.0``, ``mul.1``, …"""
+    counts: defaultdict[str, int] = defaultdict(int)
+    for op_type in types:
+        yield f"{op_type}.{counts[op_type]}"
+        counts[op_type] += 1

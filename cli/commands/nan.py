@@ -1,0 +1,115 @@
+"""``gradtool nan``: where the first NaN or infinity was born."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..context import Output, model_options, output_options
+from ..errors import CLEAN, FAILED, CommandError
+
+
+@click.command("nan")
+@model_options
+@click.option("--big", type=float, metavar="LIMIT", help="Numbers beyond it count as overflow, e.g. 1e4.")
+@click.option("--subnormal", is_flag=True, help="Numbers too small for full precision count.")
+@click.option(
+    "--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2: gradients of gradients, too."
+)
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Look at N steps of training (see above).")
+@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@output_options
+def command(**options: Any) -> int:
+    """Search MODEL for the place where NaN or infinity is born, forward and backward.
+
+    \b
+    gradtool nan model.py
+    gradtool nan train.py --steps 50 --big 1e4
+
+    The file is watched while it runs. If it runs backward itself, all its passes (static: runs) are searched until one
+    goes wrong, or N of them with --steps. If it does not, backward runs once. A file with a function step() has it
+    called N times by --steps.
+
+    Exit code 1: there is a finding. Infinities written on purpose, and values that reach neither the loss nor a
+    gradient, are listed and are no findings.
+    """
+    out = Output.take(options)
+    from gradtool.engine import watch
+    from gradtool.engine.answers.events import Adapter
+    from gradtool.engine.answers.nan import Hunt
+
+    from .. import discovery, loader
+    from ..eager_model import EagerModel
+    from ..loader import Request
+    from ..nan_report import Names, passes, report
+
+    request = Request.take(options)
+
+    def hunt() -> Hunt:
+        return Hunt(options["big"], options["subnormal"], options["steps"])
+
+    found = hunt()
+    adapter = Adapter(found)
+    with watch.watched(adapter), loader.executed(request) as left:
+        step = left.namespace.get("step")
+        if options["steps"] and callable(step):
+            for _ in range(options["steps"]):
+                loader.call(left.name, step)
+        adapter.finish()
+        with watch.unwatched():
+            model: Any = None
+            try:
+                model = discovery.model_in(left, request)
+            except CommandError:
+                if not found.steps:
+                    raise
+            if options["steps"] and not found.steps:
+                raise CommandError(
+                    f"--steps: {left.name} has no function step(), and runs no backward pass itself",
+                    "put one step of training into step(), or the loop into the file",
+                )
+            eager = isinstance(model, EagerModel)
+            unchecked: list[str] = []
+            if model is not None and (not found.steps or (options["order"] == 2 and found.story().clean)):
+                if not eager:
+                    found = hunt()
+                unchecked = _run(model, found, options, request.seed, out)
+            elif found.steps:
+                out.note(f"{left.name} ran backward itself: searched {passes(found.steps)}")
+            story = found.story(unchecked)
+            mode = "eager" if eager or (model is None and not left.main.global_block().ops) else "static"
+            out.emit(report(story, left.name, mode, Names.of(model), request.words(), out.format))
+    return CLEAN if story.clean else FAILED
+
+
+def _run(model: Any, found: Any, options: dict[str, Any], seed: int, out: Output) -> list[str]:
+    """One backward pass of *model* under watch; what was not looked at."""
+    from gradtool.engine.answers import running
+
+    from ..eager_model import EagerModel
+    from ..feeds import run
+    from ..views import count
+
+    if isinstance(model, EagerModel):
+        if options["feed"]:
+            raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
+        model.call(running.through_tape, model.loss, found, options["order"])
+        return []
+    seen = set()
+
+    def listen(event: Any) -> None:
+        seen.add(getattr(event, "origin", None))
+        found(event)
+
+    running.through_program(
+        model.the_loss,
+        listen,
+        order=options["order"],
+        run=lambda fetch: run(model, fetch, options["feed"], "numpy", seed, out),
+    )
+    left_out = [op for op in model.program.global_block().ops if op not in seen]
+    if not left_out:
+        return []
+    types = ", ".join(dict.fromkeys(op.type for op in left_out[:3]))
+    return [f"{count(len(left_out), 'operator')} not run, since neither the loss nor a gradient needs them: {types}"]

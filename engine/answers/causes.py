@@ -1,0 +1,375 @@
+"""Why an operator gave NaN or infinity: for each operator, predicates on the values that it read.
+
+The first line of :data:`CAUSES` that names the operator and holds at one of the bad elements explains it. A predicate
+gets the operator's slots in double precision and gives a truth value for each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..view import BACKWARD
+from . import magnitudes
+from .events import Event
+
+Mask = Any
+
+
+class Slots:
+    """The values of an operator by slot, in double precision; the first of a list slot.
+
+    Attributes:
+        attrs: the operator's attributes.
+        bad: where the output is bad.
+        limit: the largest number of the output's type.
+    """
+
+    def __init__(self, event: Event, bad: np.ndarray[Any, Any], dtype: Any) -> None:
+        self.attrs = event.attrs
+        self.bad = bad
+        self.dtype = dtype
+        self.limit = magnitudes.largest(dtype)
+        self._arrays = event.slots()
+        self._event = event
+
+    def __getitem__(self, slot: str) -> Any:
+        return magnitudes.wide(magnitudes.plain(self._arrays[slot]))
+
+    def get(self, *slots: str) -> Any:
+        """The first of *slots* that is there."""
+        return self[next(s for s in slots if s in self._arrays)]
+
+    @property
+    def x(self) -> Any:
+        return self.get("X", "Input", "Logits", "Predicted", "x")
+
+    @property
+    def y(self) -> Any:
+        """The second operand, aligned as Paddle's ``axis`` says."""
+        y, x, axis = self["Y"], self.x, int(self.attrs.get("axis", -1))
+        if axis >= 0 and 0 < y.ndim < x.ndim - axis:
+            y = y.reshape((*y.shape, *[1] * (x.ndim - axis - y.ndim)))
+        return y
+
+    @property
+    def out(self) -> Any:
+        return self.get("Out", "Y", "Output", "out")
+
+    @property
+    def dout(self) -> Any:
+        """The gradient that arrived."""
+        return magnitudes.wide(magnitudes.plain(next(v.array for v in self._event.inputs if v.arriving)))
+
+    @property
+    def axis(self) -> int:
+        return int(self.attrs.get("axis", -1))
+
+    def operands(self) -> Iterable[Any]:
+        """Every array of numbers that was read."""
+        arrays = [magnitudes.plain(v.array) for v in self._event.inputs]
+        return [magnitudes.wide(a) for a in arrays if magnitudes.holds_numbers(a)]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One way in which operators give bad numbers.
+
+    Attributes:
+        ops: types of operators, or empty for any.
+        test: where it holds.
+        text: what happened; ``{count}`` stands for how many elements.
+        advice: what to do about it.
+        each: what is counted.
+    """
+
+    ops: frozenset[str]
+    test: Callable[[Slots], Mask]
+    text: str
+    advice: str = ""
+    each: str = "element"
+
+
+def cause(ops: str, test: Callable[[Slots], Mask], text: str, advice: str = "", each: str = "element") -> Cause:
+    """A line of the table; *ops* separated by blanks."""
+    return Cause(frozenset(ops.split()), test, text, advice, each)
+
+
+def _rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
+    """*test* of the logits along their axis."""
+    axes = s.attrs.get("axis", -1)
+    logits = s.x
+    if s.attrs.get("reduce_all") or axes == ():
+        return np.asarray(test(logits.reshape(1, -1))[0])
+    return test(np.moveaxis(logits, axes if isinstance(axes, int) else axes[0], -1))
+
+
+_EPS = "keep it away from 0: add an epsilon, or clip it"
+_BRANCH = "choose a safe argument before the operator, as in where(x > 0, x, 1), and mask the result after it"
+_STABLE = "use the form that subtracts the largest first: log_softmax, logsumexp, cross_entropy on logits, sigmoid"
+
+CAUSES: tuple[Cause, ...] = (
+    # Values.
+    cause("log log2 log10", lambda s: s.x < 0, "log of a negative number in {count}", "clip the argument to positive"),
+    cause("log log2 log10", lambda s: s.x == 0, "log(0) in {count}", _EPS),
+    cause("log1p", lambda s: s.x <= -1, "log1p at or below -1 in {count}", "clip the argument to above -1"),
+    cause("sqrt rsqrt", lambda s: s.x < 0, "square root of a negative number in {count}", "clip the argument at 0"),
+    cause("rsqrt", lambda s: s.x == 0, "1/sqrt(0) in {count}", _EPS),
+    cause("elementwise_div", lambda s: (s.y == 0) & (s.x == 0), "0/0 in {count}", _EPS),
+    cause("elementwise_div", lambda s: s.y == 0, "division by 0 in {count}", _EPS),
+    cause("elementwise_div", lambda s: np.isinf(s.x) & np.isinf(s.y), "inf/inf in {count}"),
+    cause("elementwise_mod elementwise_floordiv", lambda s: s.y == 0, "modulo by 0 in {count}", _EPS),
+    cause("reciprocal", lambda s: s.x == 0, "1/0 in {count}", _EPS),
+    cause(
+        "elementwise_pow",
+        lambda s: (s.x < 0) & (s.y != np.round(s.y)),
+        "a negative number to a fractional power in {count}",
+        "take the power of the size: abs(x) ** p",
+    ),
+    cause("elementwise_pow", lambda s: (s.x == 0) & (s.y < 0), "0 to a negative power in {count}", _EPS),
+    cause(
+        "pow",
+        lambda s: (s.x < 0) & (s.attrs["factor"] != round(s.attrs["factor"])),
+        "a negative number to a fractional power in {count}",
+        "take the power of the size: abs(x) ** p",
+    ),
+    cause("pow", lambda s: (s.x == 0) & (s.attrs["factor"] < 0), "0 to a negative power in {count}", _EPS),
+    cause(
+        "exp expm1 sinh cosh",
+        lambda s: np.abs(s.x) > np.log(s.limit),
+        "{op} overflows {dtype}: the argument is beyond {log_limit} in {count} (largest {largest})",
+        _STABLE,
+    ),
+    cause("acos asin", lambda s: np.abs(s.x) > 1, "{op} outside of -1 … 1 in {count}", "clip the argument to -1 … 1"),
+    cause("acosh", lambda s: s.x < 1, "acosh below 1 in {count}", "clip the argument at 1"),
+    cause(
+        "atanh", lambda s: np.abs(s.x) >= 1, "atanh at or beyond ±1 in {count}", "clip the argument to inside -1 … 1"
+    ),
+    cause(
+        "softmax log_softmax softmax_with_cross_entropy logsumexp",
+        lambda s: _rows(s, lambda r: np.all(r == -np.inf, axis=-1)),
+        "every score is -inf in {count}: nothing is left to choose from",
+        "let each row keep one score that is not masked, or mask with a large finite number such as -1e9",
+        "row",
+    ),
+    cause(
+        "softmax log_softmax softmax_with_cross_entropy logsumexp",
+        lambda s: _rows(s, lambda r: np.any(r == np.inf, axis=-1)),
+        "a score is +inf in {count}: inf - inf",
+        "",
+        "row",
+    ),
+    cause(
+        "elementwise_sub elementwise_add sum",
+        lambda s: np.logical_and(*[np.isinf(a) for a in np.broadcast_arrays(*list(s.operands())[:2])]),
+        "inf - inf in {count}",
+    ),
+    cause(
+        "elementwise_mul",
+        lambda s: ((s.x == 0) & np.isinf(s.y)) | (np.isinf(s.x) & (s.y == 0)),
+        "0·∞ in {count}",
+        "multiplying by a 0/1 mask does not remove infinities: use where",
+    ),
+    cause(
+        "matmul_v2 mul bmm dot addmm reduce_sum mean reduce_mean",
+        lambda s: np.asarray(any(np.isinf(a).any() for a in s.operands())),
+        "an operand holds infinities, and their sums and products with 0 are NaN",
+    ),
+    cause(
+        "mean reduce_mean",
+        lambda s: np.asarray(s.x.size == 0),
+        "the mean of no elements (0/0)",
+        "skip batches or masks that select nothing",
+    ),
+    cause(
+        "cast",
+        lambda s: np.abs(s.x) > s.limit,
+        "the cast to {dtype} overflows beyond {limit:.6g} in {count} (largest {largest})",
+        "scale the values down before the cast, or keep them in float32",
+    ),
+    cause(
+        "scale",
+        lambda s: np.asarray(not np.isfinite([s.attrs["scale"], s.attrs["bias"]]).all()),
+        "a factor or a summand that is not finite",
+    ),
+    cause("log_loss", lambda s: (s.x < 0) | (s.x > 1), "probabilities outside of 0 … 1 in {count}", "apply sigmoid"),
+    cause(
+        "batch_norm layer_norm group_norm instance_norm",
+        lambda s: np.asarray(float(s.attrs.get("epsilon", 1)) == 0),
+        "epsilon is 0 and a variance is 0 (all values are the same)",
+        "give epsilon its default",
+    ),
+    cause(
+        "adam adamw adamax rmsprop adagrad adadelta lamb",
+        lambda s: np.asarray(float(s.attrs.get("epsilon", 1)) == 0),
+        "epsilon is 0, and where a gradient has always been 0 the update is 0/0",
+        "give epsilon its default",
+    ),
+    # Gradients.
+    cause(
+        "sqrt_grad",
+        lambda s: (s["Out"] == 0) & (s.dout == 0),
+        "0.5·dout/out with out = 0 and dout = 0 in {count}: 0·∞",
+        "at 0 the slope of a square root is infinite (so in norms and standard deviations): add an epsilon under it",
+    ),
+    cause(
+        "sqrt_grad",
+        lambda s: s["Out"] == 0,
+        "0.5·dout/out with out = 0 in {count}",
+        "at 0 the slope of a square root is infinite (so in norms and standard deviations): add an epsilon under it",
+    ),
+    cause("rsqrt_grad", lambda s: np.isinf(s["Out"]), "-0.5·dout·out³ with out = ∞ in {count}", _EPS),
+    cause("reciprocal_grad", lambda s: np.isinf(s["Out"]), "-dout·out² with out = ∞ in {count}", _EPS),
+    cause(
+        "log_grad log2_grad log10_grad",
+        lambda s: (s.x == 0) & (s.dout == 0),
+        "dout/x with x = 0 and dout = 0 in {count}: 0/0",
+        _BRANCH,
+    ),
+    cause("log_grad log2_grad log10_grad", lambda s: s.x == 0, "dout/x with x = 0 in {count}", _EPS),
+    cause("log1p_grad", lambda s: s.x == -1, "dout/(1+x) with x = -1 in {count}", _EPS),
+    cause(
+        "elementwise_div_grad",
+        lambda s: (s.y == 0) & (s.dout == 0),
+        "dout/y with y = 0 and dout = 0 in {count}: 0/0",
+        _BRANCH,
+    ),
+    cause("elementwise_div_grad", lambda s: s.y == 0, "dout/y with y = 0 in {count}", _EPS),
+    cause(
+        "elementwise_div_grad",
+        lambda s: np.isinf(s["Out"]) | (np.abs(s["Out"] / s.y) > s.limit),
+        "dout·out/y overflows in {count}: the divisor is as small as {smallest}",
+        _EPS,
+    ),
+    cause(
+        "pow_grad",
+        lambda s: (s.x == 0) & (s.dout == 0),
+        "p·x^(p-1)·dout with x = 0, p = {factor} and dout = 0 in {count}: 0·∞",
+        _BRANCH,
+    ),
+    cause("pow_grad", lambda s: s.x == 0, "p·x^(p-1)·dout with x = 0 and p = {factor} in {count}", _EPS),
+    cause(
+        "elementwise_pow_grad", lambda s: (s.x == 0) & (s.y < 1), "y·x^(y-1)·dout with x = 0, y < 1 in {count}", _EPS
+    ),
+    cause(
+        "acos_grad asin_grad",
+        lambda s: np.abs(s.x) == 1,
+        "dout/√(1 - x²) with |x| = 1 in {count}",
+        "clip the argument to inside -1 … 1: clip(x, -1 + eps, 1 - eps)",
+    ),
+    cause("acosh_grad", lambda s: s.x == 1, "dout/√(x² - 1) with x = 1 in {count}", _EPS),
+    cause("atanh_grad", lambda s: np.abs(s.x) == 1, "dout/(1 - x²) with |x| = 1 in {count}", _EPS),
+    cause(
+        "exp_grad",
+        lambda s: np.isinf(s["Out"]) & (s.dout == 0),
+        "dout·out with out = ∞ (exp overflowed) and dout = 0 in {count}: 0·∞",
+        _BRANCH,
+    ),
+    cause(
+        "elementwise_mul_grad",
+        lambda s: (np.isinf(s.x) | np.isinf(s.y)) & (s.dout == 0),
+        "dout·y with an infinite operand and dout = 0 in {count}: 0·∞",
+        "multiplying by a 0/1 mask does not remove infinities: use where",
+    ),
+    cause(
+        "elementwise_mul_grad",
+        lambda s: np.isinf(s.x) | np.isinf(s.y),
+        "dout·y with an infinite operand in {count}",
+        "use where instead of multiplying by a mask",
+    ),
+    cause("bce_loss_grad", lambda s: (s.x == 0) | (s.x == 1), "a probability of exactly 0 or 1 in {count}", _STABLE),
+    cause(
+        "p_norm_grad frobenius_norm_grad",
+        lambda s: s["Out"] == 0,
+        "x/‖x‖·dout with ‖x‖ = 0 in {count}",
+        _EPS,
+        "norm",
+    ),
+    cause(
+        "batch_norm_grad layer_norm_grad group_norm_grad instance_norm_grad",
+        lambda s: np.asarray(float(s.attrs.get("epsilon", 1)) == 0),
+        "epsilon is 0 and a variance is 0 (all values are the same)",
+        "give epsilon its default",
+    ),
+    # Anything.
+    cause(
+        "",
+        lambda s: np.asarray(any(np.isnan(a).any() or np.isinf(a).any() for a in s.operands())),
+        "it read values that are not finite",
+    ),
+    cause(
+        "",
+        lambda s: np.asarray(s.limit < 1e6),
+        "the result is beyond the range of {dtype}, {limit:.6g} (largest operand {largest})",
+        "compute in float32, or scale the values (for gradients: the loss) so that they stay in range",
+    ),
+    cause(
+        "",
+        lambda s: np.asarray(True),
+        "finite values gave a result beyond the range of {dtype}, {limit:.3g} (largest operand {largest})",
+        "look at what makes the operands so large: gradtool stats shows where they grow",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why numbers went bad.
+
+    Attributes:
+        text: what happened.
+        advice: what to do about it, or empty.
+        masked: whether the gradient that arrived was 0 there: the elements were not used later on.
+    """
+
+    text: str
+    advice: str
+    masked: bool = False
+
+
+def explain(event: Event, bad: np.ndarray[Any, Any], dtype: Any) -> Explanation:
+    """The explanation of bad elements in an output of *event*."""
+    s = Slots(event, bad, dtype)
+    for entry in CAUSES:
+        if entry.ops and event.type not in entry.ops:
+            continue
+        with np.errstate(all="ignore"):
+            try:
+                holds = np.asarray(entry.test(s))
+            except (StopIteration, KeyError, ValueError):
+                continue  # the operator was called without that slot, or shapes do not tell
+        if holds.shape == bad.shape:
+            here = holds & bad
+            holds = here if here.any() else holds
+        if holds.any():
+            return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
+    raise AssertionError("the last line holds always")
+
+
+def _masked(event: Event, s: Slots, bad: np.ndarray[Any, Any]) -> bool:
+    """Whether the gradient arrived as 0 at all bad elements."""
+    if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
+        return False
+    dout = s.dout
+    return dout.shape == bad.shape and not dout[bad].any()
+
+
+def _filled(entry: Cause, event: Event, s: Slots, holds: np.ndarray[Any, Any]) -> str:
+    total = holds.size
+    n = int(holds.sum())
+    what = entry.each if total == 1 else f"{entry.each}s"
+    sizes = [np.abs(a[np.isfinite(a)]) for a in s.operands()]
+    facts: Mapping[str, Any] = {
+        "op": event.type,
+        "count": f"{n} of {total} {what}",
+        "dtype": s.dtype.name,
+        "limit": s.limit,
+        "log_limit": f"{np.log(s.limit):.4g}",
+        "largest": f"{max((float(a.max()) for a in sizes if a.size), default=0.0):.4g}",
+        "smallest": f"{min((float(a[a > 0].min()) for a in sizes if (a > 0).any()), default=0.0):.4g}",
+        "factor": event.attrs.get("factor"),
+    }
+    return entry.text.format(**facts)

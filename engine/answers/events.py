@@ -1,0 +1,246 @@
+"""Step events of static programs and of dynamic mode in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import names, watch
+from ..eager.tensor import Leaf
+from ..executor.plan import Step
+from ..ir import roles
+from ..ir.operator import Operator
+from ..ir.variable import Variable
+from ..ops.compat import grad_type
+from ..source import Location
+from ..view import BACKWARD, FORWARD
+
+UPDATE = "update"
+"""The part of operators that change parameters."""
+
+
+@dataclass(slots=True)
+class Value:
+    """An array that an operator read or wrote.
+
+    Attributes:
+        name: of a variable or a leaf; None where the run does not know one.
+        place: the variable, or the leaf that a gradient ends in.
+    """
+
+    slot: str
+    array: Any
+    name: str | None = None
+    place: Any = None
+
+    @property
+    def arriving(self) -> bool:
+        """Whether it is a gradient."""
+        return self.slot.endswith(names.GRAD)
+
+
+@dataclass(slots=True)
+class Event:
+    """One operator of a run.
+
+    Attributes:
+        type: ``sqrt_grad``.
+        part: forward, backward or update.
+        loc: the user's line; of a gradient operator, that of its forward operator.
+        inputs, outputs: the arrays that it read and wrote, in the order of the slots.
+        origin: the static operator, the recorded call that was differentiated, or the key of a recorded call.
+        user_rule: whether the user wrote the gradient rule (PyLayer).
+        recorded: whether the backward pass is itself recorded, and the rule computed on tensors.
+    """
+
+    type: str
+    part: str
+    loc: Location
+    attrs: Mapping[str, Any]
+    inputs: list[Value]
+    outputs: list[Value]
+    origin: Any
+    user_rule: bool = False
+    recorded: bool = False
+
+    def slots(self) -> dict[str, Any]:
+        """The first array in every slot, inputs before outputs."""
+        found: dict[str, Any] = {}
+        for v in (*self.inputs, *self.outputs):
+            if v.array is not None:
+                found.setdefault(v.slot, v.array)
+        return found
+
+
+@dataclass(slots=True)
+class Begin:
+    """A backward pass begins.
+
+    Attributes:
+        roots: what it starts from: arrays, as far as they are known.
+        names: of static programs, the names of these variables.
+    """
+
+    roots: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class End:
+    """The backward pass that began last is over."""
+
+
+Listener = Callable[[Event | Begin | End], object]
+
+
+class Adapter:
+    """Turns what :mod:`gradtool.engine.watch` tells into :class:`Event`, :class:`Begin` and :class:`End`."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self._last = -1
+        self._program: Any = None
+        self._begun = False
+
+    def __call__(self, event: Any) -> None:
+        if isinstance(event, Step):
+            self._step(event)
+        elif isinstance(event, watch.Computed):
+            found = _computed(event)
+            if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
+                found.part = BACKWARD
+            self.listener(found)
+        elif isinstance(event, watch.Began):
+            self._begun = True
+            self.listener(Begin([t.array for t in event.roots]))
+        elif isinstance(event, watch.Ended):
+            self.finish()
+        elif isinstance(event, watch.Pulled):
+            self.listener(_pulled(event))
+
+    def _step(self, step: Step) -> None:
+        op = step.op
+        if step.index <= self._last or op.block.program is not self._program or op.role & roles.OPTIMIZE:
+            self.finish()
+        self._last, self._program = step.index, op.block.program
+        if roles.is_backward(op.role) and not self._begun:
+            self._begun = True
+            made = [] if op.inputs else [v.name for v in op.output_variables()]
+            self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in made]))
+        self.listener(of_step(step))
+
+    def finish(self) -> None:
+        """The backward pass is over; at the end of a static program nothing else says so."""
+        if self._begun:
+            self._begun = False
+            self.listener(End())
+
+
+def part_of(op: Operator) -> str:
+    """The part of a program that an operator belongs to."""
+    return BACKWARD if roles.is_backward(op.role) else UPDATE if op.role & roles.OPTIMIZE else FORWARD
+
+
+def of_step(step: Step) -> Event:
+    """The event of an operator of a static program."""
+    op = step.op
+    read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
+    wrote = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
+    return Event(op.type, part_of(op), op.loc, op.attrs, read, wrote, op)
+
+
+def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[Value]:
+    """Variables with their arrays; the arrays of inputs leave out empty slots, those of outputs do not."""
+    found = []
+    rest = iter(arrays)
+    for slot, value in zip(slots, values, strict=False):
+        for v in value if isinstance(value, tuple) else (value,):
+            if v is None and skip:
+                continue
+            array = next(rest, None)
+            if isinstance(v, Variable) and array is not None:
+                found.append(Value(slot.name, array, v.name, v))
+    return found
+
+
+def _computed(event: watch.Computed) -> Event:
+    op = event.op
+    part = UPDATE if "Param" in op.input_index and "Grad" in op.input_index else FORWARD
+    return Event(
+        op.type,
+        part,
+        event.loc,
+        event.attrs,
+        _laid(op.inputs, event.inputs),
+        _laid(op.outputs, event.outputs),
+        event.key,
+    )
+
+
+def _laid(slots: Sequence[Any], values: Sequence[Any]) -> list[Value]:
+    found = []
+    for slot, value in zip(slots, values, strict=False):
+        for v in value if isinstance(value, (list, tuple)) else (value,):
+            if v is not None:
+                found.append(Value(slot.name, v))
+    return found
+
+
+def _pulled(event: watch.Pulled) -> Event:
+    node = event.node
+    grad_op = getattr(node.op, "grad_op", None)
+    return Event(
+        grad_type(node.op.type),
+        BACKWARD,
+        node.loc,
+        node.attrs,
+        list(_read(event, grad_op)),
+        list(_wrote(event, grad_op)),
+        node,
+        user_rule=grad_op is None,
+        recorded=event.recorded,
+    )
+
+
+def _read(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
+    """What the rule reads: retained values, then the gradients that arrived."""
+    node = event.node
+    for a, g in enumerate(event.arriving):
+        if g is not None and grad_op is None:
+            yield Value(f"Out{a}{names.GRAD}", _array(g))
+    if grad_op is None:
+        return
+    arriving = iter(event.arriving)
+    sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(event.arriving))
+    kept = node.args or (None,) * len(grad_op.inputs)
+    rule = node.op.rule
+    assert rule is not None
+    for read, slot, value in zip(rule.reads, grad_op.inputs, kept, strict=False):
+        if read.kind == "dout":
+            size = next(sizes, None)
+            entries: Sequence[Any] = [next(arriving, None) for _ in range(1 if size is None else size)]
+        else:
+            entries = value if isinstance(value, (list, tuple)) else (value,)
+            if read.like:
+                continue
+        for v in entries:
+            if v is not None:
+                yield Value(slot.name, _array(v), getattr(v, "_name", None))
+
+
+def _wrote(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
+    node = event.node
+    if grad_op is None:
+        slots = [f"X{i}{names.GRAD}" for i in range(len(event.wrt))]
+    else:
+        sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(grad_op.outputs)
+        slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=False) for _ in range(1 if n is None else n)]
+    for slot, place, gradient in zip(slots, event.wrt, event.gradients, strict=False):
+        if gradient is not None and place is not None:
+            leaf = place if isinstance(place, Leaf) else None
+            yield Value(slot, _array(gradient), names.grad(leaf.name) if leaf is not None else None, leaf)
+
+
+def _array(value: Any) -> Any:
+    return getattr(value, "array", value)

@@ -1,0 +1,65 @@
+"""What is wrong with the numbers in an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..rows import RowArray, SelectedRows
+
+NAN = "nan"
+INF = "inf"
+OVERFLOW = "overflow"
+SUBNORMAL = "subnormal"
+KINDS = (NAN, INF, OVERFLOW, SUBNORMAL)
+"""Worst first."""
+
+
+def plain(value: Any) -> np.ndarray[Any, Any]:
+    """The numbers of *value* as an array; of selected rows the rows alone."""
+    if isinstance(value, SelectedRows):
+        return np.asarray(value.values)
+    return np.asarray(value.dense() if isinstance(value, RowArray) else value)
+
+
+def holds_numbers(array: np.ndarray[Any, Any]) -> bool:
+    """Whether *array* is of a type that can hold NaN."""
+    return array.dtype.kind in "fc" or array.dtype.name == "bfloat16"
+
+
+def wide(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """*array* in double precision; of complex numbers the sizes."""
+    return np.abs(array.astype(np.complex128)) if array.dtype.kind == "c" else array.astype(np.float64)
+
+
+def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> dict[str, np.ndarray[Any, Any]]:
+    """By kind, where *array* is wrong; only kinds that occur."""
+    if not holds_numbers(array) or not array.size:
+        return {}
+    found: dict[str, np.ndarray[Any, Any]] = {}
+    finite = np.isfinite(array)
+    if not finite.all():
+        nan = np.isnan(array)
+        found = {NAN: nan, INF: ~finite & ~nan}
+    if big is not None:
+        found[OVERFLOW] = finite & (np.abs(array) > big)
+    if subnormal:
+        size = np.abs(array)
+        found[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
+    return {kind: mask for kind, mask in found.items() if mask.any()}
+
+
+def tiny(dtype: Any) -> float:
+    """The smallest number of full precision."""
+    return 2.0**-126 if dtype.name == "bfloat16" else float(np.finfo(dtype).tiny)
+
+
+def largest(dtype: Any) -> float:
+    """The largest finite number."""
+    return 3.3895313892515355e38 if dtype.name == "bfloat16" else float(np.finfo(dtype).max)
+
+
+def kinds(array: Any, big: float | None, subnormal: bool) -> frozenset[str]:
+    """The kinds of wrong numbers in *array*."""
+    return frozenset(masks(plain(array), big, subnormal))

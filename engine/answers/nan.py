@@ -1,0 +1,368 @@
+"""Where the first NaN, infinity, overflow or subnormal number of a run was born, and what carried it on.
+
+An operator whose result is bad while what it read was good is a *birth*. One that read something bad is a *carrier*.
+A gradient is born bad when the gradient that arrived and the retained values were good.
+
+Not everything that is infinite is wrong. Infinities that the program writes on purpose (an attribute such as
+``full(…, -inf)``, or data that holds them) are births only if what comes of them reaches the loss or a gradient, and
+values that are masked out before the loss are *absorbed*. Both are listed, and neither is a finding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import source, watch
+from ..source import Location
+from ..view import BACKWARD, FORWARD
+from . import causes, magnitudes
+from .events import UPDATE, Begin, End, Event, Value
+from .magnitudes import INF, KINDS, NAN
+
+DATA = "data"
+"""The part of a birth that happened outside of all operators."""
+
+_WORST = (NAN, INF)
+_MASKING = frozenset({"where_grad", "masked_fill_grad", "masked_select_grad", "clip_grad", "elementwise_mul_grad"})
+
+
+@dataclass
+class Birth:
+    """Where bad numbers came from.
+
+    Attributes:
+        kind: nan, inf, overflow or subnormal.
+        part: forward, backward, update, or ``data`` where no operator made them.
+        type: the operator's type; of data the operator that read them first.
+        origin: see :class:`~gradtool.engine.answers.events.Event`; of data, the array.
+        slot, name: the output slot, and the tensor's name as far as it is known.
+        count, total: how many elements are bad.
+        loc: the user's line.
+        step: the step of training, from 1.
+        cause, advice: why, and what to do about it.
+        masked_by: the type and line of the operator that did not use these elements.
+        turned: the type and line of the operator that made NaN of the infinities.
+        loss: whether it reached the loss.
+    """
+
+    kind: str
+    part: str
+    type: str
+    origin: Any
+    slot: str
+    name: str | None
+    count: int
+    total: int
+    shape: tuple[int, ...]
+    dtype: str
+    loc: Location
+    step: int
+    cause: str = ""
+    advice: str = ""
+    masked_by: tuple[str, Location] | None = None
+    turned: tuple[str, Location] | None = None
+    loss: bool = False
+
+
+@dataclass
+class NanStory:
+    """What a search for bad numbers found.
+
+    Attributes:
+        births: findings in the order of the run; the first one is the one to look at.
+        absorbed: births that reached neither the loss nor a gradient.
+        intended: infinities that the program wrote on purpose.
+        carriers: how many later operators had bad results.
+        victims: the names of leaves and parameters whose gradient is bad.
+        checked: by part, how many tensors were looked at.
+        unchecked: what was not looked at, in words.
+        steps: how many backward passes were seen.
+    """
+
+    births: list[Birth] = field(default_factory=list)
+    absorbed: list[Birth] = field(default_factory=list)
+    intended: list[Birth] = field(default_factory=list)
+    carriers: int = 0
+    victims: list[str] = field(default_factory=list)
+    checked: dict[str, int] = field(default_factory=lambda: {FORWARD: 0, BACKWARD: 0, UPDATE: 0})
+    unchecked: list[str] = field(default_factory=list)
+    steps: int = 0
+
+    @property
+    def clean(self) -> bool:
+        """Whether there is no finding."""
+        return not self.births
+
+    def __str__(self) -> str:
+        if self.clean:
+            return f"clean: {sum(self.checked.values())} tensors checked in {self.steps} backward passes"
+        first = self.births[0]
+        where = source.describe(first.loc)
+        text = f"{first.kind} born {first.part} in {first.type}, {first.count} of {first.total} elements: {first.cause}"
+        return f"{text}\n  at  {where}" if where else text
+
+
+class Hunt:
+    """Listens to the events of a run; :meth:`story` tells what it found.
+
+    Args:
+        big: finite numbers beyond it count as overflow; None for no limit.
+        subnormal: whether numbers too small for full precision count.
+        steps: how many backward passes to look at; None for all.
+    """
+
+    def __init__(self, big: float | None = None, subnormal: bool = False, steps: int | None = None) -> None:
+        self.big = big
+        self.subnormal = subnormal
+        self.limit = steps
+        self.checked = {FORWARD: 0, BACKWARD: 0, UPDATE: 0}
+        self.steps = 0
+        self.carriers = 0
+        self.victims: dict[str, None] = {}
+        self.absorbed: list[Birth] = []
+        self.intended: list[Birth] = []
+        self._open: list[Birth] = []
+        self._suspects: list[Birth] = []
+        self._bad_names: set[str] = set()
+        self._loss_is_bad = False
+        self._in_pass = False
+        self._inner = 0
+        self._masks: list[tuple[str, Location]] = []
+        self._done: list[Birth] | None = None
+
+    def __call__(self, event: Event | Begin | End) -> None:
+        if self._done is not None:
+            return
+        with watch.unwatched():
+            if isinstance(event, Begin):
+                self._begin(event)
+            elif isinstance(event, End):
+                self._end_pass()
+            else:
+                self._see(event)
+
+    def story(self, unchecked: Iterable[str] = ()) -> NanStory:
+        """What was found so far."""
+        found = self._done
+        if found is None:
+            found = self._settled()
+        return NanStory(
+            found,
+            self.absorbed,
+            self.intended,
+            self.carriers if found else 0,
+            list(self.victims) if found else [],
+            self.checked,
+            list(unchecked),
+            self.steps,
+        )
+
+    # -- the pass -------------------------------------------------------------------------------------------------
+
+    def _begin(self, event: Begin) -> None:
+        if self.limit is not None and self.steps >= self.limit:
+            self._done = []
+            return
+        self.steps += 1
+        self._in_pass = True
+        known = bool(event.roots or event.names)
+        self._loss_is_bad = (
+            any(self._kinds(r) for r in event.roots)
+            or any(n in self._bad_names for n in event.names)
+            or (not known and bool(self._open))
+        )
+        if self._loss_is_bad:
+            if not self._open:
+                self._open, self._suspects = self._suspects[:1], []
+            for birth in self._open:
+                birth.loss = True
+        else:
+            self._absorb(self._open)
+        self._inner = len(self._open)
+        self._masks = []
+
+    def _end_pass(self) -> None:
+        """A pass is over: what was born in it counts if a gradient is bad."""
+        self._in_pass = False
+        if self._loss_is_bad or self.victims:
+            self._done = self._settled()
+        else:
+            self._absorb(self._open)
+            if self._open:
+                self._done = list(self._open)
+
+    def _settled(self) -> list[Birth]:
+        if self._in_pass and not (self._loss_is_bad or self.victims):
+            self._absorb(self._open)
+        if not self._in_pass and not self.steps:
+            return list(self._open)  # forward alone was seen
+        if not self._open and (self._loss_is_bad or self.victims):
+            self._open = self._suspects[:1]
+        return list(self._open)
+
+    def _absorb(self, births: list[Birth]) -> None:
+        # Finite numbers are never absorbed: whoever asks for them wants to see them.
+        kept = [b for b in births if b.kind not in _WORST]
+        self.absorbed += [b for b in births if b.kind in _WORST]
+        births[:] = kept
+
+    # -- one operator ---------------------------------------------------------------------------------------------
+
+    def _see(self, event: Event) -> None:
+        if event.type in _MASKING and event.part == BACKWARD:
+            self._masks.append((event.type.removesuffix("_grad"), event.loc))
+        begun = len(self._open)
+        for value in event.outputs:
+            array = magnitudes.plain(value.array)
+            if not magnitudes.holds_numbers(array):
+                continue
+            self.checked[event.part] += 1
+            wrong = magnitudes.masks(array, self.big, self.subnormal)
+            if value.name is not None:
+                (self._bad_names.add if wrong else self._bad_names.discard)(value.name)
+            if wrong:
+                self._judge(event, value, array, wrong)
+        if event.part == BACKWARD and not isinstance(event.origin, int):
+            if event.recorded and not event.user_rule and len(self._open) > begun:
+                # The rule's own operators, computed on tensors just before, are part of this one.
+                del self._open[self._inner : begun]
+            self._inner = len(self._open)
+
+    def _judge(self, event: Event, value: Value, array: np.ndarray[Any, Any], wrong: dict[str, Any]) -> None:
+        kind = next(k for k in KINDS if k in wrong)
+        if kind in _WORST and event.part == BACKWARD and value.name is not None and self._ends(value):
+            self.victims.setdefault(value.name)
+        came = self._came(event)
+        if kind in _WORST and came & set(_WORST):
+            if kind == NAN and NAN not in came and not self._open:
+                self._born(event, value, array, wrong[kind], kind)  # out of infinities that were meant
+                return
+            if not self._open:
+                self._from_outside(event, NAN if NAN in came else INF)
+            elif kind == NAN and NAN not in came and self._open[0].kind == INF and self._open[0].turned is None:
+                self._open[0].turned = (event.type, event.loc)
+            self.carriers += 1
+        elif event.user_rule and len(self._open) > self._inner:
+            self.carriers += 1  # born inside: by an operator that the user's rule called
+        elif kind in came or (kind not in _WORST and came & set(_WORST)):
+            if not self._open and kind in came:
+                self._from_outside(event, kind)
+            self.carriers += 1
+        elif kind == INF and _writes_infinity(event):
+            birth = self._made(event, value, array, wrong[kind], kind)
+            birth.cause = "written on purpose"
+            self.intended.append(birth)
+            self._suspects.append(birth)
+        else:
+            self._born(event, value, array, wrong[kind], kind)
+
+    def _ends(self, value: Value) -> bool:
+        """Whether a gradient ends here: at a leaf, or at a parameter's variable."""
+        place = value.place
+        if place is None:
+            return False
+        if not hasattr(place, "block"):
+            return True
+        of = place.block.vars.get(place.name.removesuffix("@GRAD"))
+        return of is not None and (of.is_parameter or (of.is_data and not of.stop_gradient))
+
+    def _came(self, event: Event) -> frozenset[str]:
+        """The kinds that were there before: in what arrived, and in forward values if they reached the loss."""
+        if event.part == BACKWARD and not self._loss_is_bad:
+            read = [v for v in event.inputs if v.arriving]
+            if not read:  # rules that are written as ordinary operators
+                read = event.inputs
+        else:
+            read = event.inputs
+        found: frozenset[str] = frozenset()
+        for v in read:
+            found |= self._kinds(v.array)
+        return found
+
+    def _kinds(self, array: Any) -> frozenset[str]:
+        return magnitudes.kinds(array, self.big, self.subnormal)
+
+    def _from_outside(self, event: Event, kind: str) -> None:
+        """Something bad is read that no operator made: it came in with the data or by other means."""
+        for v in event.inputs:
+            array = magnitudes.plain(v.array)
+            wrong = magnitudes.masks(array, self.big, self.subnormal)
+            if kind in wrong:
+                break
+        else:
+            return
+        if any(b.origin is v.array or (b.name == v.name and b.name) for b in (*self._suspects, *self.intended)):
+            return
+        birth = self._made(event, v, array, wrong[kind], kind)
+        birth.part, birth.origin = DATA, v.array
+        birth.loc = getattr(v.place, "made_at", event.loc) or event.loc
+        birth.cause = f"no operator made it: {event.type} reads it as it came in"
+        birth.advice = "look at the data, and at what is computed outside of operators (NumPy, set_value)"
+        (self._suspects if kind == INF else self._open).append(birth)
+
+    def _made(self, event: Event, value: Value, array: np.ndarray[Any, Any], bad: Any, kind: str) -> Birth:
+        return Birth(
+            kind,
+            event.part,
+            event.type,
+            event.origin,
+            value.slot,
+            value.name,
+            int(bad.sum()),
+            array.size,
+            tuple(array.shape),
+            array.dtype.name,
+            event.loc,
+            max(self.steps, 1) if event.part != FORWARD else self.steps + 1,
+        )
+
+    def _born(self, event: Event, value: Value, array: np.ndarray[Any, Any], bad: Any, kind: str) -> None:
+        birth = self._made(event, value, array, bad, kind)
+        if kind in _WORST:
+            why = causes.explain(event, bad, array.dtype)
+            birth.cause, birth.advice = why.text, why.advice
+            earlier = self._absorbed_before(event)
+            if earlier is not None:
+                self.carriers += 1
+                if kind == NAN and earlier.kind == INF:
+                    earlier.turned = (event.type, event.loc)
+                birth = earlier
+            if why.masked and self._masks:
+                birth.masked_by = self._masks[-1]
+        else:
+            sizes = np.abs(magnitudes.wide(array)[bad])
+            found = float(sizes.max() if kind == magnitudes.OVERFLOW else sizes.min())
+            birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {found:.4g}"
+        self._open.append(birth)
+
+    def _absorbed_before(self, event: Event) -> Birth | None:
+        """The birth that did not reach the loss but whose values a gradient rule reads: it counts after all."""
+        if event.part != BACKWARD:
+            return None
+        kinds: frozenset[str] = frozenset()
+        for v in event.inputs:
+            if not v.arriving:
+                kinds |= self._kinds(v.array)
+        for birth in self.absorbed:
+            if birth.part == FORWARD and birth.step == self.steps and birth.kind in kinds:
+                self.absorbed.remove(birth)
+                return birth
+        return None
+
+
+def _writes_infinity(event: Event) -> bool:
+    """Whether an attribute of the operator is infinite."""
+    return any(_infinite(v) for v in event.attrs.values())
+
+
+def _infinite(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.lstrip("+-").lower() in ("inf", "infinity")
+    if isinstance(value, (list, tuple)):
+        return any(map(_infinite, value))
+    return isinstance(value, float) and math.isinf(value)

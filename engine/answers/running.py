@@ -1,0 +1,157 @@
+"""Backward passes under watch: of a recorded loss, of a function, of a static program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import watch
+from ..autodiff.backward import append_backward
+from ..autodiff.gradients import gradients
+from ..eager.backward import Pass
+from ..eager.recorded import leaves_behind, nodes_behind
+from ..eager.tensor import Leaf, Tensor
+from ..errors import ArgumentTypeError, LossError, UsageError
+from ..executor.executor import Executor
+from ..ir import roles
+from ..ir.variable import Variable
+from .events import Adapter, Begin, Listener
+
+
+def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf, Any]:
+    """Run backward from *loss* and tell *listener*; no ``.grad`` is touched, and the graph is kept.
+
+    Args:
+        order: 2 goes on to the gradients of half the square norm of all gradients.
+
+    Returns:
+        The gradient of every leaf, as an array; those of the last order.
+
+    Raises:
+        LossError: no recorded operator made the loss.
+    """
+    _check_order(order)
+    if loss.stop_gradient:
+        raise LossError(
+            f"'{loss.name}' has no recorded graph: its stop_gradient is True.",
+            variable=loss.name,
+            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached",
+        )
+    with watch.watched(Adapter(listener)):
+        work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
+        work.seed(loss, None)
+        work.run()
+        if order > 1:
+            with watch.unwatched():
+                found = [work.total(leaf) for leaf in leaves_behind([loss], nodes_behind([loss]))]
+            again = [g for g in found if isinstance(g, Tensor) and not g.stop_gradient]
+            work = Pass(retain_graph=True, fill=False)
+            for g in again:
+                work.seed(g, g.detach())
+            if again:
+                work.run()
+    with watch.unwatched():
+        return {leaf: work.total(leaf) for leaf in work.leaves}
+
+
+def through_program(
+    loss: Variable,
+    listener: Listener,
+    feed: Mapping[str, Any] | None = None,
+    order: int = 1,
+    run: Callable[[Sequence[Variable]], Any] | None = None,
+) -> list[tuple[Variable, Variable]]:
+    """Append the backward part of *loss* where there is none, run the program once and tell *listener*.
+
+    Args:
+        order: 2 appends the gradients of half the square norm of all gradients, too.
+        run: runs the program for a list of variables to fetch; by default an Executor does, on *feed*.
+
+    Returns:
+        Parameters and their gradients.
+    """
+    _check_order(order)
+    program = loss.block.program
+    ops = program.global_block().ops
+    if any(roles.is_backward(op.role) for op in ops):
+        pairs = [
+            (p, program.global_block().vars[p.grad_name])
+            for p in program.all_parameters()
+            if p.grad_name in program.global_block().vars
+        ]
+    else:
+        pairs = append_backward(loss)
+    fetch = [loss, *(g for _, g in pairs)]
+    if order > 1 and pairs:
+        seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])
+        fetch += [g for g in seconds if g is not None]
+    adapter = Adapter(listener)
+    with watch.watched(adapter):
+        if run is not None:
+            run(fetch)
+        else:
+            Executor().run(program, feed=feed, fetch_list=fetch)
+        adapter.finish()
+    return pairs
+
+
+def any_model(
+    model: Any, listener: Listener, feed: Mapping[str, Any] | None = None, order: int = 1, steps: int = 1
+) -> Any:
+    """Run *model* forward and backward under watch; see :func:`gradtool.find_nan` for what it may be.
+
+    Returns:
+        The loss.
+
+    Raises:
+        ArgumentTypeError: *model* is nothing that can be run.
+    """
+    if isinstance(model, Variable):
+        through_program(model, listener, feed, order)
+        return model
+    if isinstance(model, Tensor):
+        through_tape(model, listener, order)
+        return model
+    if not callable(model):
+        raise ArgumentTypeError(
+            f"expected a function that returns a loss, a loss Tensor or a loss Variable, but received "
+            f"{type(model).__name__}."
+        )
+    loss = None
+    for _ in range(steps):
+        passes = Passes(listener)
+        adapter = Adapter(passes)
+        with watch.watched(adapter):
+            found = model()
+            adapter.finish()
+        loss = next((v for v in _entries(found) if isinstance(v, (Tensor, Variable))), None)
+        if isinstance(loss, Variable):
+            through_program(loss, listener, feed, order)
+        elif loss is None and not passes.count:
+            raise ArgumentTypeError(
+                f"the function must return a loss or run backward itself, but it returned {type(found).__name__}."
+            )
+        elif loss is not None and (order > 1 or not passes.count):
+            through_tape(loss, listener, order)
+    return loss
+
+
+class Passes:
+    """Counts the backward passes that a listener is told of."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self.count = 0
+
+    def __call__(self, event: Any) -> None:
+        self.count += isinstance(event, Begin)
+        self.listener(event)
+
+
+def _entries(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def _check_order(order: int) -> None:
+    if order not in (1, 2):
+        raise UsageError(f"order must be 1 or 2, but is {order}.")

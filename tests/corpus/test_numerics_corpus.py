@@ -1,0 +1,46 @@
+"""Small broken models as users write them: the command that one runs first must name the place and the cause."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Outcome, folder, gradtool  # noqa: F401
+
+FILES = sorted((Path(__file__).parent / "numerics").glob("*.py"))
+
+
+def header(file: Path) -> dict[str, str]:
+    lines = file.read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    return dict(re.fullmatch(r"# (\w+): (.*)", line).groups() for line in lines)  # type: ignore[union-attr]
+
+
+def answer(done: Outcome) -> dict[str, object]:
+    assert done.code in (0, 1), done.err
+    found: dict[str, object] = json.loads(done.out)
+    return found
+
+
+def test_there_are_enough_of_them() -> None:
+    names = [f.name for f in FILES]
+    assert len(names) >= 30
+    assert sum(n.startswith("ok_") for n in names) >= 10
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if header(f)["run"] == "gradtool nan"], ids=lambda f: f.stem)
+def test_where_a_bad_number_was_born(gradtool: object, file: Path) -> None:  # noqa: F811
+    told = header(file)
+    done = gradtool("nan", str(file), "--format", "json", "-q")  # type: ignore[operator]
+    found = json.loads(done.out)
+    if told["verdict"] == "clean":
+        assert (done.code, found["births"]) == (0, [])
+        return
+    assert done.code == 1, done.out
+    part, op_type, cause = told["verdict"].split(" ", 2)
+    first = found["births"][0]
+    assert (first["part"], first["type"]) == (part, op_type), first
+    assert cause in first["cause"]
+    assert first["source"]["line"] == int(told["line"])
