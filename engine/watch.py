@@ -21,13 +21,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .eager.tape import GradNode, Place
-    from .eager.tensor import Tensor
-    from .ops.opdef import OpDef
-    from .source import Location
+from .source import Location
+
+# What happens is told in the terms of dynamic mode, which stands above this module: hence ``Any``.
+OpDef = Any
+GradNode = Any
+Place = Any
+Tensor = Any
 
 
 @dataclass(frozen=True, slots=True)

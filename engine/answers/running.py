@@ -73,6 +73,7 @@ def through_program(
     _check_order(order)
     program = loss.block.program
     ops = program.global_block().ops
+    pairs: list[tuple[Variable, Variable]]
     if any(roles.is_backward(op.role) for op in ops):
         pairs = [
             (p, program.global_block().vars[p.grad_name])
@@ -80,7 +81,7 @@ def through_program(
             if p.grad_name in program.global_block().vars
         ]
     else:
-        pairs = append_backward(loss)
+        pairs = [*append_backward(loss)]
     fetch = [loss, *(g for _, g in pairs)]
     if order > 1 and pairs:
         seconds = gradients([g for _, g in pairs], [p for p, _ in pairs], [g for _, g in pairs])

@@ -104,11 +104,17 @@ class Pass:
 
     def steps(self) -> Iterator[watch.Pulled]:
         """As :meth:`run`, stopping after each operator with what it got and gave."""
+        found: list[watch.Pulled] = []
+
+        def pause(event: watch.Pulled) -> bool:
+            found.append(event)
+            return True
+
         while self._order:
-            found: list[watch.Pulled] = []
             with _GradMode(self.create_graph), np.errstate(all="ignore"):
-                self._sweep(lambda event: found.append(event) or True)  # noqa: B023
-            yield from found
+                self._sweep(pause)
+            while found:
+                yield found.pop()
 
     def total(self, place: Place) -> Grad | None:
         """The whole gradient at *place* after the sweep, or None where none arrived."""
