@@ -21,6 +21,7 @@ COMMANDS = {
     "graph": "Draw forward and backward side by side: SVG, DOT, PNG, PDF.",
     "dump": "Write both graphs as DOT and the stack of every operator.",
     "nan": "Find where the first NaN or infinity was born, forward or backward, and why.",
+    "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }

@@ -66,14 +66,19 @@ class Names:
 
     def operator(self, birth: Birth) -> str:
         """``sqrt_grad.0``, or the type where the operator is in no graph that is left."""
-        return birth.type if isinstance(birth.origin, np.ndarray) else self.operators.get(birth.origin, birth.type)
+        found = None if isinstance(birth.origin, np.ndarray) else self.operators.get(birth.origin)
+        return found if found is not None and self._is(birth, found) else birth.type
+
+    def _is(self, birth: Birth, name: str) -> bool:
+        """Whether a call that was not recorded does not merely have the key of another one."""
+        return not isinstance(birth.origin, int) or name.rpartition(".")[0] == birth.type
 
     def tensor(self, birth: Birth) -> str:
         """The name of the bad tensor, or its slot."""
         if isinstance(birth.origin, np.ndarray):
             found = next((name for array, name in self.arrays if array is birth.origin), None)
             return found or birth.name or birth.slot
-        if not isinstance(birth.origin, Operator):
+        if not isinstance(birth.origin, Operator) and self._is(birth, self.operators.get(birth.origin, "")):
             found = self.written.get(birth.origin, {}).get(birth.slot)
             if found is not None:
                 return found

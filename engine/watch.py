@@ -39,7 +39,7 @@ class Computed:
     Attributes:
         inputs: one array per slot, a list of them for a list slot, None for an empty one.
         outputs: likewise, one per output slot.
-        key: the ``key`` of its node, if the call is recorded.
+        key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
     """
 
     op: OpDef

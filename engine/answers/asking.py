@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import UsageError
+from . import checking
+from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .running import any_model
 
@@ -49,3 +51,39 @@ def find_nan(
     hunt = Hunt(big, subnormal)
     any_model(model, hunt, feed, order, steps)
     return hunt.story()
+
+
+def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed: int = 0) -> GradcheckStory:
+    """Compare the gradients of *function* with differences, along random directions and with random weights.
+
+    Args:
+        function: takes *inputs* and returns a Tensor, or several; the ``apply`` of a PyLayer, a Layer, anything.
+        inputs: a Tensor or a sequence of arguments. Those with ``stop_gradient=False`` are checked. They are cast to
+            float64 if the function takes that.
+        order: 2 checks the gradients of the gradients, too.
+
+    Returns:
+        An entry for each input and order: its status (``ok``, ``wrong``, ``kink`` or ``unchecked``), the worst element
+        with its ratio, and what is likely wrong: a factor, a transpose, a sum that is missing. ``passed`` if all are ok.
+
+    Raises:
+        ArgumentTypeError: no input needs a gradient, or the function returns no Tensor (a TypeError).
+
+    >>> import gradtool as paddle
+    >>> class Square(paddle.autograd.PyLayer):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...     @staticmethod
+    ...     def backward(ctx, dy):
+    ...         (x,) = ctx.saved_tensor()
+    ...         return dy * x
+    >>> x = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
+    >>> paddle.gradcheck(Square.apply, x).entries[0].cause
+    'wrong by a factor of 1/2 (a mean where a sum belongs, or a sum that is missing?)'
+    """
+    if order not in (1, 2):
+        raise UsageError(f"order must be 1 or 2, but is {order}.")
+    arguments: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    return GradcheckStory(checking.of_function(function, arguments, order, seed))

@@ -155,6 +155,7 @@ JSON = [
     ["program", "model.py", "--pairs"],
     ["dump", "model.py", "out"],
     ["nan", "model.py"],
+    ["gradcheck", "model.py", "--order", "2"],
     ["ops"],
     ["ops", "scale"],
     ["doctor"],
@@ -182,6 +183,7 @@ def test_every_schema_is_used() -> None:
     kinds = {"backward", "only-grads", "gradients", "program", "pairs", "dump", "dump-files", "ops", "op", "doctor"}
     kinds |= {"graph"}
     kinds |= {"nan"}
+    kinds |= {"nan", "gradcheck"}
     assert {p.stem for p in SCHEMAS.iterdir()} == kinds
 
 
@@ -192,7 +194,7 @@ def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, argum
     assert last.startswith("next: ")
 
 
-@pytest.mark.parametrize("name", ["backward", "gradients", "program", "dump", "nan", "ops", "doctor"])
+@pytest.mark.parametrize("name", ["backward", "gradients", "program", "dump", "nan", "gradcheck", "ops", "doctor"])
 def test_every_command_has_help(gradtool: Run, name: str) -> None:
     done = gradtool(name, "--help")
     assert done.code == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Outcome, folder, gradtool  # noqa: F401
+from tests.cli.conftest import folder, gradtool  # noqa: F401
 
 FILES = sorted((Path(__file__).parent / "numerics").glob("*.py"))
 
@@ -16,12 +16,6 @@ FILES = sorted((Path(__file__).parent / "numerics").glob("*.py"))
 def header(file: Path) -> dict[str, str]:
     lines = file.read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     return dict(re.fullmatch(r"# (\w+): (.*)", line).groups() for line in lines)  # type: ignore[union-attr]
-
-
-def answer(done: Outcome) -> dict[str, object]:
-    assert done.code in (0, 1), done.err
-    found: dict[str, object] = json.loads(done.out)
-    return found
 
 
 def test_there_are_enough_of_them() -> None:
@@ -44,3 +38,19 @@ def test_where_a_bad_number_was_born(gradtool: object, file: Path) -> None:  # n
     assert (first["part"], first["type"]) == (part, op_type), first
     assert cause in first["cause"]
     assert first["source"]["line"] == int(told["line"])
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if header(f)["run"] == "gradtool gradcheck"], ids=lambda f: f.stem)
+def test_what_is_wrong_with_a_gradient(gradtool: object, file: Path) -> None:  # noqa: F811
+    told = header(file)
+    done = gradtool("gradcheck", str(file), "--format", "json", "-q")  # type: ignore[operator]
+    found = json.loads(done.out)
+    if told["verdict"] == "clean":
+        assert (done.code, found["passed"]) == (0, True)
+        return
+    status, name, cause = told["verdict"].split(" ", 2)
+    entry = next(e for e in found["entries"] if e["name"] == name)
+    assert (done.code, entry["status"]) == ({"wrong": 1, "kink": 4}[status], status)
+    assert cause in entry["cause"]
+    if told["line"] != "none":
+        assert entry["source"]["line"] == int(told["line"])

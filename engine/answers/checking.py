@@ -1,0 +1,286 @@
+"""What a gradient check runs: a loss of dynamic mode, a static program, a function; see ``gradcheck.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import state, watch
+from ..autodiff.backward import append_backward
+from ..autodiff.gradients import gradients
+from ..eager.backward import Pass
+from ..eager.recorded import leaves_behind, nodes_behind
+from ..eager.tensor import Leaf, Tensor
+from ..errors import ArgumentTypeError, DtypeError, LossError
+from ..executor.scope import global_scope
+from ..ir.variable import Variable
+from ..source import Location
+from . import gradcheck, kinks, magnitudes
+from .gradcheck import Array, Checked, Subject
+from .replay import Recorder, Trace
+
+FAITHFUL = 2e-3
+"""How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""
+
+
+class ReplayModel:
+    """A recorded forward pass, computed again in double precision."""
+
+    def __init__(self, trace: Trace, leaves: Sequence[Any], weights: Sequence[Array]) -> None:
+        self.trace = trace
+        self.replay = trace.replay(leaves)
+        self.weights = weights
+
+    def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
+        results, choices = self.replay(at)
+        return float(sum(np.vdot(w, r) for w, r in zip(self.weights, results, strict=True))), choices
+
+    def chooser(self, number: int) -> tuple[str, Location]:
+        entry = self.trace.entries[number]
+        return entry.op.type, entry.loc
+
+
+class FunctionModel:
+    """A function of tensors, called again.
+
+    Args:
+        dtype: what its inputs are cast to.
+    """
+
+    def __init__(self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[Any]) -> None:
+        self.function = function
+        self.inputs = list(inputs)
+        self.dtypes = dtypes
+        self.weights: list[Array] = []
+        self._choosers: list[tuple[str, Location]] = []
+
+    def tensors(self, at: Mapping[Hashable, Array], leaves: bool) -> list[Any]:
+        """The arguments, those that need gradients as leaves if asked for."""
+        made: list[Any] = []
+        for i, (x, kind) in enumerate(zip(self.inputs, self.dtypes, strict=True)):
+            if kind is None:
+                made.append(x)
+                continue
+            values = at.get(i, x.array)
+            made.append(Tensor(np.array(values, kind), stop_gradient=not (leaves and not x.stop_gradient)))
+        return made
+
+    def call(self, arguments: Sequence[Any]) -> list[Tensor]:
+        """The floating-point results; random numbers are the same in each call."""
+        before, state.random = state.random, state.RandomState(0)
+        try:
+            found = self.function(*arguments)
+        finally:
+            state.random = before
+        results = [v for v in (found if isinstance(found, (list, tuple)) else [found]) if isinstance(v, Tensor)]
+        results = [t for t in results if t.dtype.is_floating]
+        if not results:
+            raise ArgumentTypeError(f"gradcheck: the function returned no Tensor, but {type(found).__name__}.")
+        return results
+
+    def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
+        choices: list[Any] = []
+        choosers: list[tuple[str, Location]] = []
+
+        def note(event: Any) -> None:
+            if isinstance(event, watch.Computed):
+                choice = kinks.choice(event.op, event.attrs, event.inputs, event.outputs)
+                if choice is not None:
+                    choices.append((len(choices), choice))
+                    choosers.append((event.op.type, event.loc))
+
+        with watch.watched(note):
+            results = self.call(self.tensors(at, leaves=False))
+        self._choosers = choosers
+        total = sum(np.vdot(w, r.array.astype(np.float64)) for w, r in zip(self.weights, results, strict=True))
+        return float(total), choices
+
+    def chooser(self, number: int) -> tuple[str, Location]:
+        return self._choosers[number]
+
+
+def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int, seed: int) -> list[Checked]:
+    """Check the gradients of a function by those of *inputs* that do not stop them."""
+    wanted = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and not x.stop_gradient]
+    if not wanted:
+        raise ArgumentTypeError("gradcheck: no input with stop_gradient=False.", hint="that is what is checked")
+    own = [x.array.dtype if isinstance(x, Tensor) and x.dtype.is_floating else None for x in inputs]
+    model = FunctionModel(function, inputs, [None if d is None else np.dtype(np.float64) for d in own])
+    precise = True
+    try:
+        arguments = model.tensors({}, leaves=True)
+        results = model.call(arguments)
+        precise = all(r.array.dtype == np.float64 for r in results)
+    except DtypeError:
+        model.dtypes, precise = own, False
+        arguments = model.tensors({}, leaves=True)
+        results = model.call(arguments)
+    rng = np.random.default_rng(seed)
+    model.weights = [rng.uniform(0.5, 1.5, r.array.shape) * rng.choice([-1, 1], r.array.shape) for r in results]
+    leaves = [arguments[i].leaf for i in wanted]
+    found, seconds, along, arriving = through(results, model.weights, leaves, order, rng)
+    subjects = []
+    for i, leaf in zip(wanted, leaves, strict=True):
+        x = inputs[i]
+        subject = Subject(
+            i,
+            x.name if x._name is not None else f"input {i}",
+            np.array(arguments[i].array, np.float64),
+            found.get(leaf),
+            arguments[i].array.dtype,
+            seconds.get(leaf),
+            along.get(leaf),
+            arriving,
+        )
+        subjects.append(subject)
+    return gradcheck.check(model, subjects, seed, precise)
+
+
+def through(
+    results: Sequence[Tensor], weights: Sequence[Array], leaves: Sequence[Leaf], order: int, rng: np.random.Generator
+) -> tuple[dict[Leaf, Array], dict[Leaf, Array], dict[Leaf, Array], list[Array]]:
+    """Gradients, products with the Hessian, the directions of these, and what arrived at rules that users wrote."""
+    arriving: list[Array] = []
+
+    def note(event: Any) -> None:
+        if isinstance(event, watch.Pulled) and getattr(event.node.op, "grad_op", None) is None:
+            arriving.extend(magnitudes.plain(_array(g)).astype(np.float64) for g in event.arriving if g is not None)
+
+    work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
+    for r, w in zip(results, weights, strict=True):
+        if not r.stop_gradient:
+            work.seed(r, Tensor(np.asarray(w, r.array.dtype)))
+    with watch.watched(note):
+        work.run()
+    totals = {leaf: work.total(leaf) for leaf in leaves if leaf in work.leaves}
+    found = {leaf: np.asarray(_array(g)) for leaf, g in totals.items()}
+    along: dict[Leaf, Array] = {}
+    seconds: dict[Leaf, Array] = {}
+    if order > 1:
+        again = Pass(retain_graph=True, fill=False)
+        for leaf in leaves:
+            along[leaf] = rng.normal(size=leaf.spec.shape)
+            g = totals.get(leaf)
+            if isinstance(g, Tensor) and not g.stop_gradient:
+                again.seed(g, Tensor(np.asarray(along[leaf], g.array.dtype)))
+        again.run()
+        for leaf in leaves:
+            total = again.total(leaf)
+            seconds[leaf] = np.zeros(leaf.spec.shape) if total is None else np.asarray(_array(total))
+    return found, seconds, along, arriving
+
+
+def of_loss(
+    loss: Tensor, recorder: Recorder, names: Mapping[Tensor, str], order: int = 1, seed: int = 0
+) -> list[Checked]:
+    """Check the gradients of a recorded loss by its leaves.
+
+    Args:
+        recorder: watched the run that computed it.
+        names: the leaves to check, and what they are called.
+    """
+    if loss.stop_gradient:
+        raise LossError(f"'{loss.name}' has no recorded graph: its stop_gradient is True.", variable=loss.name)
+    nodes = nodes_behind([loss])
+    rng = np.random.default_rng(seed)
+    weight = rng.uniform(0.5, 1.5, loss.array.shape)
+    named = {t.leaf: name for t, name in names.items()}
+    trace = recorder.of_tensors([loss], nodes, list(names))
+    behind = set(leaves_behind([loss], nodes))
+    leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
+    missing = [leaf for leaf in leaves if leaf not in trace.leaves]
+    found, seconds, along, arriving = through([loss], [weight], leaves, order, rng)
+    subjects = [
+        Subject(
+            leaf,
+            named[leaf],
+            _double(trace.leaves[leaf]),
+            found.get(leaf),
+            leaf.spec.dtype.numpy,
+            seconds.get(leaf),
+            along.get(leaf),
+            arriving,
+        )
+        for leaf in leaves
+        if leaf not in missing
+    ]
+    rest = [_unchecked(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
+    return [*_checked(trace, subjects, [weight], [loss.array], seed), *rest]
+
+
+def of_program(
+    loss: Variable, run: Callable[[Sequence[Variable]], Any], order: int = 1, seed: int = 0
+) -> list[Checked]:
+    """Check the gradients of a static program's loss by its parameters.
+
+    Args:
+        run: runs the program for variables to fetch, and returns their values.
+    """
+    block = loss.block.program.global_block()
+    pairs = append_backward(loss)
+    rng = np.random.default_rng(seed)
+    along: dict[Variable, Array] = {}
+    seconds: dict[Variable, Variable] = {}
+    if order > 1:
+        directions = []
+        for p, _ in pairs:
+            along[p] = rng.normal(size=p.shape)
+            name = f"{p.name}@DIRECTION"
+            v = Variable(block, name, p.spec, stop_gradient=True, persistable=True)
+            directions.append(block.add_var(v))
+            global_scope().values[name] = along[p].astype(p.dtype.numpy)
+        found = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
+        seconds = {p: h for (p, _), h in zip(pairs, found, strict=True) if h is not None}
+    recorder = Recorder()
+    fetch = [loss, *(g for _, g in pairs), *seconds.values()]
+    with watch.watched(recorder):
+        values = dict(zip(fetch, run(fetch), strict=True))
+    trace = recorder.of_program([loss])
+    subjects, rest = [], []
+    for p, g in pairs:
+        if p not in trace.leaves:
+            rest.append(_unchecked(p.name, p.spec, "its value was not read by an operator"))
+            continue
+        second = None
+        if order > 1:
+            second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
+        subjects.append(Subject(p, p.name, _double(trace.leaves[p]), values[g], p.dtype.numpy, second, along.get(p)))
+    return [*_checked(trace, subjects, [np.ones(values[loss].shape)], [values[loss]], seed), *rest]
+
+
+def _checked(
+    trace: Trace, subjects: Sequence[Subject], weights: Sequence[Array], recorded: Sequence[Any], seed: int
+) -> list[Checked]:
+    """The check by replay, if the replay gives what was recorded and nothing was computed outside of operators."""
+    model = ReplayModel(trace, [s.key for s in subjects], weights)
+    reason, loc = "", ()
+    if trace.breaks:
+        reason, loc = trace.breaks[0]  # type: ignore[assignment]
+    else:
+        results, _ = model.replay({})
+        for again, before in zip(results, recorded, strict=True):
+            wide = _double(before)
+            far = FAITHFUL * (10 if any(np.dtype(s.dtype).itemsize < 4 for s in subjects) else 1)
+            if not np.allclose(again, wide, rtol=far, atol=far * (1e-3 + float(np.abs(wide).max(initial=0)))):
+                reason = "computed again in double precision the loss is another: values were overwritten in between?"
+    if reason:
+        return [_refused(s, reason, loc) for s in subjects]
+    return gradcheck.check(model, subjects, seed)
+
+
+def _refused(s: Subject, reason: str, loc: Location) -> Checked:
+    return Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, gradcheck.UNCHECKED, cause=reason, loc=loc)
+
+
+def _unchecked(name: str, spec: Any, reason: str) -> Checked:
+    return Checked(name, tuple(spec.shape), spec.dtype.name, 1, gradcheck.UNCHECKED, cause=reason)
+
+
+def _double(array: Any) -> Array:
+    return np.asarray(array.dense() if hasattr(array, "dense") else array).astype(np.float64)
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value

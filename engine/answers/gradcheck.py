@@ -1,0 +1,336 @@
+"""Gradients compared with differences of the function itself, along random directions and with random weights.
+
+First order: ``⟨g, u⟩`` against ``(L(θ + hu) - L(θ - hu)) / 2h`` for each leaf and several random ``u``. Second order:
+``⟨Hu, v⟩`` against the mixed difference of L along ``u`` and ``v``. Where a leaf disagrees its elements are looked at one
+by one, and the pattern of the errors says what is likely wrong.
+
+An operator with a kink between the points that are compared makes the difference meaningless. What the operators chose
+(``kinks.py``) tells; then the step is made smaller, and if that does not help the leaf is refused, and the operator named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..source import Location
+
+Array = np.ndarray[Any, Any]
+
+OK, WRONG, KINK, UNCHECKED = "ok", "wrong", "kink", "unchecked"
+DIRECTIONS = 3
+ELEMENTS = 256
+"""Up to how many elements a leaf has all of them looked at; of a larger one that many are drawn."""
+
+_STEPS = (1.0, 1e-2, 1e-3)
+
+
+class Model(Protocol):
+    """Something that can be computed at other values of its leaves."""
+
+    def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
+        """The weighted sum of the results where some leaves have other values, and what operators chose."""
+        ...
+
+    def chooser(self, number: int) -> tuple[str, Location]:
+        """The type and the line of the operator behind the choice *number*."""
+        ...
+
+
+@dataclass
+class Subject:
+    """A leaf to check.
+
+    Attributes:
+        key: what the model knows it by.
+        values: in double precision.
+        gradient: what backward gave, None where nothing arrived.
+        dtype: of the leaf itself: its gradient is as precise as that.
+        second: the Hessian's product with the direction of the second order, if that is checked.
+        arriving: gradients that arrived at operators whose rule the user wrote, for guesses at what is wrong.
+    """
+
+    key: Hashable
+    name: str
+    values: Array
+    gradient: Array | None
+    dtype: Any
+    second: Array | None = None
+    along: Array | None = None
+    arriving: Sequence[Array] = ()
+
+
+@dataclass
+class Checked:
+    """What a check of one leaf found.
+
+    Attributes:
+        status: ok, wrong, kink or unchecked.
+        analytic, numeric: along the direction that disagrees most.
+        error: their distance, relative to the size of the gradient.
+        index: the worst element.
+        element: the gradient there, and the difference.
+        cause: what is likely wrong, what has the kink, or why it was not checked.
+        loc: where that is.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    order: int
+    status: str
+    analytic: float = 0.0
+    numeric: float = 0.0
+    error: float = 0.0
+    index: tuple[int, ...] | None = None
+    element: tuple[float, float] | None = None
+    cause: str = ""
+    loc: Location = ()
+
+    @property
+    def ratio(self) -> float | None:
+        """The gradient of the worst element in terms of the difference."""
+        if self.element is None or self.element[1] == 0:
+            return None
+        return self.element[0] / self.element[1]
+
+
+@dataclass
+class GradcheckStory:
+    """What a gradient check found: one entry for each leaf and order."""
+
+    entries: list[Checked]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was checked and agrees."""
+        return all(e.status == OK for e in self.entries)
+
+    @property
+    def wrong(self) -> list[Checked]:
+        return [e for e in self.entries if e.status == WRONG]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{e.name} order {e.order}: {e.status}{f', {e.cause}' if e.cause else ''}" for e in self.entries
+        )
+
+
+def tolerance(dtype: Any, order: int) -> float:
+    """How far a gradient of that type may be off."""
+    first = {"float64": 1e-6, "float32": 2e-3, "float16": 3e-2, "bfloat16": 1e-1}.get(np.dtype(dtype).name, 1e-1)
+    return first if order == 1 else max(5e-4, 3 * first)
+
+
+def check(model: Model, subjects: Sequence[Subject], seed: int = 0, precise: bool = True) -> list[Checked]:
+    """Check the gradients of *subjects*.
+
+    Args:
+        precise: whether the model computes in double precision.
+    """
+    rng = np.random.default_rng(seed)
+    size = abs(model.value({})[0])
+    found = [_first(model, s, rng, size, precise) for s in subjects]
+    if any(s.second is not None for s in subjects):
+        along = {s.key: s.along for s in subjects if s.along is not None}
+        found += [_second(model, s, subjects, along, rng, size) for s in subjects if s.second is not None]
+    return found
+
+
+def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, precise: bool) -> Checked:
+    result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK)
+    gradient = np.zeros_like(s.values) if s.gradient is None else s.gradient.astype(np.float64)
+    if not np.isfinite(gradient).all():
+        result.status, result.cause = UNCHECKED, "the gradient is not finite (gradtool nan explains it)"
+        return result
+    limit = tolerance(s.dtype if precise else np.float32, 1)
+    norm = float(np.linalg.norm(gradient))
+    worst = -1.0
+    for _ in range(DIRECTIONS):
+        u = rng.normal(size=s.values.shape)
+        numeric, kink = _difference(model, s, u, precise)
+        if kink is not None:
+            result.status = KINK
+            result.cause, result.loc = f"{kink[0]} has a kink there", kink[1]
+            return result
+        analytic = float(np.vdot(gradient, u))
+        scale = norm + abs(numeric) + _floor(size, precise)
+        error = abs(analytic - numeric) / scale if scale else 0.0
+        if not error <= worst:
+            worst = error
+            result.analytic, result.numeric, result.error = analytic, numeric, error
+    if not result.error <= limit:
+        result.status = WRONG
+        _look_closer(model, s, gradient, result, rng, precise)
+    return result
+
+
+def _floor(size: float, precise: bool) -> float:
+    """What rounding leaves of a difference of numbers as large as *size*, in terms of the tolerance."""
+    return (1e-4 if precise else 1e-1) * size
+
+
+def _step(values: Array, precise: bool) -> float:
+    return (1e-6 if precise else 1e-2) * max(1.0, float(np.abs(values).max(initial=0.0)))
+
+
+def _difference(model: Model, s: Subject, u: Array, precise: bool) -> tuple[float, tuple[str, Location] | None]:
+    """The central difference along *u*; the operator with a kink in between, if the smallest step does not avoid it."""
+    kink = None
+    for factor in _STEPS if precise else (1.0,):
+        h = factor * _step(s.values, precise)
+        after, chosen = model.value({s.key: s.values + h * u})
+        before, others = model.value({s.key: s.values - h * u})
+        kink = _differing(model, chosen, others)
+        if kink is None:
+            return (after - before) / (2 * h), None
+    return 0.0, kink
+
+
+def _differing(model: Model, *choices: Sequence[Any]) -> tuple[str, Location] | None:
+    first = choices[0]
+    for other in choices[1:]:
+        for (number, a), (_, b) in zip(first, other, strict=False):
+            if a is not None and (a.shape != b.shape or not np.array_equal(a, b)):
+                return model.chooser(number)
+    return None
+
+
+def _second(
+    model: Model,
+    s: Subject,
+    subjects: Sequence[Subject],
+    along: Mapping[Hashable, Array],
+    rng: np.random.Generator,
+    size: float,
+) -> Checked:
+    result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 2, OK)
+    assert s.second is not None
+    second = s.second.astype(np.float64)
+    v = rng.normal(size=s.values.shape)
+    values = {o.key: o.values for o in subjects}
+    h = 1e-4
+
+    def at(i: int, j: int) -> tuple[float, list[Any]]:
+        point = {k: values[k] + i * h * u for k, u in along.items()}
+        point[s.key] = point.get(s.key, values[s.key]) + j * h * v
+        return model.value(point)
+
+    corners = [at(1, 1), at(1, -1), at(-1, 1), at(-1, -1)]
+    kink = _differing(model, *[c for _, c in corners])
+    if kink is not None:
+        result.status = KINK
+        result.cause, result.loc = f"{kink[0]} has a kink there", kink[1]
+        return result
+    (a, b, c, d) = [value for value, _ in corners]
+    result.numeric = (a - b - c + d) / (4 * h * h)
+    result.analytic = float(np.vdot(second, v))
+    scale = float(np.linalg.norm(second)) + abs(result.numeric) + 1e-3 * size
+    result.error = abs(result.analytic - result.numeric) / scale if scale else 0.0
+    if not result.error <= tolerance(s.dtype, 2):
+        result.status = WRONG
+        result.cause = "the gradient's own gradient is wrong: look at what computes the gradient"
+    return result
+
+
+# -- what is wrong ----------------------------------------------------------------------------------------------------
+
+
+def _look_closer(
+    model: Model, s: Subject, gradient: Array, result: Checked, rng: np.random.Generator, precise: bool
+) -> None:
+    """Fill in the worst element and the likely cause."""
+    total = s.values.size
+    whole = total <= ELEMENTS
+    chosen = np.arange(total) if whole else np.sort(rng.choice(total, ELEMENTS, replace=False))
+    numeric = np.zeros(len(chosen))
+    for k, i in enumerate(chosen):
+        u = np.zeros(total)
+        u[i] = 1.0
+        numeric[k], _ = _difference(model, s, u.reshape(s.values.shape), precise)
+    analytic = gradient.reshape(-1)[chosen]
+    k = int(np.argmax(np.abs(analytic - numeric)))
+    result.index = tuple(int(n) for n in np.unravel_index(int(chosen[k]), s.values.shape))
+    result.element = float(analytic[k]), float(numeric[k])
+    shape = s.values.shape if whole else None
+    result.cause = likely_cause(analytic, numeric, shape, s, limit=tolerance(s.dtype, 1))
+
+
+def likely_cause(a: Array, n: Array, shape: tuple[int, ...] | None, s: Subject, limit: float) -> str:
+    """What the pattern of errors looks like.
+
+    Args:
+        a, n: gradient and difference of the elements looked at.
+        shape: of the leaf, if these are all its elements.
+    """
+    for guess in _GUESSES:
+        text = guess(a, n, shape, s, limit)
+        if text:
+            return text
+    off = int((np.abs(a - n) > limit * (np.abs(n) + np.abs(n).max(initial=0.0))).sum())
+    return f"{off} of {a.size} elements looked at are wrong, without a pattern"
+
+
+def _near(x: Array, y: Array, limit: float = 1e-2) -> bool:
+    return x.shape == y.shape and float(np.linalg.norm(x - y)) <= limit * float(np.linalg.norm(y)) > 0
+
+
+def _missing(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+    return "no gradient arrives, but the result depends on it: a detached branch?" if not a.any() else ""
+
+
+def _surplus(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+    small = np.abs(n).max(initial=0.0) <= 1e-6 * np.abs(a).max(initial=0.0)
+    return "a gradient arrives, but the result does not depend on it" if small else ""
+
+
+def _rounding(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+    if np.dtype(s.dtype).name == "float64" or not _near(a, n, 10 * limit):
+        return ""
+    return f"precision: {np.dtype(s.dtype).name} rounds it this far; compare in float64"
+
+
+def _unsummed(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+    """A gradient that stands for one of several uses: the sum over a broadcast dimension is missing."""
+    if shape is None:
+        return ""
+    whole, wanted = a.reshape(shape), n.reshape(shape)
+    for g in s.arriving:
+        for axis in range(g.ndim):
+            if g.shape[axis] < 2 or not _near(g.sum(axis=axis).reshape(-1), wanted.reshape(-1)):
+                continue
+            for part in (*np.moveaxis(g, axis, 0)[:8], g.mean(axis=axis)):
+                if _near(part.reshape(-1), whole.reshape(-1)):
+                    return f"the sum over dimension {axis} is missing, along which it is broadcast"
+    return ""
+
+
+def _factor(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+    c = float(np.vdot(a, n) / np.vdot(n, n)) if n.any() else 0.0
+    if c == 0 or not _near(a, c * n, max(1e-2, limit)):
+        return ""
+    if abs(c + 1) < 1e-2:
+        return "the sign is wrong"
+    nice = next((f"1/{k}" for k in range(2, 1025) if abs(c * k - 1) < 5e-3), f"{c:.4g}")
+    mean = " (a mean where a sum belongs, or a sum that is missing?)" if nice.startswith("1/") else ""
+    return f"wrong by a factor of {nice}{mean}"
+
+
+def _transposed(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+    if shape is None or len(shape) < 2:
+        return ""
+    flipped = np.swapaxes(n.reshape(shape), -1, -2).reshape(-1)
+    return "transposed: it is right with its last two dimensions swapped" if _near(a, flipped) else ""
+
+
+_GUESSES: tuple[Callable[[Array, Array, Any, Subject, float], str], ...] = (
+    _missing,
+    _surplus,
+    _transposed,
+    _unsummed,
+    _factor,
+    _rounding,
+)

@@ -1,0 +1,95 @@
+"""Where operators have no derivative: what each of them chose.
+
+Between two inputs that an operator treats alike it is smooth. So the choice is what a gradient check compares: which
+elements passed a relu, which one was the largest. Operators that are not here have no kink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.opdef import OpDef
+
+Choose = Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], Any]
+
+
+def _sign(*at: float) -> Choose:
+    """On which side of each of these numbers the elements are; at one of them counts as a side of its own."""
+    return lambda ins, outs, attrs: np.stack([np.sign(ins[0] - a) for a in at])
+
+
+def _of_attrs(*names: str) -> Choose:
+    return lambda ins, outs, attrs: np.stack([np.sign(ins[0] - float(attrs[n])) for n in names])
+
+
+def _compared(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    x, y = ins[0], ins[1]
+    axis = int(attrs.get("axis", -1))
+    if axis >= 0 and 0 < y.ndim < x.ndim - axis:
+        y = y.reshape((*y.shape, *[1] * (x.ndim - axis - y.ndim)))
+    return np.sign(x - y)
+
+
+def _result(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    return np.asarray(outs[0])
+
+
+def _second(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    return np.asarray(outs[1])
+
+
+def _extreme(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    """Which elements are the largest: equal to the result, wherever the reduced dimensions are."""
+    x = np.asarray(ins[0])
+    axes = attrs.get("dim") or ()
+    every = attrs.get("reduce_all") or not axes
+    kept = tuple(range(x.ndim)) if every else tuple(a % x.ndim for a in axes)
+    out = np.asarray(outs[0]).reshape([1 if i in kept else n for i, n in enumerate(x.shape)])
+    return x == out
+
+
+def _clipped(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    low = ins[1] if len(ins) > 1 and ins[1] is not None else attrs["min"]
+    high = ins[2] if len(ins) > 2 and ins[2] is not None else attrs["max"]
+    return np.stack([np.sign(ins[0] - low), np.sign(ins[0] - high)])
+
+
+def _pooled(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+    if attrs.get("pooling_type") != "max":
+        return None
+    return np.isin(ins[0], outs[0])
+
+
+CHOICES: dict[str, Choose] = {
+    **dict.fromkeys(("relu", "abs", "sign", "leaky_relu", "prelu", "elu", "celu", "selu"), _sign(0.0)),
+    "relu6": _sign(0.0, 6.0),
+    "brelu": _of_attrs("t_min", "t_max"),
+    "thresholded_relu": _of_attrs("threshold"),
+    "hard_shrink": lambda ins, outs, attrs: np.sign(np.abs(ins[0]) - attrs["threshold"]),
+    "softshrink": lambda ins, outs, attrs: np.sign(np.abs(ins[0]) - attrs["lambda"]),
+    "hard_sigmoid": lambda ins, outs, attrs: np.stack([outs[0] == 0, outs[0] == 1]),
+    "hard_swish": lambda ins, outs, attrs: np.stack([np.sign(ins[0] + 3), np.sign(ins[0] - 3)]),
+    "huber_loss": lambda ins, outs, attrs: np.sign(np.abs(ins[0] - ins[1]) - attrs["delta"]),
+    "clip": _clipped,
+    **dict.fromkeys(("elementwise_max", "elementwise_min"), _compared),
+    **dict.fromkeys(("reduce_max", "reduce_min", "reduce_amax", "reduce_amin"), _extreme),
+    **dict.fromkeys(("floor", "ceil", "round", "elementwise_floordiv"), _result),
+    "elementwise_mod": lambda ins, outs, attrs: np.floor(ins[0] / ins[1]),
+    **dict.fromkeys(("max_pool2d_with_index", "argsort", "top_k_v2"), _second),
+    "pool2d": _pooled,
+    **dict.fromkeys(("arg_max", "arg_min"), _result),
+    **dict.fromkeys(
+        ("greater_than", "greater_equal", "less_than", "less_equal", "equal", "not_equal"),
+        _result,
+    ),
+}
+"""By operator: what it chose, as an array."""
+
+
+def choice(op: OpDef, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """What the operator chose, or None where there is nothing to choose."""
+    choose = CHOICES.get(op.type)
+    return None if choose is None else choose(operands, outputs, attrs)

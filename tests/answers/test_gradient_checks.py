@@ -1,0 +1,144 @@
+"""``gradcheck``: of functions, of recorded models computed again, of programs; and what it says of wrong ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.engine import watch
+from gradtool.engine.answers import checking
+from gradtool.engine.answers.gradcheck import Subject, likely_cause
+from gradtool.engine.answers.replay import Recorder
+from gradtool.engine.eager.recorded import nodes_behind
+
+
+@pytest.fixture(autouse=True)
+def dynamic_mode() -> None:
+    paddle.disable_static()
+
+
+def leaf(values: Any) -> Any:
+    return paddle.to_tensor(np.asarray(values, "float32"), stop_gradient=False)
+
+
+def test_a_right_function_of_two_orders() -> None:
+    story = paddle.gradcheck(
+        lambda x, y: (paddle.tanh(x) * y, paddle.exp(y).sum()), [leaf([0.1, 0.5]), leaf([1, 2])], order=2
+    )
+    assert [(e.order, e.status) for e in story.entries] == [(1, "ok"), (1, "ok"), (2, "ok"), (2, "ok")]
+    assert story.passed
+    assert all(e.dtype == "float64" and e.error < 1e-7 for e in story.entries)
+
+
+def test_random_numbers_are_the_same_in_each_call() -> None:
+    assert paddle.gradcheck(lambda x: paddle.nn.functional.dropout(x * x), leaf(np.arange(1, 9))).passed
+
+
+@pytest.mark.parametrize(
+    ("function", "op_type"),
+    [
+        (lambda x: paddle.nn.functional.relu(x), "relu"),
+        (lambda x: paddle.abs(x), "abs"),
+        (lambda x: paddle.max(x * 0.0), "reduce_max"),
+        (lambda x: paddle.clip(x, 0.0, 1.0), "clip"),
+        (lambda x: paddle.floor(x) + x, "floor"),
+        (lambda x: paddle.maximum(x, paddle.zeros([2], x.dtype)), "elementwise_max"),
+    ],
+)
+def test_kinks_are_refused_by_name(function: Any, op_type: str) -> None:
+    story = paddle.gradcheck(function, leaf([0.0, 0.0]))
+    if op_type == "reduce_max":
+        assert story.passed  # a factor of 0 hides the kink: nothing changes
+        return
+    [entry] = story.entries
+    assert (entry.status, entry.cause) == ("kink", f"{op_type} has a kink there")
+    assert not story.passed
+
+
+def test_a_second_order_that_is_wrong() -> None:
+    class Square(paddle.autograd.PyLayer):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            (x,) = ctx.saved_tensor()
+            return dy * 2 * x.detach()
+
+    first, second = paddle.gradcheck(Square.apply, leaf([1.0, 2.0]), order=2).entries
+    assert (first.status, second.status) == ("ok", "wrong")
+    assert "own gradient" in second.cause
+
+
+def test_functions_that_cannot_be_checked() -> None:
+    with pytest.raises(TypeError, match="no input with stop_gradient=False"):
+        paddle.gradcheck(paddle.tanh, paddle.ones([2]))
+    with pytest.raises(TypeError, match="returned no Tensor"):
+        paddle.gradcheck(lambda x: 3, leaf([1.0]))
+    with pytest.raises(ValueError, match="order must be 1 or 2"):
+        paddle.gradcheck(paddle.tanh, leaf([1.0]), order=3)
+
+
+def test_a_training_loop_is_computed_again_at_its_last_step() -> None:
+    recorder = Recorder()
+    with watch.watched(recorder):
+        net = paddle.nn.Sequential(
+            paddle.nn.Conv2D(1, 2, 3), paddle.nn.BatchNorm2D(2), paddle.nn.Flatten(), paddle.nn.Dropout(0.3),
+            paddle.nn.Linear(8, 3),
+        )  # fmt: skip
+        optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+        for _ in range(2):
+            loss = paddle.nn.functional.cross_entropy(net(paddle.rand([3, 1, 4, 4])), paddle.to_tensor([0, 1, 2]))
+            loss.backward(retain_graph=True)
+            before = {p.name: p.numpy() for p in net.parameters()}
+            optimizer.step()
+            optimizer.clear_grad()
+    trace = recorder.of_tensors([loss], nodes_behind([loss]), net.parameters())
+    assert trace.breaks == []
+    for p in net.parameters():
+        np.testing.assert_array_equal(trace.leaves[p.leaf], before[p.name])
+    replay = trace.replay([p.leaf for p in net.parameters()])
+    [again], _ = replay({})
+    np.testing.assert_allclose(again, loss.numpy(), rtol=1e-5)
+    assert again.dtype == np.float64
+    assert set(replay.reached) == {p.leaf for p in net.parameters()}
+
+
+def test_numpy_inside_of_a_layer_is_noticed() -> None:
+    class Outside(paddle.autograd.PyLayer):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return paddle.to_tensor(np.tanh(x.numpy())) * 1.0
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            return dy
+
+    recorder = Recorder()
+    with watch.watched(recorder):
+        x = leaf([1.0, 2.0])
+        loss = Outside.apply(x * 1.0).sum()
+    [entry] = checking.of_loss(loss, recorder, {x: "x"})
+    assert (entry.status, entry.cause) == ("unchecked", "PyLayer_Outside computes outside of operators")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (lambda n: 0 * n, "no gradient arrives"),
+        (lambda n: -n, "the sign is wrong"),
+        (lambda n: n / 5, "wrong by a factor of 1/5"),
+        (lambda n: 2.5 * n, "wrong by a factor of 2.5"),
+        (lambda n: n.reshape(3, 4).reshape(-1) + np.eye(12)[0], "1 of 12 elements"),
+        (lambda n: n * (1 + 1e-3 * np.cos(np.arange(12))), "precision: float32"),
+    ],
+)
+def test_patterns_of_errors(wrong: Any, text: str) -> None:
+    n = np.random.default_rng(0).normal(size=12)
+    subject = Subject("w", "w", n.reshape(3, 4), n.reshape(3, 4), np.dtype("float32"))
+    assert text in likely_cause(wrong(n), n, (3, 4), subject, limit=2e-3)
