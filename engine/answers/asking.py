@@ -64,7 +64,8 @@ def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed
 
     Returns:
         An entry for each input and order: its status (``ok``, ``wrong``, ``kink`` or ``unchecked``), the worst element
-        with its ratio, and what is likely wrong: a factor, a transpose, a sum that is missing. ``passed`` if all are ok.
+        with its ratio, and what is likely wrong: a factor, a transpose, a sum that is missing. ``passed`` says whether
+        all are ok.
 
     Raises:
         ArgumentTypeError: no input needs a gradient, or the function returns no Tensor (a TypeError).

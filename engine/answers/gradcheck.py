@@ -1,11 +1,12 @@
 """Gradients compared with differences of the function itself, along random directions and with random weights.
 
 First order: ``⟨g, u⟩`` against ``(L(θ + hu) - L(θ - hu)) / 2h`` for each leaf and several random ``u``. Second order:
-``⟨Hu, v⟩`` against the mixed difference of L along ``u`` and ``v``. Where a leaf disagrees its elements are looked at one
-by one, and the pattern of the errors says what is likely wrong.
+``⟨Hu, v⟩`` against the mixed difference of L along ``u`` and ``v``. Where a leaf disagrees its elements are looked at
+one by one, and the pattern of the errors says what is likely wrong.
 
 An operator with a kink between the points that are compared makes the difference meaningless. What the operators chose
-(``kinks.py``) tells; then the step is made smaller, and if that does not help the leaf is refused, and the operator named.
+(``kinks.py``) tells. Then the step is made smaller, and if that does not help, the leaf is refused and the operator
+named.
 """
 
 from __future__ import annotations
@@ -250,7 +251,7 @@ def _look_closer(
     for k, i in enumerate(chosen):
         u = np.zeros(total)
         u[i] = 1.0
-        numeric[k], _ = _difference(model, s, u.reshape(s.values.shape), precise)
+        numeric[k] = _difference(model, s, np.reshape(u, s.values.shape), precise)[0]
     analytic = gradient.reshape(-1)[chosen]
     k = int(np.argmax(np.abs(analytic - numeric)))
     result.index = tuple(int(n) for n in np.unravel_index(int(chosen[k]), s.values.shape))
@@ -331,6 +332,6 @@ _GUESSES: tuple[Callable[[Array, Array, Any, Subject, float], str], ...] = (
     _surplus,
     _transposed,
     _unsummed,
-    _factor,
     _rounding,
+    _factor,
 )

@@ -190,7 +190,8 @@ class _OfTensors:
 
     def trace(self, results: Sequence[Tensor]) -> Trace:
         trace = self.trace_
-        for i, (event, self.copies) in enumerate(self.events):
+        for i, (event, copies) in enumerate(self.events):
+            self.copies = copies
             node = self.nodes.get(event.key) if self.by_key.get(event.key) == i else None
             known = iter(_places(node)) if node is not None else None
             operands = []
@@ -206,8 +207,7 @@ class _OfTensors:
                     if a is not None:
                         self.by_array[id(a)] = Ref(i, slot, place)
         for t in results:
-            place = t.on_tape() if not t.stop_gradient else None
-            trace.results.append(self._ref(t.array, place))
+            trace.results.append(self._ref(t.array, None if t.stop_gradient else t.on_tape()))
         for (node, _), ref in self.layers.items():
             self._check_layer(node, ref)
         return trace
@@ -245,6 +245,8 @@ class _OfTensors:
             return LeafRef(place)
         if place is not None and place[0].key in self.by_key:
             return self._output(self.by_key[place[0].key], place[0], place[1])
+        if place is None and id(array) in self.leaf_arrays:
+            return self._ref(array, self.leaf_arrays[id(array)])
         found = self.by_array.get(id(array))
         if found is not None:
             if place is not None:
@@ -252,8 +254,6 @@ class _OfTensors:
             return found
         if place is not None:
             self._break(place[0])
-        elif id(array) in self.leaf_arrays:
-            return self._ref(array, self.leaf_arrays[id(array)])
         return self.copies.get(id(array), array)
 
     def _output(self, entry: int, node: GradNode, index: int) -> Ref:
