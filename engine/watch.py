@@ -39,6 +39,7 @@ class Computed:
     Attributes:
         inputs: one array per slot, a list of them for a list slot, None for an empty one.
         outputs: likewise, one per output slot.
+        seconds: what the kernel took.
         key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
     """
 
@@ -48,6 +49,7 @@ class Computed:
     outputs: tuple[Any, ...]
     loc: Location
     key: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Pulled:
         arriving: the gradient of each result, None where none arrived.
         wrt: where the gradients go, None where none is wanted.
         gradients: one for each of these places, not summed yet with what other operators send there.
+        recorded: whether the pass is itself recorded.
+        seconds: what the rule took.
     """
 
     node: GradNode
@@ -78,6 +82,7 @@ class Pulled:
     wrt: tuple[Place | None, ...]
     gradients: tuple[Any, ...]
     recorded: bool
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

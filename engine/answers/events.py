@@ -50,6 +50,7 @@ class Event:
         loc: the user's line; of a gradient operator, that of its forward operator.
         inputs, outputs: the arrays that it read and wrote, in the order of the slots.
         origin: the static operator, the recorded call that was differentiated, or the key of a recorded call.
+        seconds: what it took, without what stands around it.
         user_rule: whether the user wrote the gradient rule (PyLayer).
         recorded: whether the backward pass is itself recorded, and the rule computed on tensors.
     """
@@ -61,6 +62,7 @@ class Event:
     inputs: list[Value]
     outputs: list[Value]
     origin: Any
+    seconds: float = 0.0
     user_rule: bool = False
     recorded: bool = False
 
@@ -147,7 +149,7 @@ def of_step(step: Step) -> Event:
     op = step.op
     read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
     wrote = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
-    return Event(op.type, part_of(op), op.loc, op.attrs, read, wrote, op)
+    return Event(op.type, part_of(op), op.loc, op.attrs, read, wrote, op, step.seconds)
 
 
 def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[Value]:
@@ -175,6 +177,7 @@ def _computed(event: watch.Computed) -> Event:
         _laid(op.inputs, event.inputs),
         _laid(op.outputs, event.outputs),
         event.key,
+        event.seconds,
     )
 
 
@@ -198,6 +201,7 @@ def _pulled(event: watch.Pulled) -> Event:
         list(_read(event, grad_op)),
         list(_wrote(event, grad_op)),
         node,
+        event.seconds,
         user_rule=grad_op is None,
         recorded=event.recorded,
     )

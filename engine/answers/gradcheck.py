@@ -249,9 +249,9 @@ def _look_closer(
     chosen = np.arange(total) if whole else np.sort(rng.choice(total, ELEMENTS, replace=False))
     numeric = np.zeros(len(chosen))
     for k, i in enumerate(chosen):
-        u = np.zeros(total)
-        u[i] = 1.0
-        numeric[k] = _difference(model, s, np.reshape(u, s.values.shape), precise)[0]
+        one = np.zeros(s.values.shape)
+        one.flat[i] = 1.0
+        numeric[k] = _difference(model, s, one, precise)[0]
     analytic = gradient.reshape(-1)[chosen]
     k = int(np.argmax(np.abs(analytic - numeric)))
     result.index = tuple(int(n) for n in np.unravel_index(int(chosen[k]), s.values.shape))

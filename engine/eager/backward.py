@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from heapq import heappop, heappush
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,7 @@ class Pass:
                     if g is not None and (node, i) in targets:
                         self._found[node, i] = g
             pull = node.call.recipe.pull
+            start = perf_counter() if by is not None else 0.0
             try:
                 # Where lists take part, what numbers of rare types need is seen to by the loops.
                 by_loops = pull is None or recorded or (in_use and node.wrt_sizes is not None)
@@ -202,7 +204,11 @@ class Pass:
             except Exception as error:
                 error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
                 raise
-            pause = by is not None and by(watch.Pulled(node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded))
+            pause = by is not None and by(
+                watch.Pulled(
+                    node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded, perf_counter() - start
+                )
+            )
             if freed is not None:
                 node.free(freed)
             deliver(wrt, gradients)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any
 
 from .. import source, watch
@@ -57,13 +58,15 @@ def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """*kernel*, telling the watcher what it did."""
 
     def tell(*arrays: Any) -> Any:
-        found = kernel(*arrays)
         by = watch.watcher()
-        if by is not None:
-            # The key that the node of this call gets if it is recorded: the next one.
-            key = next_key() - 1
-            outputs = tuple(found) if len(call.recipe.op.outputs) != 1 else (found,)
-            by(watch.Computed(call.recipe.op, call.attrs, arrays, outputs, source.here(), key))
+        if by is None:
+            return kernel(*arrays)
+        start = perf_counter()
+        found = kernel(*arrays)
+        seconds = perf_counter() - start
+        key = next_key() - 1  # the next key is that of this call's node, if it is recorded
+        outputs = tuple(found) if len(call.recipe.op.outputs) != 1 else (found,)
+        by(watch.Computed(call.recipe.op, call.attrs, arrays, outputs, source.here(), key, seconds))
         return found
 
     return tell

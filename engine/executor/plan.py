@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class Step:
     op: Operator
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
+    seconds: float = 0.0
 
 
 class Plan:
@@ -134,14 +136,16 @@ class Plan:
             inputs = tuple(regs[i] for i in instruction.ins)
             with np.errstate(all="ignore"):
                 try:
+                    start = perf_counter()
                     result = instruction.kernel(*inputs)
+                    seconds = perf_counter() - start
                 except Exception as error:
                     raise self._explained(error, index, regs) from error
             outputs = tuple(result) if instruction.spread else (result,)
             for r, value in zip(instruction.outs, outputs, strict=True):
                 regs[r] = value
             if instruction.op is not None:
-                yield Step(index, instruction.op, inputs, outputs)
+                yield Step(index, instruction.op, inputs, outputs, seconds)
             for r in instruction.dead:
                 regs[r] = None
 
