@@ -22,6 +22,7 @@ COMMANDS = {
     "dump": "Write both graphs as DOT and the stack of every operator.",
     "nan": "Find where the first NaN or infinity was born, forward or backward, and why.",
     "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
+    "stats": "Sizes of gradients per parameter, layer or operator, and whether they vanish or explode.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..eager.parameter import parameters_at
 from ..errors import UsageError
+from ..executor.scope import global_scope
+from ..ir.variable import Variable
 from . import checking
+from . import stats as health
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
-from .running import any_model
+from .running import any_model, computed_loss, through_program, through_tape
+from .stats import Gatherer, StatsStory
 
 
 def find_nan(
@@ -88,3 +93,43 @@ def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed
         raise UsageError(f"order must be 1 or 2, but is {order}.")
     arguments: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     return GradcheckStory(checking.of_function(function, arguments, order, seed))
+
+
+def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
+    """The sizes of all gradients of one backward pass: per parameter, per layer, per operator, and with depth.
+
+    Args:
+        model: a loss Tensor, a function that returns one, or the loss Variable of a static program.
+        feed: what to feed to a static program.
+
+    Returns:
+        ``parameters``, ``layers`` and ``operators``, each line with norm, ratio to the weight, largest element, zeros
+        and a ``verdict``; ``worst(n)``; and ``trend``, if norms vanish or explode with depth. No ``.grad`` changes.
+
+    Raises:
+        ArgumentTypeError: *model* is none of these (a TypeError).
+        LossError: nothing was recorded for the loss.
+
+    >>> import gradtool as paddle
+    >>> layer = paddle.nn.Linear(3, 2)
+    >>> [(line.verdict, line.shape) for line in paddle.stats(layer(paddle.ones([4, 3])).sum()).parameters]
+    [('ok', (3, 2)), ('ok', (2,))]
+    """
+    gatherer = Gatherer()
+    loss = computed_loss(model)
+    lines = []
+    if isinstance(loss, Variable):
+        values: dict[Variable, Any] = {}
+        pairs = dict(through_program(loss, gatherer, feed, keep=values))
+        held = global_scope().values
+        for p in loss.block.program.all_parameters():
+            gradient = pairs.get(p)
+            lines.append(health.parameter(p.name, held[p.name], None if gradient is None else values[gradient], p))
+    else:
+        found = through_tape(loss, gatherer)
+        known = parameters_at(found)
+        for leaf, gradient in reversed(found.items()):
+            if leaf in known:
+                name = known[leaf].layer_path or leaf.name
+                lines.append(health.parameter(name, known[leaf].array, gradient, leaf))
+    return health.story(lines, gatherer)

@@ -60,12 +60,14 @@ def through_program(
     feed: Mapping[str, Any] | None = None,
     order: int = 1,
     run: Callable[[Sequence[Variable]], Any] | None = None,
+    keep: dict[Variable, Any] | None = None,
 ) -> list[tuple[Variable, Variable]]:
     """Append the backward part of *loss* where there is none, run the program once and tell *listener*.
 
     Args:
         order: 2 appends the gradients of half the square norm of all gradients, too.
         run: runs the program for a list of variables to fetch; by default an Executor does, on *feed*.
+        keep: gets the values of these variables.
 
     Returns:
         Parameters and their gradients.
@@ -89,10 +91,12 @@ def through_program(
     adapter = Adapter(listener)
     with watch.watched(adapter):
         if run is not None:
-            run(fetch)
+            values = run(fetch)
         else:
-            Executor().run(program, feed=feed, fetch_list=fetch)
+            values = Executor().run(program, feed=feed, fetch_list=fetch)
         adapter.finish()
+    if keep is not None:
+        keep.update(zip(fetch, values, strict=True))
     return pairs
 
 
@@ -156,3 +160,19 @@ def _entries(found: Any) -> list[Any]:
 def _check_order(order: int) -> None:
     if order not in (1, 2):
         raise UsageError(f"order must be 1 or 2, but is {order}.")
+
+
+def computed_loss(model: Any) -> Tensor | Variable:
+    """The loss that *model* is, or that it returns when it is called.
+
+    Raises:
+        ArgumentTypeError: there is none.
+    """
+    found = model() if callable(model) and not isinstance(model, (Tensor, Variable)) else model
+    loss = next((v for v in _entries(found) if isinstance(v, (Tensor, Variable))), None)
+    if loss is None:
+        raise ArgumentTypeError(
+            f"expected a loss Tensor, a loss Variable, or a function that returns one, but received "
+            f"{type(found).__name__}."
+        )
+    return loss

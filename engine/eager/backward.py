@@ -205,9 +205,7 @@ class Pass:
                 error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
                 raise
             pause = by is not None and by(
-                watch.Pulled(
-                    node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded, perf_counter() - start
-                )
+                watch.Pulled(node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded, perf_counter() - start)
             )
             if freed is not None:
                 node.free(freed)

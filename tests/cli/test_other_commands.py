@@ -156,6 +156,9 @@ JSON = [
     ["dump", "model.py", "out"],
     ["nan", "model.py"],
     ["gradcheck", "model.py", "--order", "2"],
+    ["stats", "model.py", "--histogram"],
+    ["stats", "model.py", "--by", "layer"],
+    ["stats", "model.py", "--by", "op", "--worst", "2"],
     ["ops"],
     ["ops", "scale"],
     ["doctor"],
@@ -184,6 +187,7 @@ def test_every_schema_is_used() -> None:
     kinds |= {"graph"}
     kinds |= {"nan"}
     kinds |= {"nan", "gradcheck"}
+    kinds |= {"nan", "gradcheck", "stats"}
     assert {p.stem for p in SCHEMAS.iterdir()} == kinds
 
 
@@ -194,7 +198,9 @@ def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, argum
     assert last.startswith("next: ")
 
 
-@pytest.mark.parametrize("name", ["backward", "gradients", "program", "dump", "nan", "gradcheck", "ops", "doctor"])
+@pytest.mark.parametrize(
+    "name", ["backward", "gradients", "program", "dump", "nan", "gradcheck", "stats", "ops", "doctor"]
+)
 def test_every_command_has_help(gradtool: Run, name: str) -> None:
     done = gradtool(name, "--help")
     assert done.code == 0

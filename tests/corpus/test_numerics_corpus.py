@@ -54,3 +54,19 @@ def test_what_is_wrong_with_a_gradient(gradtool: object, file: Path) -> None:  #
     assert cause in entry["cause"]
     if told["line"] != "none":
         assert entry["source"]["line"] == int(told["line"])
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if header(f)["run"] == "gradtool stats"], ids=lambda f: f.stem)
+def test_how_gradients_change_with_depth(gradtool: object, file: Path) -> None:  # noqa: F811
+    told = header(file)
+    done = gradtool("stats", str(file), "--format", "json", "-q")  # type: ignore[operator]
+    found = json.loads(done.out)
+    assert done.code == 0
+    if told["verdict"] == "clean":
+        assert found["trend"] is None
+        assert {row["verdict"] for row in found["rows"]} == {"ok"}
+        return
+    verdict, first = told["verdict"].split(" ", 1)
+    assert (found["trend"]["kind"], found["trend"]["first"]) == (verdict, first)
+    row = next(row for row in found["rows"] if row["name"] == first)
+    assert row["source"]["line"] == int(told["line"])

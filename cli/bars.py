@@ -1,0 +1,27 @@
+"""Small pictures in table cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def log_bar(value: float, low: float, high: float, width: int = 10) -> str:
+    """*value* as a bar on a logarithmic scale from *low* to *high*; empty for what is not positive."""
+    if not (value > 0 and math.isfinite(value)) or not 0 < low <= high:
+        return ""
+    share = 1.0 if high == low else (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+    return "█" * max(1, round(share * width))
+
+
+def histogram(decades: Mapping[int, int]) -> str:
+    """``-7 ▁▃█▂ -4``: how many elements are of each order of magnitude, from the smallest that occurs."""
+    if not decades:
+        return ""
+    low, high = min(decades), max(decades)
+    top = max(decades.values())
+    cells = [decades.get(k, 0) for k in range(low, high + 1)]
+    bars = "".join(_EIGHTHS[math.ceil(8 * c / top)] for c in cells)
+    return f"1e{low} {bars} 1e{high}"

@@ -1,0 +1,106 @@
+"""``stats``: numbers, verdicts, layers, and the trend with depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.cli.bars import histogram, log_bar
+from gradtool.engine.answers.stats import Gatherer, Line, Numbers, StatsStory
+from gradtool.engine.rows import SelectedRows
+
+
+def line(name: str, norm: float, weight: float = 1.0, shape: tuple[int, ...] = (2, 2)) -> Line:
+    return Line(name, Numbers(norm, norm, 0.0, 0, 0, 4), weight, shape)
+
+
+def test_numbers_of_an_array() -> None:
+    found = Numbers.of(np.array([3.0, -4.0, 0.0, np.nan, np.inf, 2e-5]))
+    assert (found.norm, found.largest, found.zeros, found.nonfinite, found.elements) == (5.0, 4.0, 1, 2, 6)
+    assert found.decades == {-5: 1, 0: 2}
+    assert Numbers.of(np.full(4, 1e200)).norm == 2e200  # squares would overflow
+    assert Numbers.of(np.zeros((0, 3))).elements == 0
+
+
+def test_rows_that_a_sparse_gradient_leaves_out_are_zeros() -> None:
+    found = Numbers.of(SelectedRows(np.array([1]), np.array([[3.0, 4.0]], "float32"), 5))
+    assert (found.norm, found.zeros, found.elements) == (5.0, 8, 10)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "weight", "verdict"),
+    [
+        (None, 1.0, "no gradient"),
+        (np.array([1.0, np.nan]), 1.0, "not finite"),
+        (np.zeros(2), 1.0, "all zero"),
+        (np.array([1e5]), 1e5, "large"),
+        (np.array([1.0]), 1e-4, "large"),
+        (np.array([1e-9]), 1.0, "vanishing"),
+        (np.array([1e-9]), 0.0, "ok"),
+        (np.array([1.0]), 1.0, "ok"),
+    ],
+)
+def test_verdicts(gradient: Any, weight: float, verdict: str) -> None:
+    assert Line("w", None if gradient is None else Numbers.of(gradient), weight).verdict == verdict
+
+
+def test_the_trend_with_depth() -> None:
+    falling = StatsStory([line(f"l{i}.w", 10.0**-i) for i in range(6)][::-1], [])
+    assert falling.trend is not None
+    assert (falling.trend.kind, falling.trend.first, falling.trend.last) == ("vanishing", "l5.w", "l0.w")
+    assert falling.trend.factor == pytest.approx(0.1)
+    rising = StatsStory([line(f"l{i}.w", 10.0**-i) for i in range(6)], [])
+    assert rising.trend is not None
+    assert rising.trend.kind == "exploding"
+    assert StatsStory([line(f"l{i}.w", 10.0 ** (i % 2 * 5)) for i in range(6)], []).trend is None
+    assert StatsStory([line("a", 1.0), line("b", 1e-9)], []).trend is None
+
+
+def test_layers_and_the_worst_first() -> None:
+    story = StatsStory([line("a.w", 3.0), line("a.b", 4.0), line("b.w", 1e5), line("c", 1.0)], [])
+    layers = {x.name: x for x in story.layers}
+    assert layers["a"].gradient is not None
+    assert (layers["a"].gradient.norm, layers["a"].members) == (5.0, ["a.w", "a.b"])
+    assert [x.name for x in story.worst(1)] == ["b.w"]
+
+
+def test_static_and_dynamic_agree() -> None:
+    paddle.disable_static()
+    x = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")
+    w = np.random.default_rng(1).normal(size=(3, 2)).astype("float32")
+    p = paddle.create_parameter([3, 2], "float32", default_initializer=paddle.nn.initializer.Assign(w))
+    dynamic = paddle.stats(lambda: paddle.tanh(paddle.matmul(paddle.to_tensor(x), p)).mean())
+    paddle.enable_static()
+    v = paddle.static.data("x", [4, 3])
+    q = paddle.static.create_parameter([3, 2], "float32", default_initializer=paddle.nn.initializer.Assign(w))
+    loss = paddle.tanh(paddle.matmul(v, q)).mean()
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    static = paddle.stats(loss, feed={"x": x})
+    assert [(a.gradient, a.weight) for a in dynamic.parameters] == [(a.gradient, a.weight) for a in static.parameters]
+    assert [o.name for o in dynamic.operators] == [o.name for o in static.operators if o.name != "fill_constant"]
+
+
+def test_nothing_to_ask_about() -> None:
+    with pytest.raises(TypeError, match="expected a loss Tensor"):
+        paddle.stats(3)
+
+
+def test_a_gatherer_keeps_no_arrays() -> None:
+    paddle.disable_static()
+    from gradtool.engine.answers.running import through_tape
+
+    gatherer = Gatherer()
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    through_tape(paddle.exp(x).sum(), gatherer)
+    assert [o.name for o in gatherer.operators] == ["reduce_sum_grad", "exp_grad"]
+    assert not any(isinstance(v, np.ndarray) for o in gatherer.operators for v in vars(o).values())
+
+
+def test_small_pictures() -> None:
+    assert [len(log_bar(v, 1e-3, 1e3)) for v in (1e-3, 1.0, 1e3, 0.0, float("nan"))] == [1, 5, 10, 0, 0]
+    assert log_bar(2.0, 2.0, 2.0) == "█" * 10
+    assert histogram({-3: 1, -1: 8}) == "1e-3 ▁ █ 1e-1"
+    assert histogram({}) == ""
