@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
@@ -25,3 +26,14 @@ def histogram(decades: Mapping[int, int]) -> str:
     cells = [decades.get(k, 0) for k in range(low, high + 1)]
     bars = "".join(_EIGHTHS[math.ceil(8 * c / top)] for c in cells)
     return f"1e{low} {bars} 1e{high}"
+
+
+def spark(values: Sequence[float], width: int = 40) -> str:
+    """The course of *values* in at most *width* signs; each stands for the largest of its part."""
+    top = max(values, default=0)
+    if not top:
+        return ""
+    columns = min(width, len(values))
+    edges = [len(values) * i // columns for i in range(columns + 1)]
+    parts = [max(values[a:b]) for a, b in pairwise(edges)]
+    return "".join(_EIGHTHS[math.ceil(8 * v / top)] for v in parts)

@@ -14,6 +14,7 @@ from . import stats as health
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .running import any_model, computed_loss, through_program, through_tape
+from .saved import Keeper, SavedStory
 from .stats import Gatherer, StatsStory
 
 
@@ -133,3 +134,29 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
                 name = known[leaf].layer_path or leaf.name
                 lines.append(health.parameter(name, known[leaf].array, gradient, leaf))
     return health.story(lines, gatherer)
+
+
+def saved(model: Any, feed: Mapping[str, Any] | None = None) -> SavedStory:
+    """What one backward pass of *model* keeps alive of the forward pass.
+
+    Args:
+        model: a function that computes a loss in dynamic mode and returns it (or runs backward itself), or the loss
+            Variable of a static program. Of a loss Tensor the forward pass is over: what it keeps has no producer.
+        feed: what to feed to a static program.
+
+    Returns:
+        ``buffers`` with bytes, producer, readers and lifetime; ``total``, ``peak``, ``timeline``, ``duplicated``, and
+        what computing again would free and cost (``recomputable``). No ``.grad`` changes, unless the function runs
+        backward.
+
+    Raises:
+        ArgumentTypeError: *model* is none of these (a TypeError).
+
+    >>> import gradtool as paddle
+    >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    >>> [(b.producer.type, b.nbytes) for b in paddle.saved(lambda: paddle.tanh(paddle.exp(x)).sum()).kept]
+    [('exp', 8), ('tanh', 8)]
+    """
+    keeper = Keeper()
+    any_model(model, keeper, feed)
+    return keeper.story()

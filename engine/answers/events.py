@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import names, watch
-from ..eager.tensor import Leaf
+from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
 from ..ir import roles
 from ..ir.operator import Operator
@@ -27,12 +27,14 @@ class Value:
     Attributes:
         name: of a variable or a leaf; None where the run does not know one.
         place: the variable, or the leaf that a gradient ends in.
+        held: whether the program holds it, whatever backward needs: parameters, fed data, leaves, constants.
     """
 
     slot: str
     array: Any
     name: str | None = None
     place: Any = None
+    held: bool = False
 
     @property
     def arriving(self) -> bool:
@@ -148,6 +150,9 @@ def of_step(step: Step) -> Event:
     """The event of an operator of a static program."""
     op = step.op
     read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
+    if op.op.forward is not None and op.op.forward.rule is not None:  # what is read for its shape only is not read
+        shapes = {s.name for s, r in zip(op.op.inputs, op.op.forward.rule.reads, strict=True) if r.like}
+        read = [v for v in read if v.slot not in shapes]
     wrote = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
     return Event(op.type, part_of(op), op.loc, op.attrs, read, wrote, op, step.seconds)
 
@@ -162,7 +167,7 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
                 continue
             array = next(rest, None)
             if isinstance(v, Variable) and array is not None:
-                found.append(Value(slot.name, array, v.name, v))
+                found.append(Value(slot.name, array, v.name, v, v.persistable or v.is_data))
     return found
 
 
@@ -214,6 +219,9 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
         if g is not None and grad_op is None:
             yield Value(f"Out{a}{names.GRAD}", _array(g))
     if grad_op is None:
+        for i, v in enumerate((getattr(node, "ctx", None) and node.ctx._saved) or ()):
+            if getattr(v, "array", None) is not None:
+                yield _retained(f"Saved{i}", v)
         return
     arriving = iter(event.arriving)
     sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(event.arriving))
@@ -230,7 +238,12 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
                 continue
         for v in entries:
             if v is not None:
-                yield Value(slot.name, _array(v), getattr(v, "_name", None))
+                yield _retained(slot.name, v)
+
+
+def _retained(slot: str, value: Any) -> Value:
+    leaf = isinstance(value, Tensor) and value.node is None
+    return Value(slot, _array(value), getattr(value, "_name", None), held=leaf)
 
 
 def _wrote(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:

@@ -151,7 +151,7 @@ def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, prec
     norm = float(np.linalg.norm(gradient))
     worst = -1.0
     for _ in range(DIRECTIONS):
-        u = rng.normal(size=s.values.shape)
+        u = np.asarray(rng.normal(size=s.values.shape))
         numeric, kink = _difference(model, s, u, precise)
         if kink is not None:
             result.status = KINK
@@ -249,7 +249,7 @@ def _look_closer(
     chosen = np.arange(total) if whole else np.sort(rng.choice(total, ELEMENTS, replace=False))
     numeric = np.zeros(len(chosen))
     for k, i in enumerate(chosen):
-        one = np.zeros(s.values.shape)
+        one: Array = np.zeros(s.values.shape)
         one.flat[i] = 1.0
         numeric[k] = _difference(model, s, one, precise)[0]
     analytic = gradient.reshape(-1)[chosen]

@@ -90,10 +90,7 @@ def through_program(
         fetch += [g for g in seconds if g is not None]
     adapter = Adapter(listener)
     with watch.watched(adapter):
-        if run is not None:
-            values = run(fetch)
-        else:
-            values = Executor().run(program, feed=feed, fetch_list=fetch)
+        values = run(fetch) if run is not None else Executor().run(program, feed=feed, fetch_list=fetch)
         adapter.finish()
     if keep is not None:
         keep.update(zip(fetch, values, strict=True))

@@ -1,0 +1,155 @@
+"""Where the time and the bytes of forward and backward go: per operator, type, layer or line, over several repeats."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import source
+from ..executor.live import nbytes
+from ..source import Location
+from .events import Begin, End, Event
+
+
+@dataclass
+class Cost:
+    """What an operator took.
+
+    Attributes:
+        seconds: of each repeat, the kernel or the gradient rule alone.
+        nbytes: what it wrote.
+        layer: the layer whose parameter it reads, as far as that is known.
+    """
+
+    name: str
+    type: str
+    part: str
+    loc: Location
+    origin: Any
+    nbytes: int
+    seconds: list[float] = field(default_factory=list)
+    layer: str = ""
+
+    @property
+    def line(self) -> str:
+        return source.short(self.loc)
+
+
+@dataclass
+class Group:
+    """Operators together.
+
+    Attributes:
+        calls: how many operators.
+        seconds: of each repeat.
+    """
+
+    name: str
+    calls: int
+    nbytes: int
+    seconds: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """The distance between the fastest and the slowest repeat."""
+        return max(self.seconds) - min(self.seconds)
+
+
+KEYS: dict[str, Callable[[Cost], str]] = {
+    "op": lambda c: c.name,
+    "type": lambda c: c.type,
+    "layer": lambda c: c.layer or "(no parameter)",
+    "line": lambda c: c.line or "(unknown)",
+    "part": lambda c: c.part,
+}
+"""What costs can be added up by."""
+
+
+@dataclass
+class ProfileStory:
+    """What the operators of a run took.
+
+    Attributes:
+        costs: in the order of the run. An operator that was measured once only has one entry in ``seconds``.
+    """
+
+    costs: list[Cost]
+
+    @property
+    def repeats(self) -> int:
+        """How often each operator was measured, at most."""
+        return max((len(c.seconds) for c in self.costs), default=0)
+
+    def by(self, key: str) -> list[Group]:
+        """The costs added up by op, type, layer, line or part, the slowest first."""
+        groups: dict[str, list[Cost]] = {}
+        for c in self.costs:
+            groups.setdefault(KEYS[key](c), []).append(c)
+        made = [_group(name, costs) for name, costs in groups.items()]
+        return sorted(made, key=lambda g: (-g.median, g.name))
+
+    @property
+    def total(self) -> Group:
+        return _group("total", self.costs)
+
+    def flame(self) -> str:
+        """The costs as folded stacks, a line each: ``backward;fc1;model.py:7;mul_grad 120``, in nanoseconds.
+
+        Programs that draw flame graphs read that.
+        """
+        found: dict[str, float] = {}
+        for c in self.costs:
+            stack = ";".join(x.replace(";", ",") for x in (c.part, KEYS["layer"](c), KEYS["line"](c), c.type))
+            found[stack] = found.get(stack, 0.0) + statistics.median(c.seconds)
+        return "".join(f"{stack} {round(1e9 * seconds)}\n" for stack, seconds in found.items())
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{g.name}: {1e6 * g.median:.1f} ± {1e6 * g.spread / 2:.1f} µs, {g.nbytes} bytes" for g in self.by("type")
+        )
+
+
+def _group(name: str, costs: Sequence[Cost]) -> Group:
+    repeats = max((len(c.seconds) for c in costs), default=1)
+    # An operator measured less often counts in each repeat with its median.
+    columns = [
+        c.seconds if len(c.seconds) == repeats else [statistics.median(c.seconds)] * repeats for c in costs if c.seconds
+    ]
+    seconds = [sum(column[i] for column in columns) for i in range(repeats)]
+    return Group(name, len(costs), sum(c.nbytes for c in costs), seconds)
+
+
+class Clock:
+    """Listens to runs and adds up what they took; a run that repeats the operators of the one before is a repeat.
+
+    Call :meth:`again` before each repeat.
+    """
+
+    def __init__(self) -> None:
+        self._costs: list[Cost] = []
+        self._at: list[Cost] = []
+        self._index = -1
+
+    def again(self, part: str | None = None) -> None:
+        """What comes now repeats what came before: all of it, or the operators of one *part*."""
+        self._at = [c for c in self._costs if part is None or c.part == part]
+        self._index = 0
+
+    def __call__(self, event: Event | Begin | End) -> None:
+        if not isinstance(event, Event):
+            return
+        if 0 <= self._index < len(self._at) and self._at[self._index].type == event.type:
+            self._at[self._index].seconds.append(event.seconds)
+            self._index += 1
+            return
+        size = sum(nbytes(v.array) for v in event.outputs if v.array is not None)
+        self._costs.append(Cost(event.type, event.type, event.part, event.loc, event.origin, size, [event.seconds]))
+
+    def story(self) -> ProfileStory:
+        return ProfileStory(self._costs)

@@ -1,0 +1,239 @@
+"""What backward keeps alive: every buffer with its bytes, its producer, its readers, and how long it is needed.
+
+A buffer counts once, however many operators keep it and through however many views. What a program holds anyway
+(parameters, fed data, leaves) is listed apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..executor.live import nbytes, root
+from ..source import Location
+from ..view import BACKWARD, FORWARD
+from . import magnitudes
+from .events import Begin, End, Event
+
+
+@dataclass
+class Operation:
+    """An operator of the run, without its arrays.
+
+    Attributes:
+        work: an estimate of the arithmetic that it takes, in elements.
+        reads: the buffers that it read, by number.
+    """
+
+    type: str
+    part: str
+    loc: Location
+    origin: Any
+    work: int = 0
+    reads: list[int] = field(default_factory=list)
+    name: str = ""
+
+
+@dataclass
+class Buffer:
+    """A piece of memory that backward needs.
+
+    Attributes:
+        number: in the order of their making.
+        producer: None for what no operator made.
+        slot, tensor: what it is called where it was made, or where it is read.
+        readers: the gradient operators that read it.
+        made, last: the places in the run of its producer and of its last reader.
+        duplicate_of: the number of an earlier buffer with the same contents.
+        recompute: whether its producer can be run again from buffers that are kept anyway.
+        held: whether the program holds it anyway.
+    """
+
+    number: int
+    nbytes: int
+    shape: tuple[int, ...]
+    dtype: str
+    producer: Operation | None
+    slot: str
+    tensor: str | None
+    place: Any = None
+    readers: list[Operation] = field(default_factory=list)
+    made: int = -1
+    last: int = -1
+    duplicate_of: int | None = None
+    recompute: bool = False
+    held: bool = False
+
+
+@dataclass
+class SavedStory:
+    """What one backward pass keeps.
+
+    Attributes:
+        buffers: in the order of their making, those that are held anyway first.
+        operations: all operators, in the order of the run.
+        timeline: for each operator how many bytes were kept when it ran.
+    """
+
+    buffers: list[Buffer]
+    operations: list[Operation]
+    timeline: list[int]
+
+    @property
+    def kept(self) -> list[Buffer]:
+        """The buffers that are alive for backward alone."""
+        return [b for b in self.buffers if not b.held]
+
+    @property
+    def total(self) -> int:
+        return sum(b.nbytes for b in self.kept)
+
+    @property
+    def held(self) -> int:
+        """Bytes that backward reads and the program holds anyway."""
+        return sum(b.nbytes for b in self.buffers if b.held)
+
+    @property
+    def peak(self) -> int:
+        return max(self.timeline, default=0)
+
+    @property
+    def at_peak(self) -> Operation | None:
+        return self.operations[self.timeline.index(self.peak)] if self.timeline else None
+
+    @property
+    def duplicated(self) -> int:
+        """Bytes of buffers with the contents of an earlier one."""
+        return sum(b.nbytes for b in self.kept if b.duplicate_of is not None)
+
+    @property
+    def recomputable(self) -> tuple[int, int, int]:
+        """Bytes that computing again would free, for how many operators, and their share of the forward work in %."""
+        chosen = [b for b in self.kept if b.recompute]
+        again = {id(b.producer): b.producer for b in chosen if b.producer is not None}
+        whole = sum(o.work for o in self.operations if o.part == FORWARD)
+        share = round(100 * sum(o.work for o in again.values()) / whole) if whole else 0
+        return sum(b.nbytes for b in chosen), len(again), share
+
+    def __str__(self) -> str:
+        freed, count, share = self.recomputable
+        return (
+            f"{len(self.kept)} buffers, {self.total} bytes; computing {count} operators again "
+            f"({share} % of the forward work) would free {freed}"
+        )
+
+
+class Keeper:
+    """Listens to a run; :meth:`story` tells of its last backward pass."""
+
+    def __init__(self) -> None:
+        self._found: SavedStory | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._operations: list[Operation] = []
+        self._buffers: dict[int, Buffer] = {}
+        self._arrays: dict[int, Any] = {}
+        """Keeps every buffer alive, so that its identity is not given to another."""
+        self._begun = False
+
+    def __call__(self, event: Event | Begin | End) -> None:
+        if isinstance(event, Begin):
+            self._begun = True
+        elif isinstance(event, End):
+            self._found = self._told()
+            self._clear()
+        else:
+            self._see(event)
+
+    def story(self) -> SavedStory:
+        return self._found if self._found is not None else self._told()
+
+    def _see(self, event: Event) -> None:
+        operation = Operation(event.type, event.part, event.loc, event.origin)
+        index = len(self._operations)
+        self._operations.append(operation)
+        for v in event.inputs:
+            if v.array is None or (event.part == BACKWARD and v.arriving):
+                continue
+            found = self._buffer(v, None)
+            operation.reads.append(found.number)
+            found.held = found.held or v.held or found.producer is None
+            if event.part == BACKWARD and (found.producer is None or found.producer.part == FORWARD):
+                found.last = index
+                if operation not in found.readers:
+                    found.readers.append(operation)
+        operation.work = work(event)
+        for v in event.outputs:
+            if v.array is not None:
+                made = self._buffer(v, operation)
+                made.made = max(made.made, index) if made.made < 0 else made.made
+
+    def _buffer(self, v: Any, producer: Operation | None) -> Buffer:
+        array = root(v.array)
+        key = id(array)
+        found = self._buffers.get(key)
+        if found is None:
+            self._arrays[key] = array
+            shape, dtype = tuple(v.array.shape), np.dtype(v.array.dtype).name
+            found = Buffer(len(self._buffers), nbytes(array), shape, dtype, producer, v.slot, v.name, v.place)
+            self._buffers[key] = found
+        elif found.tensor is None and v.name is not None:
+            found.tensor = v.name
+        return found
+
+    def _told(self) -> SavedStory:
+        needed = {key: b for key, b in self._buffers.items() if b.readers}
+        self._find_duplicates(needed)
+        kept = [b for b in needed.values() if not b.held]
+        _choose(kept, {b.number for b in needed.values()} | {b.number for b in self._buffers.values() if b.held})
+        timeline = [0] * (len(self._operations) + 1)
+        for b in kept:
+            timeline[b.made] += b.nbytes
+            timeline[b.last + 1] -= b.nbytes
+        alive = np.cumsum(timeline[:-1]).tolist() if self._operations else []
+        buffers = sorted(needed.values(), key=lambda b: (not b.held, b.number))
+        return SavedStory(buffers, self._operations, alive)
+
+    def _find_duplicates(self, needed: dict[int, Buffer]) -> None:
+        seen: dict[Any, int] = {}
+        for key, b in needed.items():
+            if b.held or not b.nbytes:
+                continue
+            array = np.ascontiguousarray(magnitudes.plain(self._arrays[key]))
+            contents = hashlib.blake2b(array.view(np.uint8).reshape(-1).data, digest_size=16).digest()
+            first = seen.setdefault((b.shape, b.dtype, contents), b.number)
+            b.duplicate_of = first if first != b.number else None
+
+
+def _choose(kept: Iterable[Buffer], there: set[int]) -> None:
+    """Mark what can be computed again, cheapest for its size first; what that needs has to stay."""
+    pinned: set[int] = set()
+    by_price = sorted(kept, key=lambda b: (b.producer.work / max(b.nbytes, 1) if b.producer else 0.0, b.number))
+    chosen: set[int] = set()
+    for b in by_price:
+        needs = set(b.producer.reads) if b.producer is not None else set()
+        if b.number not in pinned and needs and needs <= there - chosen:
+            b.recompute = True
+            chosen.add(b.number)
+            pinned |= needs
+
+
+_PRODUCTS = {"matmul_v2": "X", "mul": "X", "bmm": "X", "addmm": "X"}
+_CONVOLUTIONS = frozenset({"conv2d", "depthwise_conv2d", "conv2d_transpose", "depthwise_conv2d_transpose"})
+
+
+def work(event: Event) -> int:
+    """An estimate of an operator's arithmetic: the elements that it writes, times what is summed for each."""
+    made = sum(int(np.prod(v.array.shape)) for v in event.outputs if v.array is not None)
+    slots = event.slots()
+    if event.type in _PRODUCTS:
+        x = slots[_PRODUCTS[event.type]]
+        return 2 * made * int(x.shape[-2 if event.attrs.get("trans_x") and len(x.shape) > 1 else -1])
+    if event.type in _CONVOLUTIONS:
+        return 2 * made * int(np.prod(slots["Filter"].shape[1:]))
+    return made

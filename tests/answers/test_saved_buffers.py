@@ -1,0 +1,105 @@
+"""``saved``: what is kept, by whom, for how long; shared, equal and recomputable buffers; both modes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.cli.bars import spark
+
+
+def test_each_buffer_once_with_its_producer_and_readers() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor(np.ones([4, 3], "float32"), stop_gradient=False)
+
+    def loss() -> object:
+        h = paddle.exp(x)
+        flat = h.reshape([12])
+        return (paddle.tanh(h).reshape([12]) * flat).sum()
+
+    story = paddle.saved(loss)
+    exp, tanh = story.kept
+    assert (exp.producer.type, exp.nbytes, [r.type for r in exp.readers]) == (
+        "exp",
+        48,
+        ["elementwise_mul_grad", "exp_grad"],
+    )
+    assert (tanh.producer.type, [r.type for r in tanh.readers]) == ("tanh", ["elementwise_mul_grad", "tanh_grad"])
+    types = [o.type for o in story.operations]
+    assert (types[exp.made], types[exp.last]) == ("exp", "exp_grad")
+    assert (story.total, story.held, story.duplicated) == (96, 0, 0)
+    assert story.peak == 96
+    assert story.timeline[-1] == 48
+    assert story.timeline[0] == 48
+    assert str(story).startswith("2 buffers, 96 bytes; computing 1 operators again")
+
+
+def test_what_the_program_holds_is_apart() -> None:
+    paddle.disable_static()
+    w = paddle.to_tensor(np.ones([3, 2], "float32"), stop_gradient=False)
+    data = paddle.ones([4, 3])
+    story = paddle.saved(lambda: paddle.matmul(data, w).sum())
+    assert story.kept == []
+    assert (story.held, len(story.buffers)) == (4 * 3 * 4 + 3 * 2 * 4, 2)
+
+
+def test_equal_contents_and_what_can_be_computed_again() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor(np.arange(1, 5, dtype="float32"), stop_gradient=False)
+    story = paddle.saved(lambda: (paddle.tanh(paddle.exp(x)) + paddle.tanh(paddle.exp(x))).sum())
+    first, second, third, fourth = story.kept
+    assert [b.duplicate_of for b in story.kept] == [None, None, first.number, second.number]
+    assert (third.producer.type, fourth.producer.type) == ("exp", "tanh")
+    assert [b.recompute for b in story.kept] == [True, False, True, False]
+    assert story.recomputable == (32, 2, 33)
+
+
+def test_a_training_loop_tells_of_its_last_pass() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+
+    def train() -> None:
+        for n in (1, 2):
+            y = x
+            for _ in range(n):
+                y = paddle.exp(y)
+            y.sum().backward()
+
+    assert [b.producer.type for b in paddle.saved(train).kept] == ["exp", "exp"]
+
+
+def test_static_programs() -> None:
+    x = paddle.static.data("x", [4, 3])
+    w = paddle.static.create_parameter([3, 2], "float32")
+    loss = paddle.tanh(paddle.matmul(x, w)).mean()
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    story = paddle.saved(loss, feed={"x": np.ones([4, 3], "float32")})
+    assert [(b.producer.type, b.nbytes, b.readers[0].type) for b in story.kept] == [("tanh", 32, "tanh_grad")]
+    assert [b.tensor for b in story.buffers if b.held] == ["x", w.name]
+
+
+def test_what_a_layer_of_ones_own_saved() -> None:
+    paddle.disable_static()
+
+    class Cube(paddle.autograd.PyLayer):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx, x):  # type: ignore[no-untyped-def]
+            y = x * x
+            ctx.save_for_backward(x, y)
+            return y * x
+
+        @staticmethod
+        def backward(ctx, dy):  # type: ignore[no-untyped-def]
+            _, y = ctx.saved_tensor()
+            return dy * 3 * y
+
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    story = paddle.saved(lambda: Cube.apply(paddle.exp(x)).sum())
+    assert "PyLayer_Cube_grad" in {r.type for b in story.kept for r in b.readers}
+
+
+@pytest.mark.parametrize(("values", "text"), [([0, 0], ""), ([1, 8], "▁█"), (list(range(80)), None)])
+def test_the_course_of_values(values: list[int], text: str | None) -> None:
+    found = spark(values)
+    assert found == text if text is not None else len(found) == 40
