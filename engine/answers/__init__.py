@@ -7,6 +7,12 @@ module          what lives there
 ``magnitudes``  what is wrong with the numbers in an array; sums over its elements
 ``nan``         where the first NaN, infinity, overflow or subnormal number of a run was born
 ``causes``      why an operator gave it: a table of operators and predicates on what they read
+``gradcheck``   gradients compared with differences; ``checking``: of what; ``kinks``: where there is no derivative
+``replay``      a forward pass computed again in double precision at other values
+``stats``       sizes of gradients, and how they change with depth
+``saved``       what backward keeps alive
+``profile``     what operators take
+``asking``      the questions as public functions
 ``running``     backward passes under watch: of a program, of a recorded loss, of a function
 ==============  ==============================================================================================
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .. import source
+from ..eager.parameter import parameters_at
+from ..eager.tape import GradNode
+from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
+from ..ir.operator import Operator, each
+from ..ir.variable import Variable
 from ..source import Location
+from ..view import BACKWARD
 from .events import Begin, End, Event
+from .running import through_program, through_tape
 
 
 @dataclass
@@ -129,10 +136,13 @@ class Clock:
     """Listens to runs and adds up what they took; a run that repeats the operators of the one before is a repeat.
 
     Call :meth:`again` before each repeat.
+
+    Args:
+        before: what was measured already.
     """
 
-    def __init__(self) -> None:
-        self._costs: list[Cost] = []
+    def __init__(self, before: Sequence[Cost] = ()) -> None:
+        self._costs = list(before)
         self._at: list[Cost] = []
         self._index = -1
 
@@ -153,3 +163,50 @@ class Clock:
 
     def story(self) -> ProfileStory:
         return ProfileStory(self._costs)
+
+
+def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[Leaf, str] | None = None) -> None:
+    """Fill in the layer of every operator that reads a parameter.
+
+    Args:
+        nodes: the recorded calls of dynamic mode.
+        names: what leaves are called; by default the paths of parameters in their models.
+    """
+    leaves = {p for n in nodes for p in n.wrt if isinstance(p, Leaf)}
+    known = {leaf: p.layer_path or leaf.name for leaf, p in parameters_at(leaves).items()}
+    known.update(names or {})
+    by_key = {n.key: n for n in nodes}
+    for c in costs:
+        origin = by_key.get(c.origin) if isinstance(c.origin, int) else c.origin
+        c.layer = next(_parameters(origin, known), "").rpartition(".")[0]
+
+
+def _parameters(origin: Any, known: Mapping[Leaf, str]) -> Iterator[str]:
+    if isinstance(origin, GradNode):
+        for place in origin.wrt:
+            if isinstance(place, Leaf):
+                yield known.get(place, place.name)
+    elif isinstance(origin, Operator):
+        for v in each(origin.inputs):
+            if v.is_parameter:
+                yield getattr(v, "layer_path", None) or v.name
+
+
+def of_tape(loss: Tensor, clock: Clock, repeats: int) -> None:
+    """Measure the backward pass of a recorded loss, after one that is not measured."""
+    through_tape(loss, lambda event: None)
+    for i in range(repeats):
+        if i:
+            clock.again(BACKWARD)
+        through_tape(loss, clock)
+
+
+def of_program(
+    loss: Variable, clock: Clock, repeats: int, run: Callable[[Sequence[Variable]], Any] | None, feed: Any = None
+) -> None:
+    """Measure a static program, forward and backward, after a run that is not measured."""
+    through_program(loss, lambda event: None, feed, run=run)
+    for i in range(repeats):
+        if i:
+            clock.again()
+        through_program(loss, clock, feed, run=run)

@@ -222,4 +222,4 @@ provide(
     "normalize_program save save_inference_model save_to_file serialize_persistables serialize_program "
     "set_program_state",
 )
-provide("gradtool", "gradtool.engine.answers.asking", "find_nan gradcheck saved stats")
+provide("gradtool", "gradtool.engine.answers.asking", "find_nan gradcheck profile saved stats")

@@ -156,6 +156,7 @@ JSON = [
     ["dump", "model.py", "out"],
     ["nan", "model.py"],
     ["gradcheck", "model.py", "--order", "2"],
+    ["profile", "model.py", "--repeats", "2"],
     ["saved", "model.py", "--held"],
     ["stats", "model.py", "--histogram"],
     ["stats", "model.py", "--by", "layer"],
@@ -190,6 +191,7 @@ def test_every_schema_is_used() -> None:
     kinds |= {"nan", "gradcheck"}
     kinds |= {"nan", "gradcheck", "stats"}
     kinds |= {"nan", "gradcheck", "saved", "stats"}
+    kinds |= {"nan", "gradcheck", "profile", "saved", "stats"}
     assert {p.stem for p in SCHEMAS.iterdir()} == kinds
 
 
@@ -201,7 +203,8 @@ def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, argum
 
 
 @pytest.mark.parametrize(
-    "name", ["backward", "gradients", "program", "dump", "nan", "gradcheck", "saved", "stats", "ops", "doctor"]
+    "name",
+    ["backward", "gradients", "program", "dump", "nan", "gradcheck", "profile", "saved", "stats", "ops", "doctor"],
 )
 def test_every_command_has_help(gradtool: Run, name: str) -> None:
     done = gradtool(name, "--help")
