@@ -21,10 +21,10 @@ COMMANDS = {
     "graph": "Draw forward and backward side by side: SVG, DOT, PNG, PDF.",
     "dump": "Write both graphs as DOT and the stack of every operator.",
     "nan": "Find where the first NaN or infinity was born, forward or backward, and why.",
-    "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
     "stats": "Sizes of gradients per parameter, layer or operator, and whether they vanish or explode.",
-    "profile": "Time and bytes of forward and backward per operator, type, layer or line.",
     "saved": "The forward values that backward keeps alive: bytes, producer, readers, lifetime.",
+    "profile": "Time and bytes of forward and backward per operator, type, layer or line.",
+    "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }
