@@ -53,7 +53,9 @@ class Event:
         inputs, outputs: the arrays that it read and wrote, in the order of the slots.
         origin: the static operator, the recorded call that was differentiated, or the key of a recorded call.
         seconds: what it took, without what stands around it.
-        user_rule: whether the user wrote the gradient rule (PyLayer).
+        contains: whether it may consist of operators that were told before: the user's own gradient rule, a branch or a
+            loop.
+        nested: whether it is part of such an operator, or of a rule that is computed on tensors.
         recorded: whether the backward pass is itself recorded, and the rule computed on tensors.
     """
 
@@ -65,7 +67,8 @@ class Event:
     outputs: list[Value]
     origin: Any
     seconds: float = 0.0
-    user_rule: bool = False
+    contains: bool = False
+    nested: bool = False
     recorded: bool = False
 
     def slots(self) -> dict[str, Any]:
@@ -113,7 +116,7 @@ class Adapter:
         elif isinstance(event, watch.Computed):
             found = _computed(event)
             if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
-                found.part = BACKWARD
+                found.part, found.nested = BACKWARD, True
             self.listener(found)
         elif isinstance(event, watch.Began):
             self._begun = True
@@ -125,6 +128,11 @@ class Adapter:
 
     def _step(self, step: Step) -> None:
         op = step.op
+        if op.block.idx:  # of a branch or a loop: its places count from the start in each run of the block
+            event = of_step(step)
+            event.nested = True
+            self.listener(event)
+            return
         if step.index <= self._last or op.block.program is not self._program or op.role & roles.OPTIMIZE:
             self.finish()
         self._last, self._program = step.index, op.block.program
@@ -149,6 +157,12 @@ def part_of(op: Operator) -> str:
 def of_step(step: Step) -> Event:
     """The event of an operator of a static program."""
     op = step.op
+    if (
+        op.sub_blocks
+    ):  # a branch or a loop, whose operators were told before; it reads what its kernel needs, in any order
+        reads = [Value("X", a) for a in step.inputs if _is_tensor(a)]
+        made = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
+        return Event(op.type, part_of(op), op.loc, op.attrs, reads, made, op, step.seconds, contains=True)
     read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
     if op.op.forward is not None and op.op.forward.rule is not None:  # what is read for its shape only is not read
         shapes = {s.name for s, r in zip(op.op.inputs, op.op.forward.rule.reads, strict=True) if r.like}
@@ -166,9 +180,14 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
             if v is None and skip:
                 continue
             array = next(rest, None)
-            if isinstance(v, Variable) and array is not None:
+            if isinstance(v, Variable) and _is_tensor(array):
                 found.append(Value(slot.name, array, v.name, v, v.persistable or v.is_data))
     return found
+
+
+def _is_tensor(array: Any) -> bool:
+    """Whether it is no scope of a block, nor absent."""
+    return hasattr(array, "dtype")
 
 
 def _computed(event: watch.Computed) -> Event:
@@ -207,7 +226,7 @@ def _pulled(event: watch.Pulled) -> Event:
         list(_wrote(event, grad_op)),
         node,
         event.seconds,
-        user_rule=grad_op is None,
+        contains=grad_op is None,
         recorded=event.recorded,
     )
 

@@ -227,8 +227,8 @@ class Hunt:
                 (self._bad_names.add if wrong else self._bad_names.discard)(value.name)
             if wrong:
                 self._judge(event, value, array, wrong)
-        if event.part == BACKWARD and not isinstance(event.origin, int):
-            if event.recorded and not event.user_rule and len(self._open) > begun:
+        if event.part == BACKWARD and not event.nested:
+            if event.recorded and not event.contains and len(self._open) > begun:
                 # The rule's own operators, computed on tensors just before, are part of this one.
                 del self._open[self._inner : begun]
             self._inner = len(self._open)
@@ -247,8 +247,8 @@ class Hunt:
             elif kind == NAN and NAN not in came and self._open[0].kind == INF and self._open[0].turned is None:
                 self._open[0].turned = (event.type, event.loc)
             self.carriers += 1
-        elif event.user_rule and len(self._open) > self._inner:
-            self.carriers += 1  # born inside: by an operator that the user's rule called
+        elif event.contains and len(self._open) > self._inner:
+            self.carriers += 1  # born inside
         elif kind in came or (kind not in _WORST and came & set(_WORST)):
             if not self._open and kind in came:
                 self._from_outside(event, kind)

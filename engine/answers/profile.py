@@ -152,7 +152,7 @@ class Clock:
         self._index = 0
 
     def __call__(self, event: Event | Begin | End) -> None:
-        if not isinstance(event, Event):
+        if not isinstance(event, Event) or event.nested:
             return
         if 0 <= self._index < len(self._at) and self._at[self._index].type == event.type:
             self._at[self._index].seconds.append(event.seconds)

@@ -94,6 +94,8 @@ class Recorder:
             if not self._passes:
                 self._note(event)
         elif isinstance(event, Step):
+            if event.op.block.idx:
+                return  # inside a branch or a loop, which is one operator of the program around it
             if self.steps and event.index <= self.steps[-1].index:
                 self.steps = []
             self.steps.append(event)
@@ -130,6 +132,9 @@ class Recorder:
         current: dict[Variable, Any] = {}
         for step in self.steps:
             op = step.op
+            if op.sub_blocks:
+                trace.breaks.append((f"{op.type} computes in a block of its own", op.loc))
+                continue
             entry = Entry(op.op, op.attrs, _operands(step, current, trace), tuple(step.outputs), op.loc)
             if op.op.forward is not None:
                 entry.wanted = [

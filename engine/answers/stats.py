@@ -205,7 +205,7 @@ class Gatherer:
         self.operators: list[Line] = []
 
     def __call__(self, event: Event | Begin | End) -> None:
-        if not isinstance(event, Event) or event.part != BACKWARD:
+        if not isinstance(event, Event) or event.part != BACKWARD or event.nested:
             return
         values = [v.array for v in event.outputs if magnitudes.holds_numbers(magnitudes.plain(v.array))]
         if values:
