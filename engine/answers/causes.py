@@ -333,20 +333,28 @@ class Explanation:
 def explain(event: Event, bad: np.ndarray[Any, Any], dtype: Any) -> Explanation:
     """The explanation of bad elements in an output of *event*."""
     s = Slots(event, bad, dtype)
+    elsewhere: tuple[Cause, np.ndarray[Any, Any]] | None = None
     for entry in CAUSES:
         if entry.ops and event.type not in entry.ops:
             continue
+        if not entry.ops and elsewhere is not None:
+            break  # what is known of the operator says more than what is true of all
         with np.errstate(all="ignore"):
             try:
                 holds = np.asarray(entry.test(s))
             except (StopIteration, KeyError, ValueError):
                 continue  # the operator was called without that slot, or shapes do not tell
+        if not holds.any():
+            continue
         if holds.shape == bad.shape:
-            here = holds & bad
-            holds = here if here.any() else holds
-        if holds.any():
-            return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
-    raise AssertionError("the last line holds always")
+            if not (holds & bad).any():
+                elsewhere = elsewhere or (entry, holds)
+                continue
+            holds = holds & bad
+        return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
+    assert elsewhere is not None, "the last line of the table holds always"
+    entry, holds = elsewhere
+    return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
 
 
 def _masked(event: Event, s: Slots, bad: np.ndarray[Any, Any]) -> bool:

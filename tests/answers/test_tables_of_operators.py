@@ -1,0 +1,43 @@
+"""The tables of the answers name operators that exist, and what they say can be computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradtool.engine.answers import kinks, replay, saved
+from gradtool.engine.answers.causes import CAUSES, explain
+from gradtool.engine.answers.events import Event, Value
+from gradtool.engine.ops import registry
+from gradtool.engine.view import FORWARD
+
+NAMED = {
+    "causes": {t for c in CAUSES for t in c.ops},
+    "kinks": set(kinks.CHOICES),
+    "work": {*saved._PRODUCTS, *saved._CONVOLUTIONS},
+    "masks": set(replay._MASKED),
+}
+
+
+@pytest.mark.parametrize("table", NAMED)
+def test_every_operator_exists(table: str) -> None:
+    assert [t for t in sorted(NAMED[table]) if registry.find(t) is None] == []
+
+
+def test_something_explains_everything() -> None:
+    x = np.array([1.0, 2.0], "float32")
+    event = Event("unheard_of", FORWARD, (), {}, [Value("X", x)], [Value("Out", x)], None)
+    told = explain(event, np.array([True, False]), x.dtype)
+    assert told.text == "finite values gave a result beyond the range of float32, 3.4e+38 (largest operand 2)"
+    event.inputs = []
+    assert explain(event, np.array([True, False]), np.dtype("float16")).text.startswith(
+        "the result is beyond the range"
+    )
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_the_cause_is_looked_for_where_the_result_is_bad(bad: int) -> None:
+    x, y = np.array([1.0, 0.0], "float32"), np.array([0.0, 0.0], "float32")
+    event = Event("elementwise_div", FORWARD, (), {"axis": -1}, [Value("X", x), Value("Y", y)], [Value("Out", x)], None)
+    told = explain(event, np.arange(2) == bad, x.dtype)
+    assert told.text == ("division by 0 in 1 of 2 elements", "0/0 in 1 of 2 elements")[bad]
