@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from gradtool.engine.eager.parameter import parameters_at
+from gradtool.engine.eager.recorded import leaf_tensors
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.ir.program import Program
@@ -24,7 +25,6 @@ from gradtool.engine.writing import write_files
 
 from . import from_program, from_tape
 from .details import Details, details, statistics
-from .recorded import leaf_tensors
 from .scene import Scene
 from .table import Table
 
