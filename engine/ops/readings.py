@@ -328,3 +328,27 @@ class TapeOps(Ops):
         for extra in found[1:]:
             total = total + extra
         return total
+
+
+def pulled_back(
+    k: Any,
+    function: Callable[..., Sequence[Array]],
+    operands: Sequence[Operand],
+    arriving: Sequence[Array | None],
+) -> list[Any]:
+    """Gradients of a function that is written in operators: for rules of operators that are whole computations.
+
+    Args:
+        k: the operators that the rule was given.
+        function: takes the operators and *operands*, and returns results.
+        arriving: a gradient for each result.
+
+    Returns:
+        One gradient per operand, in the nesting of *operands*; None where the results do not depend on it.
+    """
+    k = k.tracing
+    tape = Tape()
+    watched = [tape.watch(v, k) for v in operands]
+    seeds = [(r, g) for r, g in zip(function(k, *watched), arriving, strict=True) if g is not None]
+    found = iter(k.backward(tape, seeds, flatten(watched, range(len(watched)))))
+    return [[next(found) for _ in v] if isinstance(v, list) else next(found) for v in watched]

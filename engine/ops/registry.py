@@ -45,6 +45,7 @@ LIBRARY = (
     "pool",
     "prelu",
     "random",
+    "recurrent",
     "reduction",
     "repeat",
     "resize",
