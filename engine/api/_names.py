@@ -96,6 +96,7 @@ provide(
 )
 provide("gradtool.nn", "gradtool.nn._attention", "MultiHeadAttention")
 provide("gradtool.nn", "gradtool.nn._recurrent", "RNNCellBase SimpleRNNCell LSTMCell GRUCell")
+provide("gradtool.nn", "gradtool.nn._recurrent_networks", "RNN BiRNN SimpleRNN LSTM GRU")
 provide(
     "gradtool.nn",
     "gradtool.nn._transformer",

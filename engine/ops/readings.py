@@ -252,7 +252,7 @@ class TapeOps(Ops):
         if len(operands) < len(op.inputs):
             operands += (None,) * (len(op.inputs) - len(operands))
         if tape is None:
-            return op.run(self._backend, operands, attrs)
+            return self.computed(op, operands, attrs)
 
         def strip(value: Any) -> Any:
             return value.value if isinstance(value, Traced) and value.tape is tape else value
@@ -275,6 +275,10 @@ class TapeOps(Ops):
         node.args = (*args, inner, results)
         tape.nodes.append(node)
         return tuple(outs) if isinstance(result, tuple) else outs[0]
+
+    def computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
+        """What *op* gives for operands that no tape watches."""
+        return op.run(self._backend, operands, attrs)
 
     def pull(
         self,

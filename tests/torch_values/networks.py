@@ -250,6 +250,30 @@ def cell(ours: str, theirs: str, gates: int) -> Row:
     )
 
 
+def network(name: str, ours: str, theirs: str, gates: int, layers: int = 1, ways: int = 1) -> Row:
+    """A recurrent network of four inputs and three states; *gates* times as many rows in its matrices."""
+    inputs, parameters = {}, []
+    for i in range(layers * ways):
+        ending = f"_l{i // ways}" + ("_reverse" if i % ways else "")
+        width = 4 if i < ways else 3 * ways
+        shapes = ("weight_ih", (width,)), ("weight_hh", (3,)), ("bias_ih", ()), ("bias_hh", ())
+        for short, (parameter, columns) in zip("wubc", shapes, strict=True):
+            inputs[f"{short}{i}"] = normal(3 * gates, *columns)
+            parameters.append(f"'{parameter}{ending}': {short}{i}")
+    states = "(h, s)" if gates == 4 else "h"
+    starts = {"h": normal(layers * ways, 2, 3)} | ({"s": normal(layers * ways, 2, 3)} if gates == 4 else {})
+    held = f"{{{', '.join(parameters)}}}"
+    return row(
+        f"nn.{name}",
+        f"layer(nn.{ours}, {held}, x, {states})",
+        f"layer(nn.{theirs}, {held}, x, {states})",
+        x=normal(2, 5, 4),
+        smooth="relu" not in ours,
+        **starts,
+        **inputs,
+    )
+
+
 def module(ours: str, theirs: str | None = None, shape: tuple[int, ...] = (3, 4)) -> Row:
     """A layer without parameters."""
     return row(f"nn.{ours}", f"nn.{ours}(x)", None if theirs is None else f"nn.{theirs}(x)", x=away(*shape))
@@ -381,6 +405,31 @@ LAYERS: list[Row] = [
     cell("SimpleRNNCell", "RNNCell", 1),
     cell("LSTMCell", "LSTMCell", 4),
     cell("GRUCell", "GRUCell", 3),
+    network("LSTM", "LSTM(4, 3)", "LSTM(4, 3, batch_first=True)", 4),
+    network(
+        "LSTM deep, from both ends",
+        "LSTM(4, 3, 2, 'bidirect')",
+        "LSTM(4, 3, 2, batch_first=True, bidirectional=True)",
+        4,
+        layers=2,
+        ways=2,
+    ),
+    network("GRU deep", "GRU(4, 3, 2)", "GRU(4, 3, 2, batch_first=True)", 3, layers=2),
+    network(
+        "GRU from both ends",
+        "GRU(4, 3, direction='bidirect')",
+        "GRU(4, 3, batch_first=True, bidirectional=True)",
+        3,
+        ways=2,
+    ),
+    network("SimpleRNN", "SimpleRNN(4, 3)", "RNN(4, 3, batch_first=True)", 1),
+    network(
+        "SimpleRNN relu, deep",
+        "SimpleRNN(4, 3, 2, activation='relu')",
+        "RNN(4, 3, 2, nonlinearity='relu', batch_first=True)",
+        1,
+        layers=2,
+    ),
     row(
         "nn.MultiHeadAttention",
         f"layer(nn.MultiHeadAttention(4, 2), {{{projections('')}}}, x, y, z)",

@@ -373,11 +373,8 @@ class Layer(Stateful, Convertible):
 
     def __repr__(self) -> str:
         lines = [f"({name}): {layer!r}".replace("\n", "\n  ") for name, layer in self.__dict__["_sub_layers"].items()]
-        extra = self.extra_repr()
-        if not lines:
-            return f"{type(self).__name__}({extra})"
-        body = "".join(f"\n  {line}" for line in ([extra] if extra else []) + lines)
-        return f"{type(self).__name__}({body}\n)"
+        body = "".join(f"\n  {line}" for line in lines)
+        return f"{type(self).__name__}({self.extra_repr()}{body}" + ("\n)" if lines else ")")
 
 
 class _WithKwargs:
