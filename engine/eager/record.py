@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..ops.opdef import OpDef, Operand
-from ..ops.readings import Arithmetic, TapeOps
+from ..ops.readings import Arithmetic
 from ..ops.registry import by_name
 from .recipe import recipes
 from .tensor import Tensor
@@ -55,19 +55,6 @@ class RuleOps(TensorOps):
     @staticmethod
     def _result(found: Any) -> Any:
         return tuple(map(recorded, found)) if isinstance(found, tuple) else recorded(found)
-
-    @property
-    def tracing(self) -> TapeOps:
-        """The same operators for a rule that sweeps back over a tape of its own."""
-        return rule_tape
-
-
-class RuleTape(TapeOps):
-    """Every operator over traced values that hold :class:`Recorded` ones: what is computed with them is recorded too."""
-
-    def computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
-        """What *op* gives for operands that no tape of a rule watches."""
-        return RuleOps._result(apply(op, [lifted(v) for v in operands], attrs))
 
 
 class Recorded(Arithmetic):
@@ -134,4 +121,3 @@ def recorded(v: Any) -> Any:
 
 tensor_ops = TensorOps()
 rule_ops = RuleOps()
-rule_tape = RuleTape(None)

@@ -252,7 +252,7 @@ class TapeOps(Ops):
         if len(operands) < len(op.inputs):
             operands += (None,) * (len(op.inputs) - len(operands))
         if tape is None:
-            return self.computed(op, operands, attrs)
+            return op.run(self._backend, operands, attrs)
 
         def strip(value: Any) -> Any:
             return value.value if isinstance(value, Traced) and value.tape is tape else value
@@ -275,10 +275,6 @@ class TapeOps(Ops):
         node.args = (*args, inner, results)
         tape.nodes.append(node)
         return tuple(outs) if isinstance(result, tuple) else outs[0]
-
-    def computed(self, op: OpDef, operands: Sequence[Operand], attrs: dict[str, Any]) -> Any:
-        """What *op* gives for operands that no tape watches."""
-        return op.run(self._backend, operands, attrs)
 
     def pull(
         self,
@@ -332,27 +328,3 @@ class TapeOps(Ops):
         for extra in found[1:]:
             total = total + extra
         return total
-
-
-def pulled_back(
-    k: Any,
-    function: Callable[..., Sequence[Array]],
-    operands: Sequence[Operand],
-    arriving: Sequence[Array | None],
-) -> list[Any]:
-    """Gradients of a function that is written in operators: for rules of operators that are whole computations.
-
-    Args:
-        k: the operators that the rule was given.
-        function: takes the operators and *operands*, and returns results.
-        arriving: a gradient for each result.
-
-    Returns:
-        One gradient per operand, in the nesting of *operands*; None where the results do not depend on it.
-    """
-    k = k.tracing
-    tape = Tape()
-    watched = [tape.watch(v, k) for v in operands]
-    seeds = [(r, g) for r, g in zip(function(k, *watched), arriving, strict=True) if g is not None]
-    found = iter(k.backward(tape, seeds, flatten(watched, range(len(watched)))))
-    return [[next(found) for _ in v] if isinstance(v, list) else next(found) for v in watched]
