@@ -4,13 +4,12 @@ Train it (some seconds)::
 
     python samples/eager_verses.py
 
-See its backward part, or what each step of the cell keeps for it::
+See its backward part, or what each operator keeps for it::
 
     gradtool backward samples/eager_verses.py
     gradtool program samples/eager_verses.py --pairs
 
-The cell is called once for every letter, so its four parameters take part in the graph once for every letter, and their
-gradients are sums over time.
+The network over all letters is one operator, whose gradient computes the steps again and keeps no more than its inputs.
 """
 
 from pathlib import Path
@@ -38,16 +37,13 @@ class Writer(nn.Layer):
     def __init__(self):
         super().__init__()
         self.letters = nn.Embedding(len(LETTERS), 16)
-        self.cell = nn.LSTMCell(16, WIDTH)
+        self.reader = nn.LSTM(16, WIDTH)
         self.scores = nn.Linear(WIDTH, len(LETTERS))
 
     def forward(self, text, state=None):
         """Scores [N, length, letters] for a text [N, length] of letters' numbers, and the state after it."""
-        inputs, outputs = self.letters(text), []
-        for step in range(text.shape[1]):
-            output, state = self.cell(inputs[:, step], state)
-            outputs.append(output)
-        return self.scores(paddle.stack(outputs, axis=1)), state
+        outputs, state = self.reader(self.letters(text), state)
+        return self.scores(outputs), state
 
 
 def loss_of(model, text, following):
