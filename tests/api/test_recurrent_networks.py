@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from gradtool.engine.errors import OperatorError, ShapeError, UsageError
 
 RECORDED = json.loads(Path(__file__).with_name("recurrent_networks.json").read_text(encoding="utf-8"))
 PROGRAMS, VALUES = RECORDED["programs"], RECORDED["values"]
-ATTRIBUTES = "dropout_prob hidden_size input_size is_bidirec is_test mode num_layers seed".split()
+ATTRIBUTES = ["dropout_prob", "hidden_size", "input_size", "is_bidirec", "is_test", "mode", "num_layers", "seed"]
 RNG = np.random.default_rng(7)
 
 
@@ -174,7 +175,7 @@ def test_dropout_between_layers_is_for_training_only() -> None:
 
 @pytest.mark.usefixtures("wide")
 def test_two_calls_of_one_layer_keep_what_each_of_them_dropped() -> None:
-    """The gradient of the sum is that of differences with both draws held fixed: outputs are linear where they are."""
+    """So the gradient of a sum of both is the sum of their gradients, and these differ."""
     model = paddle.nn.SimpleRNN(3, 4, 2, dropout=0.5, activation="relu")
     x = data("x", [2, 3, 3], "float64")
     a, _ = model(x)
@@ -188,6 +189,45 @@ def test_two_calls_of_one_layer_keep_what_each_of_them_dropped() -> None:
     one, two, sums = exe.run(feed={"x": RNG.normal(size=(2, 3, 3))}, fetch_list=[g_a, g_b, both])
     assert (one != two).any()
     np.testing.assert_allclose(sums, one + two, rtol=1e-12)
+
+
+def test_calls_in_branches_keep_what_they_dropped_apart() -> None:
+    model = paddle.nn.GRU(3, 2, 2, dropout=0.5)
+    x, go = data("x", [2, 3, 3]), paddle.static.data("go", [1], "bool")
+    paddle.static.nn.cond(go, lambda: model(x)[0], lambda: 2 * model(x)[0])
+    model(x)
+    rnns = [o for b in paddle.static.default_main_program().blocks for o in b.ops if o.type == "rnn"]
+    assert len({o.output("DropoutState")[0] for o in rnns}) == len(rnns) == 3
+
+
+def test_states_are_saved_and_copied() -> None:
+    paddle.disable_static()
+    a, b = paddle.nn.GRU(3, 2, 2), paddle.nn.GRU(3, 2, 2)
+    x = paddle.to_tensor(RNG.normal(size=(2, 4, 3)).astype("float32"))
+    expected = a(x)[0].numpy()
+    b.set_state_dict({n: v.numpy() for n, v in a.state_dict().items()})
+    twin = copy.deepcopy(a)
+    assert twin.weight_ih_l1 is twin[1].cell.weight_ih
+    assert twin.weight_ih_l1 is not a.weight_ih_l1
+    for other in (b, twin):
+        assert (other(x)[0].numpy() == expected).all()
+
+
+@pytest.mark.usefixtures("wide")
+def test_second_order_of_a_program_with_unknown_sizes() -> None:
+    model = paddle.nn.GRU(3, 2, 2, direction="bidirect")
+    x = data("x", [-1, -1, 3], "float64")
+    y, h = model(x)
+    (g,) = paddle.static.gradients([paddle.sum(y * y) + paddle.sum(h)], [x])
+    (second,) = paddle.static.gradients([paddle.sum(g * g)], [x])
+    exe = paddle.static.Executor()
+    exe.run(paddle.static.default_startup_program())
+    for size in ((2, 4, 3), (1, 1, 3)):
+        value, along = RNG.normal(size=(2, *size))
+        first, found = exe.run(feed={"x": value}, fetch_list=[g, second])
+        up, down = (exe.run(feed={"x": value + s * along}, fetch_list=[g])[0] for s in (1e-6, -1e-6))
+        assert float((found * along).sum()) == pytest.approx(float(((up**2).sum() - (down**2).sum()) / 2e-6), rel=1e-6)
+        assert first.shape == size
 
 
 @pytest.mark.usefixtures("wide")
@@ -242,7 +282,7 @@ def test_cells_of_ones_own(backwards: bool) -> None:
 def test_errors() -> None:
     nn = paddle.nn
     x = data("x", [2, 5, 3])
-    with pytest.raises(UsageError, match="direction should be forward or bidirect .* received direction = up"):
+    with pytest.raises(UsageError, match=r"direction should be forward or bidirect .* received direction = up"):
         nn.LSTM(3, 2, direction="up")
     with pytest.raises(UsageError, match="Unknown activation 'gelu'"):
         nn.SimpleRNN(3, 2, activation="gelu")

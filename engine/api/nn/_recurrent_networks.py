@@ -215,8 +215,8 @@ class RNNBase(LayerList):
         self.proj_size = settings.get("proj_size", 0)
         width = input_size
         for _ in range(num_layers):
-            cells = [cell(width, hidden_size, **settings) for _ in range(self.num_directions)]
-            layer = RNN(*cells, time_major=time_major) if len(cells) == 1 else BiRNN(*cells, time_major=time_major)
+            first, *second = (cell(width, hidden_size, **settings) for _ in range(self.num_directions))
+            layer = BiRNN(first, second[0], time_major) if second else RNN(first, time_major=time_major)
             self.append(layer)
             width = self.num_directions * (self.proj_size or hidden_size)
         for i, one in enumerate(self._cells()):
@@ -284,7 +284,7 @@ class RNNBase(LayerList):
             name = self.full_name()
             mask = f"{name}.dropout_state__non_persistable"
             # Every call keeps its own: the gradient of an earlier one still reads what that one dropped.
-            if not gradtool.static.default_main_program().current_block().has_var(mask):
+            if not any(b.has_var(mask) for b in gradtool.static.default_main_program().blocks):
                 outputs["DropoutState"] = mask
         out, after, kept, reserve = apply(
             "rnn", inputs, before, weights, lengths, attrs=attrs, name=name, outputs=outputs, counts=[self.parts]

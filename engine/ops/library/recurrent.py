@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from ...errors import DtypeError, OperatorError, ShapeError
 from ...spec import UNKNOWN, uint8
@@ -22,7 +23,7 @@ ATTRS = {
 }
 
 
-# -- layers of them -----------------------------------------------------------------------------------------------------
+# -- layers of them ----------------------------------------------------------------------------------------------------
 
 
 class Net:
@@ -58,8 +59,10 @@ class Net:
                 outputs, final, trail = along(k, self.cell, x, self.starts[i], self.own(i), self.inside, way == 1)
                 sides.append(k.stack(outputs))
                 finals.append(final)
-                trails.append(trail if keep else None)
-            layers.append((x, trails))
+                if keep:
+                    trails.append(trail)
+            if keep:
+                layers.append((x, trails))
             x = k.concat(sides, axis=2) if self.ways == 2 else sides[0]
         return x, [k.stack(list(part)) for part in zip(*finals, strict=True)], layers
 
@@ -68,7 +71,7 @@ class Net:
         k = self.k
         layers = self.forwards(x, keep=True)[2]
         ends = list(zip(*(k.unstack(g) for g in by_states), strict=True))
-        cells = [None] * len(ends)
+        cells: list[Any] = [None] * len(ends)
         for layer in reversed(range(self.layers)):
             x, trails = layers[layer]
             sides = k.split(by_out, axis=2, num=2) if self.ways == 2 else [by_out]
@@ -233,7 +236,7 @@ def _(x, before, weights, lengths, *, dropout_prob, is_bidirec, input_size, hidd
     )
 
 
-# -- samples ------------------------------------------------------------------------------------------------------------
+# -- samples -----------------------------------------------------------------------------------------------------------
 
 
 def _operands(mode, steps, batch, width, hidden, layers=1, ways=1):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-# -- one step: from the input's part of the gates and the states before to the states after, and back -------------------
+# -- one step: from the input's part of the gates and the states before to the states after, and back ------------------
 
 
 class Cell(NamedTuple):
@@ -21,8 +21,8 @@ class Cell(NamedTuple):
     """
 
     gates: int
-    step: Callable
-    back: Callable
+    step: Callable[..., Any]
+    back: Callable[..., Any]
 
 
 def _lstm(k, from_input, states, w, b):
@@ -95,14 +95,15 @@ CELLS = {
 }
 
 
-# -- a sequence in one direction ----------------------------------------------------------------------------------------
+# -- a sequence in one direction ---------------------------------------------------------------------------------------
 
 
 def along(k, cell, x, states, weights, inside, backwards):
     """The outputs of all steps, the last states, and by step what was before it and what ``back`` needs."""
     w_input, w_state, b_input, b_state = weights
     parts = k.unstack(k.matmul(x, w_input, trans_y=True) + b_input)
-    outputs, trail = [None] * len(parts), [None] * len(parts)
+    outputs: list[Any] = [None] * len(parts)
+    trail: list[Any] = [None] * len(parts)
     for t in reversed(range(len(parts))) if backwards else range(len(parts)):
         after, kept = cell.step(k, parts[t], states, w_state, b_state)
         trail[t] = states, after, kept
