@@ -34,7 +34,8 @@ class RNN(Layer):
         is_reverse: go from the last step to the first.
         time_major: the first dimension is time, not the batch.
 
-    In a program the steps follow each other where their number is known, and are a loop where it is not.
+    In a program the steps follow each other where their number is known. Where it is not they are a loop, each run of
+    which copies the outputs so far; Paddle has a loop over arrays of tensors in both cases.
 
     Raises:
         ShapeError: inputs without steps (a ValueError).
