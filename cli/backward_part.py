@@ -12,7 +12,9 @@ from gradtool.engine.autodiff.checkpoints import Choice
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Parameter, Variable
-from gradtool.engine.reasons import Reasons, Verdict, explain
+from gradtool.engine.why.of_program import ProgramReasons, explain
+from gradtool.engine.why.reasons import FROZEN
+from gradtool.engine.why.verdicts import Verdict
 
 from .context import Output
 from .discovery import Model
@@ -91,8 +93,8 @@ def append(
     listed: list[Variable] = [*parameters, *(v for v in asked or () if v not in set(parameters))]
     rows = _rows(listed, pairs, reasons, asked, block.ops)
 
-    def reached(found: Reasons, v: Variable) -> bool:
-        return found.of(v).verdict is Verdict.OK
+    def reached(found: ProgramReasons, v: Variable) -> bool:
+        return found.of_variable(v).verdict is Verdict.OK
 
     return BackwardPart(
         pairs,
@@ -113,7 +115,7 @@ _NOT_ASKED = "not in --params"
 def _rows(
     listed: list[Variable],
     pairs: list[tuple[Variable, Variable]],
-    reasons: Reasons,
+    reasons: ProgramReasons,
     asked: list[Variable] | None,
     ops: list[Operator],
 ) -> list[Row]:
@@ -125,13 +127,13 @@ def _rows(
         if gradient is not None:
             rows.append(Row(v, gradient, places.get(gradient), "ok"))
             continue
-        reason = reasons.of(v)
+        reason = reasons.of_variable(v)
         text = status(reason)
         if reason.verdict is Verdict.OK:
             if asked is not None and v not in set(asked):
                 text = f"{_NOT_ASKED}, still computed"
             elif isinstance(v, Parameter) and not v.trainable:
-                text = f"{Verdict.FROZEN.value}, still computed"
+                text = f"{FROZEN}, still computed"
             gradient = v.block.vars.get(v.grad_name)
         rows.append(Row(v, gradient, places.get(gradient) if gradient is not None else None, text))
     return rows

@@ -49,8 +49,12 @@ def output_options(command: F) -> F:
 
 def model_options(command: F) -> F:
     """Which model, and how it is loaded."""
+    return _options(click.argument("model"), loading_options)(command)
+
+
+def loading_options(command: F) -> F:
+    """How a model is loaded."""
     return _options(
-        click.argument("model"),
         click.option("--loss", metavar="NAME", help="The loss: a Python name or a tensor name."),
         click.option(
             "--arg", multiple=True, metavar="NAME=VALUE", help="Argument of the model's function; repeatable."

@@ -35,6 +35,7 @@ class Model:
         named: Python name -> variable.
         feed: what to feed, if the file says so; *feed_from* says where it was found.
         stripped: how many operators were taken out.
+        made: calls of ``append_backward`` for this loss that the file made, see ``loader.Loaded``.
         namespace: the module's names.
     """
 
@@ -47,6 +48,7 @@ class Model:
     feed_from: str
     stripped: int
     namespace: dict[str, Any]
+    made: list[Any]
 
     @property
     def the_loss(self) -> Variable:
@@ -116,8 +118,9 @@ def _model(left: Loaded, request: Request) -> Model:
         if runs:
             feed, feed_from = dict(runs[-1]), f"the last Executor.run in {left.name}"
     stripped = strip_backward(program, [loss] if loss is not None else [])
+    made = [m for m in left.made if m[0] is loss]
     startups = [left.startup, *(p for p in known if p is not program)]
-    return Model(left.name, program, startups, loss, named, feed, feed_from, stripped, left.namespace)
+    return Model(left.name, program, startups, loss, named, feed, feed_from, stripped, left.namespace, made)
 
 
 def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:

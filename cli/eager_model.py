@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
+from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.recorded import leaf_tensors, leaves_behind, nodes_behind
 from gradtool.engine.eager.tape import GradNode, Place, restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
@@ -66,6 +67,7 @@ class EagerModel:
         nodes: the recorded calls behind the loss, oldest first.
         leaves: the leaves that its gradients end in.
         restored: whether the file ran backward over the graph itself.
+        journal: what happened while the file ran, if the command asked for it.
     """
 
     name: str
@@ -75,6 +77,7 @@ class EagerModel:
     nodes: list[GradNode]
     leaves: list[Leaf]
     restored: bool
+    journal: Journal | None = None
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (hooks, PyLayers)."""
@@ -127,7 +130,9 @@ def find(left: Loaded, request: Request) -> EagerModel:
     restored = restore(nodes)
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, named, parameters)
-    return EagerModel(left.name, loss, _python_name(loss, named) or loss.name, entries, nodes, leaves, restored)
+    return EagerModel(
+        left.name, loss, _python_name(loss, named) or loss.name, entries, nodes, leaves, restored, left.journal
+    )
 
 
 def _entries(result: Any) -> list[Any]:

@@ -8,18 +8,18 @@ from typing import Any
 
 from gradtool.engine import names, source
 from gradtool.engine.eager import backward as sweeping
-from gradtool.engine.eager.recorded import inputs_of, leaves_behind, nodes_behind
 from gradtool.engine.eager.tape import InplaceError
-from gradtool.engine.eager.tensor import Leaf, Tensor, Version
+from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.errors import LossError
 from gradtool.engine.view import BACKWARD, FORWARD, OP
+from gradtool.engine.why.of_journal import JournalReasons, explain_tensors
 from gradtool.viz import from_tape
 from gradtool.viz.from_tape import TapeGraph
 
 from .context import Output, command_line
 from .eager_model import EagerModel, Entry
 from .feeds import statistics
-from .rows import STYLES, VALUE_HEADINGS
+from .rows import STYLES, VALUE_HEADINGS, status
 from .tape_selectors import TapeSelectors
 from .views import NOTHING, Report, Table, count, finite, number, shape
 
@@ -138,17 +138,17 @@ def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], ou
     cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
     found = [None] * len(wanted) if cut else _gradients(model, wanted, constants, out)
     arrays = {t: g.array for t, g in zip(wanted, found, strict=True) if g is not None}
-    reasons = _Reasons(model, stopped)
+    reasons = explain(model, stopped)
     rows = []
-    made, used, reached, kept = _made_by(graph), _first_uses(graph), set(wanted), set(asked or ())
+    made, used, kept = _made_by(graph), _first_uses(graph), set(asked or ())
     for e in listed:
         array = arrays.get(e.tensor)
-        status = "ok" if array is not None else reasons.of(e, e.tensor in reached)
+        text = "ok" if array is not None else status(reasons.of_tensor(e.tensor))
         if array is not None and asked is not None and e.tensor not in kept:
-            status = f"{_NOT_ASKED}, still computed"
+            text = f"{_NOT_ASKED}, still computed"
         values = statistics(array) if array is not None else None
         operator = made.get(e.tensor.on_tape()) if array is not None else None
-        rows.append(EagerRow(e, values, operator, _source(e.tensor, used), status))
+        rows.append(EagerRow(e, values, operator, _source(e.tensor, used), text))
     removed = len(wanted) - len(arrays) if stopped else 0
     return EagerPart(model, graph, rows, stopped, asked, removed, arrays)
 
@@ -212,49 +212,11 @@ def _source(t: Tensor, used: dict[Any, str]) -> str:
     return "" if t.stop_gradient else used.get(t.on_tape(), "")
 
 
-class _Reasons:
-    """Why tensors have no gradient, as far as the tape and the named tensors tell."""
-
-    def __init__(self, model: EagerModel, stopped: Iterable[Tensor]) -> None:
-        self.stopped = list(stopped)
-        self.versions: dict[Version, Tensor] = {}
-        for node in model.nodes:
-            for read in inputs_of(node):
-                if read.constant is not None:
-                    self.versions.setdefault(read.constant.version, read.constant)
-        self.shared: dict[Version, list[Entry]] = {}
-        for e in model.entries:
-            self.shared.setdefault(e.tensor.version, []).append(e)
-        results = [e for e in model.entries if e.tensor.node is not None]
-        self.used = set(leaves_behind([e.tensor for e in results], nodes_behind([e.tensor for e in results])))
-        self.detached: dict[Leaf, Entry] = {}
-        for e in results:
-            if e.tensor.version in self.versions:
-                for leaf in leaves_behind([e.tensor], nodes_behind([e.tensor])):
-                    self.detached.setdefault(leaf, e)
-
-    def of(self, e: Entry, in_graph: bool) -> str:
-        """The reason for a tensor without gradient; *in_graph*: whether the recorded graph reaches it."""
-        t = e.tensor
-        if t.array.dtype.kind in "biu":
-            return f"cut: {t.dtype.name} has no gradient"
-        if t.stop_gradient:
-            if e.is_parameter:
-                return "frozen (trainable=False)"
-            others = [o for o in self.shared[t.version] if o.tensor is not t and not o.tensor.stop_gradient]
-            return f"cut: detached from {others[0].shown}" if others else "cut: stop_gradient"
-        if in_graph:
-            if self.stopped:
-                return "cut: no_grad_set (--no-grad)"
-            return "cut: the operators on the path pass no gradient"
-        if t.version in self.versions:
-            return "cut: detached"
-        place = t.on_tape()
-        if isinstance(place, Leaf) and place in self.detached:
-            return f"cut: {self.detached[place].shown} is detached"
-        if isinstance(place, Leaf) and place in self.used:
-            return "used, but no path to the loss"
-        return "not connected to the loss"
+def explain(model: EagerModel, stopped: Iterable[Tensor]) -> JournalReasons:
+    """Why the tensors of the model have a gradient or none."""
+    assert model.journal is not None
+    known = [(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    return explain_tensors(model.journal, [model.loss], known, stopped)
 
 
 # -- what is shown ----------------------------------------------------------------------------------------------------
@@ -287,7 +249,9 @@ def report(part: EagerPart, again: list[str]) -> Report:
         "removed_by_no_grad": part.removed,
         "recomputed": None,
     }
-    next_ = [
+    cut = next((r.entry.shown for r in part.rows if not r.ok and (r.entry.is_parameter or "used" in r.status)), None)
+    next_ = [] if cut is None else [command_line("gradtool", "why", cut, *again)]
+    next_ += [
         command_line("gradtool", "program", *again, "--pairs"),
         command_line("gradtool", "dump", *again, "graphs"),
     ]
@@ -295,7 +259,7 @@ def report(part: EagerPart, again: list[str]) -> Report:
 
 
 def _table(part: EagerPart) -> Table:
-    table = Table(["leaf", "tensor", "shape", "from op", *VALUE_HEADINGS, "status", "source"], styles=_STYLES)
+    table = Table(["leaf", "tensor", "shape", "from op", *VALUE_HEADINGS, "status", "source"], styles=STYLES)
     for row in part.rows:
         e, found = row.entry, row.values
         cells = [e.shown, e.name, shape(e.tensor.spec.shape), row.operator or NOTHING]
@@ -306,9 +270,6 @@ def _table(part: EagerPart) -> Table:
             cells += [number(found["norm"]), number(found["max_abs"]), zeros, str(found["nonfinite"])]
         table.rows.append([*cells, row.status, row.source or NOTHING])
     return table
-
-
-_STYLES = {**STYLES, "not connected": "warn"}
 
 
 def _summary(part: EagerPart) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 
 from gradtool import _alias
 from gradtool.engine import source, state
+from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.errors import GradtoolError
 from gradtool.engine.executor.scope import Scope, scope_guard
@@ -48,6 +49,11 @@ class Request:
     stdin_filename: str = "<stdin>"
     full_stacks: bool = False
     need_loss: bool = True
+    journal: bool = False
+    post_mortem: bool = False
+    """Go on with what is there when the file or its function raises; the error is then in :attr:`Loaded.error`."""
+    spared: tuple[tuple[str, int], ...] = ()
+    """Lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``."""
 
     @classmethod
     def take(cls, options: dict[str, Any], **more: Any) -> Request:
@@ -81,6 +87,9 @@ class Loaded:
         result: what it returned.
         main, startup: the default programs.
         fed: programs and feeds of the runs that the file made.
+        journal: what happened in dynamic mode, if the request asked for a journal.
+        made: calls of ``append_backward`` that the file made: loss, parameter list, no-grad set, and where.
+        error: what the file raised, for a post-mortem.
     """
 
     name: str
@@ -90,6 +99,9 @@ class Loaded:
     function: str | None = None
     result: Any = None
     fed: list[tuple[Program, Mapping[str, Any]]] = field(default_factory=list)
+    journal: Journal | None = None
+    made: list[tuple[Variable, Any, Any, source.Location]] = field(default_factory=list)
+    error: CommandError | GradtoolError | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +127,8 @@ def executed(request: Request) -> Iterator[Loaded]:
         GradtoolError: the engine refused what the file asked for.
     """
     target = _target(request)
-    with _environment(request, target) as (main, startup, fed):
+    with contextlib.ExitStack() as stack:
+        main, startup, fed = stack.enter_context(_environment(request, target))
         if target.saved is not None:
             yield _saved(target.saved, target, request)
             return
@@ -123,12 +136,25 @@ def executed(request: Request) -> Iterator[Loaded]:
         module.__file__ = target.file
         sys.modules[MODULE] = module
         try:
-            call(target.name, _execute, call(target.name, target.code), module.__dict__)
-            loaded = Loaded(target.name, module.__dict__, main, startup, fed=fed)
-            _call_function(loaded, target, request)
+            journal = stack.enter_context(_journal(request)) if request.journal else None
+            loaded = Loaded(target.name, module.__dict__, main, startup, fed=fed, journal=journal)
+            stack.enter_context(state.watched_backwards(lambda *given: loaded.made.append((*given, source.here()))))
+            try:
+                call(target.name, _execute, call(target.name, target.code), module.__dict__)
+                _call_function(loaded, target, request)
+            except (ModelError, GradtoolError) as error:
+                if not request.post_mortem:
+                    raise
+                loaded.error = error
             yield loaded
         finally:
             sys.modules.pop(MODULE, None)
+
+
+def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
+    from gradtool._journal import keeping_journal
+
+    return keeping_journal(request.spared)
 
 
 @contextlib.contextmanager
@@ -397,3 +423,9 @@ def _frames(traceback: TracebackType | None) -> list[str]:
 def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
     """The names of a module that are bound to variables."""
     return {name: value for name, value in namespace.items() if isinstance(value, Variable)}
+
+
+def raised_at(error: BaseException) -> source.Location:
+    """The user's innermost line in the traceback of *error*."""
+    frames = _user_frames(error.__traceback__)
+    return tuple(frames[-1:])

@@ -20,6 +20,8 @@ COMMANDS = {
     "program": "Print the program; pair forward operators with their gradient operators.",
     "graph": "Draw forward and backward side by side: SVG, DOT, PNG, PDF.",
     "dump": "Write both graphs as DOT and the stack of every operator.",
+    "why": "Say why a gradient is None or zero, and on which line.",
+    "where": "Show where an operator comes from: source, stack, pair, inputs and outputs.",
     "nan": "Find where the first NaN or infinity was born, forward or backward, and why.",
     "stats": "Sizes of gradients per parameter, layer or operator, and whether they vanish or explode.",
     "saved": "The forward values that backward keeps alive: bytes, producer, readers, lifetime.",

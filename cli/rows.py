@@ -9,8 +9,9 @@ from typing import Any
 from gradtool.engine import source
 from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.reasons import Reason, Verdict
 from gradtool.engine.view import op_names
+from gradtool.engine.why.reasons import Reason
+from gradtool.engine.why.verdicts import Verdict
 
 from .views import NOTHING, finite, number
 
@@ -67,7 +68,7 @@ class Row:
         return source.short(self.variable.made_at)
 
 
-def status(reason: Reason) -> str:
+def status(reason: Reason[Any, Any]) -> str:
     """The status of a tensor that has no gradient, in the words of the command line."""
     if reason.verdict is Verdict.OK:
         return "cut: the operators on the path pass no gradient"

@@ -31,6 +31,7 @@ _ASCII = str.maketrans(
         "⟩": ">",
     }
     | dict(zip("▁▂▃▄▅▆▇█", "1234567#", strict=True))
+    | {"─": "-", "✂": "x", "▶": ">", "│": "|"}
 )
 
 STYLES = {
@@ -67,12 +68,14 @@ class Report:
         data: the answer as JSON values.
         blocks: the answer for people: lines and tables.
         next: commands that dig deeper.
+        table: the answer as a table, where the blocks are sentences: what TSV holds.
     """
 
     kind: str
     data: dict[str, Any]
     blocks: list[str | Table]
     next: list[str] = field(default_factory=list)
+    table: Table | None = None
 
     @property
     def next_line(self) -> str:
@@ -107,7 +110,7 @@ def _text_rows(table: Table) -> Iterable[str]:
 def to_tsv(report: Report) -> str:
     """The tables alone, tab-separated, with a heading row; tabs and line breaks in cells are escaped."""
     lines = []
-    for table in report.blocks:
+    for table in report.blocks if report.table is None else [report.table]:
         if isinstance(table, Table):
             lines += ["\t".join(map(_tsv_cell, r)) for r in (table.headings, *table.rows)]
     return "\n".join(lines) + "\n" if lines else ""

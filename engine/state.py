@@ -117,3 +117,23 @@ def note_run(program: Any, feed: Any) -> None:
     watcher = _watcher.get()
     if watcher is not None:
         watcher(program, feed)
+
+
+_backward_watcher: ContextVar[Callable[..., None] | None] = ContextVar("gradtool_backward_watcher", default=None)
+
+
+@contextmanager
+def watched_backwards(watcher: Callable[..., None]) -> Iterator[None]:
+    """Call ``watcher(loss, parameter_list, no_grad_set)`` for each ``append_backward`` made inside."""
+    token = _backward_watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _backward_watcher.reset(token)
+
+
+def note_backward(loss: Any, parameter_list: Any, no_grad_set: Any) -> None:
+    """Tell whoever watches that the backward part of *loss* was appended."""
+    watcher = _backward_watcher.get()
+    if watcher is not None:
+        watcher(loss, parameter_list, no_grad_set)

@@ -61,7 +61,7 @@ def command(**options: Any) -> None:
     from ..loader import Request
 
     params, no_grad, dump = options["params"], options["no_grad"], options["dump"]
-    request = Request.take(options, full_stacks=dump is not None)
+    request = Request.take(options, full_stacks=dump is not None, journal=True)
     with discovery.either(request) as model:
         if isinstance(model, EagerModel):
             _eager(model, options, request, out)
@@ -178,10 +178,12 @@ def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again
     if values is not None:
         head += f" = {number(values[0])}"
     pairs = command_line("gradtool", "program", *again, "--pairs")
+    cut = next((r.variable.name for r in part.rows if not r.ok), None)
+    next_ = [] if cut is None else [command_line("gradtool", "why", cut, *again)]
     if values is None:
-        next_ = [command_line("gradtool", "backward", *again, *kept, "--run"), pairs]
+        next_ += [command_line("gradtool", "backward", *again, *kept, "--run"), pairs]
     else:
-        next_ = [pairs, command_line("gradtool", "dump", *again, "graphs")]
+        next_ += [pairs, command_line("gradtool", "dump", *again, "graphs")]
     data = {
         "model": model.name,
         "mode": "static",

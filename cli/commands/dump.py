@@ -32,7 +32,7 @@ def command(**options: Any) -> None:
 
     folder = options["folder"]
     stamp = _stamp() if options["stamp"] else ""
-    request = Request.take(options, full_stacks=True)
+    request = Request.take(options, journal=True, full_stacks=True)
     with discovery.either(request) as model:
         if isinstance(model, EagerModel):
             forward, backward, files = _eager(model, options, folder, stamp, out)

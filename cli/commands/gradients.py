@@ -35,7 +35,7 @@ def command(**options: Any) -> None:
     """
     out = Output.take(options)
     from gradtool.engine.autodiff.gradients import gradients
-    from gradtool.engine.reasons import explain
+    from gradtool.engine.why.of_program import explain
 
     from .. import discovery
     from ..feeds import run, statistics
@@ -68,7 +68,7 @@ def command(**options: Any) -> None:
             values = [None if g is None else statistics(next(arrays)) for g in found]
         rows = []
         for v, g in zip(inputs, found, strict=True):
-            text = "ok" if g is not None else status(reasons.of(v)).replace("to the loss", "to the targets")
+            text = "ok" if g is not None else status(reasons.of_variable(v)).replace("to the loss", "to the targets")
             rows.append(Row(v, g, places.get(g) if g is not None else None, text))
         added = len(model.program.global_block().ops) - before
         out.emit(_report(model, targets, rows, values, added, _again(request, options)))

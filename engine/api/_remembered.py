@@ -12,8 +12,9 @@ anything else (an operand that is neither an argument nor a result, say) is not 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -46,6 +47,23 @@ def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
     if steps is not None:
         steps.append(Step(call, operands, result))
     return result
+
+
+class _Nowhere(list[Step]):
+    """Takes steps and keeps none."""
+
+    def append(self, step: Step) -> None:
+        """Do nothing."""
+
+
+@contextlib.contextmanager
+def as_written() -> Iterator[None]:
+    """Inside, all functions run as written: for whoever wants to see each operator that they compute."""
+    token = _steps.set(_Nowhere())
+    try:
+        yield
+    finally:
+        _steps.reset(token)
 
 
 def remembered(function: F) -> F:

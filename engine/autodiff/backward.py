@@ -125,6 +125,7 @@ def append_backward(
         program._appending_grad_times += where.target is None
         _note_pairs(pairs)
     checked(program, "append_backward")
+    state.note_backward(loss, None if parameter_list is None else asked, stopped)
     if not checkpoints:
         return pairs
     _warn_unused(kept, used)

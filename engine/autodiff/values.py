@@ -116,9 +116,15 @@ def _overwritten(ops: Iterable[Operator]) -> list[Variable]:
     seen: set[Variable] = set()
     found: dict[Variable, None] = {}
     for op in ops:
-        seen.update(each(op.inputs))
-        for v in each(op.outputs):
-            if v in seen:
-                found[v] = None
-            seen.add(v)
+        for value in op.inputs:
+            if isinstance(value, tuple):
+                seen.update(each(value))
+            elif value is not None:
+                seen.add(value)
+        for value in op.outputs:
+            for v in each(value) if isinstance(value, tuple) else (value,):
+                if v in seen:
+                    found[v] = None
+                elif v is not None:
+                    seen.add(v)
     return list(found)

@@ -48,11 +48,31 @@ def keeping_graphs() -> Iterator[None]:
 
 
 class FreedGraphError(GradientError, SystemError, RuntimeError):
-    """Backward through a graph whose retained values were freed by an earlier pass (Paddle raises SystemError)."""
+    """Backward through a graph whose retained values were freed by an earlier pass (Paddle raises SystemError).
+
+    Attributes:
+        reader: where the operator was called whose gradient needs the values.
+        freed: where the pass was started that freed them.
+    """
+
+    reader: Location = source.NOWHERE
+    freed: Location = source.NOWHERE
+    type = ""
 
 
 class InplaceError(GradientError, RuntimeError):
-    """A value that backward needs was overwritten in place (Paddle raises RuntimeError)."""
+    """A value that backward needs was overwritten in place (Paddle raises RuntimeError).
+
+    Attributes:
+        reader: where the operator was called whose gradient needs the value.
+        written: where it was overwritten.
+        writer: what overwrote it.
+    """
+
+    reader: Location = source.NOWHERE
+    written: Location = source.NOWHERE
+    writer = ""
+    type = ""
 
 
 class Freed:
@@ -176,13 +196,15 @@ class GradNode:
         """
         kept = self.kept
         if isinstance(kept, Freed):
-            raise FreedGraphError(
+            freed = FreedGraphError(
                 f"backward through {self.op.type} a second time, but the values that it retained were freed.",
                 op=self.op.type,
                 made=source.describe(self.loc),
                 hint=f"they were freed by the backward at {source.describe(kept.where) or 'an unknown place'}; "
                 "pass retain_graph=True to it",
             )
+            freed.reader, freed.freed, freed.type = self.loc, kept.where, self.op.type
+            raise freed
         if isinstance(kept, PackedValues):
             return tuple([each(v, unpacked) for v in kept])
         self.check()
@@ -197,13 +219,16 @@ class GradNode:
                 expected.setdefault(v._version, 0)
         for version, count in expected.items():
             if version.count != count:
-                raise InplaceError(
+                edited = InplaceError(
                     f"a tensor that the gradient of {self.op.type} needs has been modified by an inplace operation "
                     f"({version.writer}): its version is {version.count} but the expected version is {count}.",
                     op=f"{version.writer} wrote at {source.describe(version.loc) or 'an unknown place'}",
                     made=source.describe(self.loc),
                     hint="edit a copy (x.clone()), or use the operator that makes a new tensor",
                 )
+                edited.reader, edited.written = self.loc, version.loc
+                edited.writer, edited.type = version.writer, self.op.type
+                raise edited
 
 
 def each(value: Any, change: Callable[[Any], Any]) -> Any:

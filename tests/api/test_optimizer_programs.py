@@ -9,7 +9,8 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.ir.verify import verify
-from gradtool.engine.reasons import Verdict, explain
+from gradtool.engine.why.of_program import explain
+from gradtool.engine.why.verdicts import Verdict
 from tests.api.optimizer_programs import main_ops, network, run, vector
 
 optimizer = paddle.optimizer
@@ -228,7 +229,7 @@ def test_verdicts_after_an_update() -> None:
     optimizer.SGD(0.125).minimize(paddle.sum(w * w))
     later = paddle.sum(w * w * w)
     reasons = explain(main_ops(), [later])
-    assert reasons.of(w).verdict is Verdict.OK
+    assert reasons.of_variable(w).verdict is Verdict.OK
     assert reasons.of(unused).verdict is Verdict.UNUSED
 
 

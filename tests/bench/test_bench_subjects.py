@@ -20,7 +20,7 @@ def printed(*arguments: str) -> list[str]:
 
 def test_every_subject_is_listed_with_what_it_measures() -> None:
     lines = dict(line.split(maxsplit=1) for line in printed())
-    assert {"commands", "depth", "dump", "eager", "memory", "programs", "recompute", "sparse"} <= lines.keys()
+    assert {"commands", "depth", "dump", "eager", "memory", "programs", "recompute", "sparse", "why"} <= lines.keys()
     assert all(text.endswith(".") for text in lines.values())
 
 
@@ -34,6 +34,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
         (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
+        (["why", "--sizes", "40", "--runs", "1"], ["operators", "40", "target:", "dynamic"]),
         (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
     ],
 )

@@ -56,8 +56,8 @@ def test_the_table_of_a_layer(gradtool: Run, model: Write) -> None:
         "model.body.bias": "ok",
         "model.head.weight": "ok",
         "model.head.bias": "ok",
-        "model.spare.weight": "not connected to the loss",
-        "model.spare.bias": "not connected to the loss",
+        "model.spare.weight": "unused",
+        "model.spare.bias": "unused",
         "x": "cut: stop_gradient",
     }
     weight = table["model.head.weight"]
@@ -65,7 +65,7 @@ def test_the_table_of_a_layer(gradtool: Run, model: Write) -> None:
     assert table["model.spare.bias"]["‖g‖"] == "–"
     text = gradtool("backward", "model.py").out
     assert text.startswith("tape  model.py · eager · 7 forward ops → 7 backward ops · loss loss [] float32 = ")
-    assert "\n4 of 7 leaves get a gradient\nnext: gradtool program model.py --pairs" in text
+    assert "\n4 of 7 leaves get a gradient\nnext: gradtool why model.spare.weight model.py · " in text
 
 
 @pytest.mark.parametrize("end", ["", "loss.backward()\n", "loss.backward(retain_graph=True)\n"])
@@ -146,11 +146,11 @@ def test_every_reason(gradtool: Run, model: Write) -> None:
         "data": "cut: stop_gradient",
         "ids": "cut: int64 has no gradient",
         "aside": "used, but no path to the loss",
-        "behind": "cut: h is detached",
-        "read": "cut: detached from h",
-        "direct": "cut: detached",
-        "unused": "not connected to the loss",
-        "copy": "cut: detached from direct",
+        "behind": "cut: detached, model.py:11",
+        "read": "cut: detached",
+        "direct": "cut: detached, model.py:14",
+        "unused": "unused",
+        "copy": "cut: detached",
     }
 
 

@@ -154,6 +154,9 @@ JSON = [
     ["program", "model.py"],
     ["program", "model.py", "--pairs"],
     ["dump", "model.py", "out"],
+    ["why", "my_fc.b_0", "model.py", "--contributions"],
+    ["why", "model.py", "--no-grad", "x_emb", "--prove"],
+    ["where", "mul_grad.0", "model.py"],
     ["nan", "model.py"],
     ["gradcheck", "model.py", "--order", "2"],
     ["profile", "model.py", "--repeats", "2"],
@@ -186,7 +189,7 @@ def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, argumen
 
 def test_every_schema_is_used() -> None:
     kinds = {"backward", "only-grads", "gradients", "program", "pairs", "dump", "dump-files", "ops", "op", "doctor"}
-    kinds |= {"graph", "nan", "gradcheck", "profile", "saved", "stats"}
+    kinds |= {"graph", "nan", "gradcheck", "profile", "saved", "stats", "why", "where"}
     assert {p.stem for p in SCHEMAS.iterdir()} == kinds
 
 
@@ -199,7 +202,21 @@ def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, argum
 
 @pytest.mark.parametrize(
     "name",
-    ["backward", "gradients", "program", "dump", "nan", "gradcheck", "profile", "saved", "stats", "ops", "doctor"],
+    [
+        "backward",
+        "gradients",
+        "program",
+        "dump",
+        "why",
+        "where",
+        "nan",
+        "gradcheck",
+        "profile",
+        "saved",
+        "stats",
+        "ops",
+        "doctor",
+    ],
 )
 def test_every_command_has_help(gradtool: Run, name: str) -> None:
     done = gradtool(name, "--help")

@@ -1,0 +1,139 @@
+"""From a model file to a case of ``gradtool why``: which loss, which tensors, what the file asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine.eager.tape import FreedGraphError, InplaceError
+from gradtool.engine.errors import GradtoolError
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.source import NOWHERE
+from gradtool.engine.why.answers import Answer
+from gradtool.engine.why.case import Case
+from gradtool.engine.why.failures import explained
+from gradtool.engine.why.program_case import Asked, ProgramCase
+from gradtool.engine.why.tensor_case import Named, TensorCase
+from gradtool.viz import from_tape
+
+from . import discovery, feeds, loader
+from .context import Output
+from .discovery import Model
+from .eager_model import EagerModel
+from .errors import CommandError
+from .loader import Loaded, Request
+from .selectors import Selectors
+from .tape_selectors import TapeSelectors
+
+
+@dataclass
+class Opened:
+    """A model with its case.
+
+    Attributes:
+        chosen: whether tensors were asked for by name.
+        failure: the answer about the error that the model raised, where it explains itself.
+        error: what the file raised, if it did.
+    """
+
+    name: str
+    mode: str
+    loss: str
+    case: Case[Any, Any] | None
+    chosen: bool
+    failure: Answer | None = None
+    error: CommandError | GradtoolError | None = None
+
+
+@contextlib.contextmanager
+def opened(
+    request: Request,
+    names: Sequence[str],
+    options: dict[str, Any],
+    out: Output,
+    amend: Callable[[Model], None] | None = None,
+) -> Iterator[Opened]:
+    """Load a model, also one that raises on the way, and set up its case.
+
+    Args:
+        names: selectors of what is asked about.
+        options: ``params``, ``no_grad``, ``feed``, ``backend``, ``seed`` and ``run_`` of the command.
+        amend: changes a static model before it is looked at.
+
+    Raises:
+        CommandError: no loss, or a selector selects nothing.
+        GradtoolError: the engine refused.
+        ModelError: the file raised before it had computed a loss.
+    """
+    with loader.executed(request) as left:
+        error = left.error
+        if isinstance(error, (FreedGraphError, InplaceError)):
+            yield Opened(left.name, "eager", "", None, False, explained(error, loader.raised_at(error)), error)
+            return
+        try:
+            model = discovery.model_in(left, request)
+            if amend is not None and isinstance(model, Model):
+                amend(model)
+            case, chosen = _case(model, left, names, options, out)
+        except CommandError:
+            if error is not None:
+                raise error from None
+            raise
+        mode = "eager" if isinstance(model, EagerModel) else "static"
+        yield Opened(left.name, mode, case.target_name(), case, chosen, error=error)
+
+
+def _case(
+    model: Model | EagerModel, left: Loaded, names: Sequence[str], options: dict[str, Any], out: Output
+) -> tuple[Case[Any, Any], bool]:
+    if isinstance(model, EagerModel):
+        return _tensors(model, names, options, out), bool(names)
+    return _program(model, names, options, out), bool(names)
+
+
+def _tensors(model: EagerModel, names: Sequence[str], options: dict[str, Any], out: Output) -> TensorCase:
+    for option, given in (("--feed", options["feed"]), ("--backend", options["backend"] != "numpy")):
+        if given:
+            raise CommandError(f"{option} works on static programs, and {model.name} works in dynamic mode")
+    graph = from_tape.graph([model.loss], title=model.name, named=model.named)
+    select = TapeSelectors(model, graph)
+    chosen = select.select("why", names, out) if names else None
+    constants = select.select("--no-grad", options["no_grad"], out)
+    known = [Named(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    known += [Named(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
+    assert model.journal is not None
+    return TensorCase(model.journal, model.loss, model.loss_name, known, constants, chosen)
+
+
+def _program(model: Model, names: Sequence[str], options: dict[str, Any], out: Output) -> ProgramCase:
+    select = Selectors(model.program, model.named)
+    chosen = select.select("why", names, out) if names else None
+    listed = select.select("--params", options["params"], out, parameters_only=True) if options["params"] else None
+    stopped = select.select("--no-grad", options["no_grad"], out)
+    asked = _asked(model, listed, stopped)
+    python = {v: n for n, v in reversed(model.named.items())}
+
+    def shown(v: Variable) -> str:
+        return getattr(v, "layer_path", None) or (v.name if v.is_parameter else python.get(v, v.name))
+
+    notes = [out]
+
+    def run(fetch: Sequence[Variable]) -> Sequence[Any]:
+        program = fetch[0].block.program if fetch else model.program
+        told = notes.pop() if notes else dataclasses.replace(out, quiet=True)
+        same = dataclasses.replace(model, program=program)
+        return feeds.run(same, fetch, options["feed"], options["backend"], options["seed"], told)
+
+    return ProgramCase(model.the_loss, asked, shown, run if options["run_"] else None, chosen)
+
+
+def _asked(model: Model, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
+    """What the command line asks backward for; where it says nothing, what the file asked for."""
+    names = {v.name for v in stopped}
+    if listed is None and not names and model.made:
+        _, theirs, no_grad, at = model.made[-1]
+        return Asked(None if theirs is None else {v.name for v in theirs}, set(no_grad), at)
+    return Asked(None if listed is None else {v.name for v in listed}, names, NOWHERE)

@@ -1,0 +1,210 @@
+"""Operators with all that is known of where they stand: source, stack, pair, inputs and outputs; of either mode."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine import names, source
+from gradtool.engine.source import Location
+from gradtool.engine.view import FORWARD, OP, GraphView, NodeView
+from gradtool.viz.from_tape import TapeGraph
+
+from .errors import unknown
+from .selectors import same_file
+
+_AROUND = 2
+"""Lines of source that are shown before and after an operator's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A tensor that an operator reads or writes.
+
+    Attributes:
+        spec: ``float32[4, 8]``.
+        note: ``saved`` for a forward value that backward reads, ``shape only``, or empty.
+    """
+
+    slot: str
+    tensor: str
+    spec: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """An operator.
+
+    Attributes:
+        part: ``forward``, ``backward``; of calls of dynamic mode that are not behind the loss ``beside the loss``, or
+            ``not recorded`` where the tape does not hold them.
+        pair: the gradient operator of a forward operator, and the other way round.
+    """
+
+    name: str
+    type: str
+    part: str
+    pair: str
+    layer: str
+    location: Location
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+
+    @property
+    def stack(self) -> list[str]:
+        """The user's frames, outermost first, each followed by its line."""
+        return list(source.stack(self.location))
+
+    @property
+    def excerpt(self) -> list[str]:
+        """The source around the operator's line, which is marked."""
+        found = source.file_and_line(self.location)
+        if found is None:
+            return []
+        file, line = found
+        lines = [(n, linecache.getline(file, n).rstrip()) for n in range(max(1, line - _AROUND), line + _AROUND + 1)]
+        while lines and not lines[-1][1] and lines[-1][0] != line:
+            lines.pop()
+        width = len(str(line + _AROUND))
+        return [f"{'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip() for n, text in lines]
+
+    def data(self) -> dict[str, Any]:
+        """The spot in JSON's types."""
+        place = source.file_and_line(self.location)
+        return {
+            "name": self.name,
+            "type": self.type,
+            "part": self.part,
+            "pair": self.pair or None,
+            "layer": self.layer or None,
+            "source": None
+            if place is None
+            else {"file": source.short(self.location).rpartition(":")[0], "line": place[1]},
+            "code": source.text(*self.location[0]) if self.location else "",
+            "stack": [
+                {"file": f, "line": n, "function": name} for f, n, name in reversed([*source.frames(self.location)])
+            ],
+            "inputs": [_operand(o) for o in self.inputs],
+            "outputs": [_operand(o) for o in self.outputs],
+        }
+
+
+def _operand(o: Operand) -> dict[str, Any]:
+    return {"slot": o.slot, "tensor": o.tensor, "spec": o.spec, "note": o.note or None}
+
+
+class Spots:
+    """The operators of a model.
+
+    Args:
+        aliases: other names of tensors, such as Python names: alias -> the tensor's name in the graph.
+    """
+
+    def __init__(self, spots: Sequence[Spot], aliases: Mapping[str, str]) -> None:
+        self.spots = spots
+        self.aliases = aliases
+
+    def find(self, text: str) -> list[Spot]:
+        """The operators that *text* names: an operator (``relu.0``), a type, a line, or a tensor, whose maker it is.
+
+        Raises:
+            CommandError: it names nothing.
+        """
+        bare = text.removeprefix("op:").removeprefix("line:")
+        if not text.startswith("line:"):
+            found = [s for s in self.spots if s.name == bare] or [s for s in self.spots if s.type == bare]
+            if found:
+                return found
+        file, colon, number = bare.rpartition(":")
+        if colon and number.isdigit():
+            return self._at(file, int(number), text)
+        asked = self.aliases.get(bare, bare)
+        makers = [s for s in self.spots if any(o.tensor == asked for o in s.outputs)]
+        if makers:
+            return makers
+        asked = self.aliases.get(bare.removesuffix(names.GRAD), asked)
+        readers = [s for s in self.spots if s.part == FORWARD and any(o.tensor == asked for o in s.inputs)]
+        if readers:
+            return readers
+        tensors = dict.fromkeys(o.tensor for s in self.spots for o in (*s.inputs, *s.outputs))
+        raise unknown("operator, tensor or line:", text, [*(s.name for s in self.spots), *self.aliases, *tensors])
+
+    def _at(self, file: str, line: int, text: str) -> list[Spot]:
+        def there(s: Spot) -> bool:
+            place = source.file_and_line(s.location)
+            return place is not None and place[1] == line and same_file(place[0], file)
+
+        found = [s for s in self.spots if there(s)]
+        if not found:
+            places = dict.fromkeys(source.short(s.location) for s in self.spots if s.location)
+            raise unknown("operator made by line", text.removeprefix("line:"), places)
+        return found
+
+
+def of_program(program: Any, view: GraphView, python: Mapping[str, Any]) -> Spots:
+    """The operators of a static program with its backward part."""
+    from gradtool.viz.from_program import reads, writes
+
+    ops = [op for block in program.blocks for op in block.ops]
+    nodes = [n for n in view.nodes if n.kind == OP]
+    by_id = view.by_id()
+    partner = _partners(nodes)
+    found = []
+    for op, node in zip(ops, nodes, strict=True):
+        backward = node.part != FORWARD
+        inputs = tuple(
+            Operand(slot, v.name, str(v.spec), _note(backward and names.GRAD not in v.name, like))
+            for slot, v, like in reads(op)
+        )
+        outputs = tuple(Operand(slot, v.name, str(v.spec), "") for slot, v in writes(op))
+        found.append(_spot(node, by_id, partner, op.loc, inputs, outputs))
+    return Spots(found, {n: v.name for n, v in python.items()})
+
+
+def of_tape(graph: TapeGraph, journal: Any, python: Mapping[str, str]) -> Spots:
+    """The recorded calls of a model of dynamic mode, their gradient operators, and the calls that left no record."""
+    by_id = graph.view.by_id()
+    nodes = [n for n in graph.view.nodes if n.kind == OP]
+    partner = _partners(nodes)
+    kept = {(e.target, e.tensor): (e.saved, e.shape_only) for e in graph.view.edges}
+    found = []
+    for node, location in zip(nodes, graph.locations, strict=True):
+
+        def operands(pairs: Iterable[tuple[str, str]], here: str = node.id) -> Iterator[Operand]:
+            for slot, tensor in pairs:
+                saved, like = kept.get((here, tensor), (False, False))
+                yield Operand(slot, by_id[tensor].name, by_id[tensor].spec, _note(saved or like, like))
+
+        inputs, outputs = tuple(operands(graph.reads[node.id])), tuple(operands(graph.writes[node.id]))
+        found.append(_spot(node, by_id, partner, location, inputs, outputs))
+    behind = {n.key for n in graph.nodes.values()}
+    for call in journal.calls if journal is not None else ():
+        if call.key not in behind:
+            part = "not recorded" if call.key is None else "beside the loss"
+            found.append(Spot(call.type, call.type, part, "", "", call.loc, (), ()))
+    return Spots(found, python)
+
+
+def _partners(nodes: Iterable[NodeView]) -> dict[str, str]:
+    """Forward operator -> its gradient operator, by id."""
+    return {n.pair: n.id for n in nodes if n.part != FORWARD and n.pair is not None}
+
+
+def _spot(
+    node: NodeView,
+    by_id: Mapping[str, NodeView],
+    partner: Mapping[str, str],
+    location: Location,
+    inputs: tuple[Operand, ...],
+    outputs: tuple[Operand, ...],
+) -> Spot:
+    pair = node.pair or partner.get(node.id)
+    name = by_id[pair].name if pair is not None else ""
+    return Spot(node.name, node.type, node.part, name, node.scope, location, inputs, outputs)
+
+
+def _note(saved: bool, like: bool) -> str:
+    return "shape only" if like else "saved" if saved else ""

@@ -1,0 +1,187 @@
+"""Answers: why a tensor has no gradient, or a zero one, with all that is known around it, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import source
+from ..source import NOWHERE, Location
+from .slopes import dense
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one use of a shared tensor adds to its gradient.
+
+    Attributes:
+        op: the operator that uses it.
+        cosine: of the angle between this part and the sum of all; None where one of them is zero.
+    """
+
+    op: str
+    source: str
+    norm: float | None
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Why a tensor has the gradient that it has.
+
+    Attributes:
+        label: the verdict in words, with numbers where it has some.
+        finding: whether something is wrong, unless someone wanted it so.
+        said: sentences that explain.
+        location: the user's line to look at.
+        path: from the loss to the tensor, operators by name; :data:`CUT` stands where gradients end.
+        cut: the name of the tensor at which gradients end, or empty.
+        cut_lines: the lines (file and number) that a run without the cut has to spare.
+        shared: other tensors behind the same cut, and whether they get a gradient on another way.
+        frontier: where what is computed from the tensor ends, if it never meets the loss: name and place.
+        places: several lines that belong together, and what each of them is.
+        parts: what each use adds to the gradient, where the tensor is used several times.
+        gradient: norm, largest magnitude, zeros and elements of the gradient; None where there is none, or no values.
+        advice: what would change the verdict.
+        proved: the gradient after the smallest change that connects it, see ``--prove``.
+        also: other tensors with the same verdict for the same reason.
+    """
+
+    name: str
+    tensor: str
+    shape: tuple[int, ...]
+    dtype: str
+    is_parameter: bool
+    verdict: Verdict
+    label: str
+    finding: bool
+    said: tuple[str, ...] = ()
+    location: Location = NOWHERE
+    path: tuple[str, ...] = ()
+    cut: str = ""
+    cut_lines: tuple[tuple[str, int], ...] = ()
+    shared: tuple[tuple[str, bool], ...] = ()
+    frontier: tuple[tuple[str, str], ...] = ()
+    places: tuple[tuple[str, Location], ...] = ()
+    parts: tuple[Part, ...] = ()
+    gradient: dict[str, float] | None = None
+    advice: str = ""
+    proved: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """``model.py:14``, or empty."""
+        return source.short(self.location)
+
+    @property
+    def code(self) -> str:
+        """The user's line itself, or empty."""
+        return _code(self.location)
+
+    @property
+    def state(self) -> str:
+        """``grad = None``, ``grad = 0`` or the norm."""
+        if self.verdict.is_zero or self.verdict is Verdict.PRUNED:
+            return "grad = 0"
+        if self.gradient is not None:
+            return f"‖g‖ = {self.gradient['norm']:.4g}"
+        return "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED) else "grad = None"
+
+    def lines(self) -> list[str]:
+        """The answer for people."""
+        head = f"{self.name}   {self.state}".rstrip()
+        found = [f"{head}   verdict: {self.label.upper() if self.verdict.value == self.label else self.label}"]
+        if self.path:
+            found.append(f"  {arrows(self.path)}")
+        if self.location:
+            found.append(f"  {self.source}    {self.code}".rstrip())
+        found += [f"  {s}" for s in self.said]
+        wide = max((len(what) for what, _ in self.places), default=0)
+        found += [f"  {what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in self.places if at]
+        for name, place in self.frontier:
+            found.append(f"  its part of the graph ends at {name}" + (f", {place}" if place else ""))
+        for p in self.parts:
+            cosine = "" if p.cosine is None else f" · cosine with the sum {p.cosine:+.3f}"
+            norm = "none" if p.norm is None else f"‖·‖ = {p.norm:.4g}"
+            found.append(f"  use by {p.op}  {p.source}  {norm}{cosine}")
+        if self.advice:
+            found.append(f"  try  {self.advice}")
+        if self.proved:
+            found.append(f"  {self.proved}")
+        if self.also:
+            found.append(f"  the same holds for {len(self.also)} more: {', '.join(self.also)}")
+        if self.shared:
+            names = ", ".join(f"{n} (partly)" if partly else n for n, partly in self.shared)
+            found.append(f"  {len(self.shared)} more share this cut: {names}")
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def data(self) -> dict[str, Any]:
+        """The answer in JSON's types."""
+        place = source.file_and_line(self.location)
+        return {
+            "name": self.name,
+            "tensor": self.tensor,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "is_parameter": self.is_parameter,
+            "verdict": self.verdict.name.lower(),
+            "verdict_text": self.verdict.value,
+            "label": self.label,
+            "finding": self.finding,
+            "explanation": list(self.said),
+            "source": None if place is None else {"file": self.source.rpartition(":")[0], "line": place[1]},
+            "code": self.code,
+            "path": list(self.path),
+            "cut": self.cut or None,
+            "shared": [{"name": n, "partly": partly} for n, partly in self.shared],
+            "frontier": [{"name": n, "source": s} for n, s in self.frontier],
+            "places": [{"what": w, "source": source.short(at), "code": _code(at)} for w, at in self.places],
+            "contributions": [
+                {"operator": p.op, "source": p.source, "norm": p.norm, "cosine": p.cosine} for p in self.parts
+            ],
+            "gradient": None if self.gradient is None else {k: _finite(v) for k, v in self.gradient.items()},
+            "advice": self.advice,
+            "proved": self.proved or None,
+            "also": list(self.also),
+        }
+
+
+def _code(location: Location) -> str:
+    return source.text(*location[0]) if location else ""
+
+
+CUT = "✂"
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def arrows(path: Sequence[str]) -> str:
+    """``loss ← mean.0 ──✂── detach.0 ← w``."""
+    text = ""
+    for i, station in enumerate(path):
+        if station == CUT:
+            text += " ──✂── "
+        else:
+            text += station if i == 0 or path[i - 1] == CUT else f" ← {station}"
+    return text
+
+
+def statistics(array: Any) -> dict[str, float]:
+    """Norm, largest magnitude, zeros and elements."""
+    wide = dense(array).astype(np.complex128 if dense(array).dtype.kind == "c" else np.float64)
+    return {
+        "norm": float(np.sqrt(np.square(np.abs(wide)).sum())),
+        "max_abs": float(np.abs(wide).max()) if wide.size else 0.0,
+        "zeros": float((wide == 0).sum()),
+        "elements": float(wide.size),
+    }

@@ -1,0 +1,353 @@
+"""From reasons and values to answers: what is told about one tensor, and about all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+import numpy as np
+
+from .. import source
+from ..collector import paused_gc
+from ..source import Location
+from .answers import CUT, Answer, Part, statistics
+from .reasons import C, Cut, Reason, Reasons, V, same
+from .slopes import Death, Slopes, Use, dense
+from .verdicts import INTENDED, Verdict
+
+_SHOWN = 9
+"""Stations of a path that are shown; the middle of a longer one is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject(Generic[V]):
+    """A tensor that is asked about.
+
+    Attributes:
+        name: what people call it.
+        tensor: the tensor's own name.
+        held: the Variable or Tensor itself.
+    """
+
+    name: str
+    tensor: str
+    value: V
+    shape: tuple[int, ...]
+    dtype: str
+    is_parameter: bool
+    held: Any
+
+
+class Case(ABC, Generic[V, C]):
+    """A model whose backward pass is looked at: what the answers are taken from."""
+
+    reasons: Reasons[V, C]
+
+    @abstractmethod
+    def subjects(self) -> list[Subject[V]]:
+        """What is asked about: by default the parameters, or the leaves where there are none."""
+
+    @abstractmethod
+    def parameters(self) -> list[Subject[V]]:
+        """All parameters, whatever is asked about."""
+
+    @abstractmethod
+    def reason(self, subject: Subject[V]) -> Reason[V, C]:
+        """Whether the graph leads to it, and if not, why."""
+
+    @abstractmethod
+    def slopes(self) -> Slopes[V, C] | None:
+        """What the backward pass gives, the parts of what was chosen as arrays; None where there are no values."""
+
+    @abstractmethod
+    def call_names(self, calls: Iterable[C]) -> dict[int, str]:
+        """``relu.3`` by the identity of the call."""
+
+    @abstractmethod
+    def target_name(self) -> str:
+        """What people call the loss."""
+
+    def also(self, subject: Subject[V], answer: Answer) -> Answer:
+        """*answer*, after a look at what happened beside the graph."""
+        return answer
+
+    def culprit_is_trained(self, use: Use[V, C], position: int) -> bool:
+        """Whether operand *position* of a use is a parameter that gets a gradient that is not zero."""
+        return False
+
+    def loss_is_zero(self) -> bool:
+        """Whether the loss is 0."""
+        return False
+
+    # -- one answer -----------------------------------------------------------------------------------------------
+
+    def answer(self, subject: Subject[V], *, asked: bool = True, contributions: bool = False) -> Answer:
+        """The answer about one tensor.
+
+        Args:
+            asked: whether someone asked for this one; otherwise what takes long and is not shown is left out.
+            contributions: tell what each use adds.
+        """
+        with paused_gc():
+            return self._answer(subject, asked, contributions)
+
+    def _answer(self, subject: Subject[V], asked: bool, contributions: bool) -> Answer:
+        reason = self.reason(subject)
+        slopes = self.slopes() if reason.verdict is Verdict.OK else None
+        base = Answer(
+            subject.name,
+            subject.tensor,
+            subject.shape,
+            subject.dtype,
+            subject.is_parameter,
+            reason.verdict,
+            reason.verdict.value,
+            reason.verdict not in INTENDED,
+            location=reason.location,
+        )
+        if reason.verdict is Verdict.OK:
+            found = self._with_values(subject, base, slopes)
+            if contributions and slopes is not None:
+                found = replace(found, parts=self._parts(subject, slopes))
+        else:
+            found = self._cut_off(subject, base, reason, asked)
+        return self.also(subject, found)
+
+    def _cut_off(self, subject: Subject[V], base: Answer, reason: Reason[V, C], asked: bool) -> Answer:
+        flow = self.reasons.flow
+        cut = reason.cut
+        said: list[str] = []
+        if cut is None:
+            frontier: tuple[tuple[str, str], ...] = ()
+            if reason.verdict is Verdict.NO_PATH and asked:
+                ends = {(flow.name(v), source.short(flow.made_at(v))): v for v in self.reasons.frontier(subject.value)}
+                frontier = tuple(ends)[:4]
+                last = next(iter(ends.values()))
+                base = replace(base, location=flow.made_at(last) or base.location)
+                said.append(f"what is computed from it is never used by {self.target_name()}")
+            if reason.verdict is Verdict.UNUSED:
+                said.append("no operator of the forward pass reads it")
+            return replace(base, said=tuple(said), frontier=frontier, advice=_ADVICE.get(reason.verdict, ""))
+        said += self._cut_said(subject, cut)
+        shared = self._shared(subject, cut) if asked else ()
+        path = self._path(subject.value, cut) if asked else ()
+        return replace(
+            base,
+            said=tuple(said),
+            path=path,
+            cut=flow.name(cut.value),
+            cut_lines=self._cut_lines(subject.value, cut, reason.location) if asked else (),
+            shared=shared,
+            advice=_ADVICE.get(reason.verdict, ""),
+        )
+
+    def _cut_lines(self, value: V, cut: Cut[V, C], location: Location) -> tuple[tuple[str, int], ...]:
+        """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
+        found = [location]
+        if cut.verdict is Verdict.NO_GRAD:
+            for v, call in self.reasons.path(value):
+                if same(v, cut.value) or call is None:
+                    break
+                found.append(self.reasons.flow.called_at(call))
+        return tuple(dict.fromkeys(p for p in map(source.file_and_line, found) if p is not None))
+
+    def _cut_said(self, subject: Subject[V], cut: Cut[V, C]) -> list[str]:
+        flow = self.reasons.flow
+        name, own = flow.name(cut.value), same(cut.value, subject.value)
+        match cut.verdict:
+            case Verdict.NON_DIFFERENTIABLE if cut.call is not None:
+                of = f" for {name}" if cut.at_input else ""
+                return [f"{flow.call_type(cut.call)} has no gradient{of}"]
+            case Verdict.STOP_GRADIENT if not own:
+                return [f"{name} has stop_gradient=True"]
+            case Verdict.NO_GRAD_SET if not own:
+                return [f"{name} is in the no_grad_set"]
+            case Verdict.INTEGER if not own:
+                return [
+                    f"{flow.call_type(cut.call)} makes integers" if cut.call is not None else f"{name} holds integers"
+                ]
+        return []
+
+    def _shared(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[tuple[str, bool], ...]:
+        others = self.parameters()
+        behind = self.reasons.behind(cut) if len(others) > 1 else set()
+        found = []
+        for other in others:
+            if other.held is subject.held or other.value not in behind:
+                continue
+            theirs = self.reasons.cuts.get(other.value)
+            if theirs is not None and theirs.verdict is cut.verdict and same(theirs.value, cut.value):
+                found.append((other.name, False))
+            elif other.value in self.reasons.reached:
+                found.append((other.name, True))
+        return tuple(found)
+
+    def _path(self, value: V, cut: Cut[V, C]) -> tuple[str, ...]:
+        """From the loss to *value*."""
+        stations: list[Any] = [self.reasons.flow.name(value)]
+        end = {cut.value}
+        for v, call in self.reasons.path(value):
+            if v in end:
+                stations.append(CUT)
+            if call is not None:
+                stations.append((call,))
+        return self._named([*stations, self.target_name()][::-1])
+
+    def _named(self, stations: Sequence[Any]) -> tuple[str, ...]:
+        """*stations*, shortened, with names for the calls among them, each of which stands in a tuple of its own."""
+        shown = _shortened(stations)
+        names = self.call_names([s[0] for s in shown if isinstance(s, tuple)])
+        return tuple(names[id(s[0])] if isinstance(s, tuple) else s for s in shown)
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _with_values(self, subject: Subject[V], base: Answer, slopes: Slopes[V, C] | None) -> Answer:
+        if slopes is None:
+            return base
+        total = slopes.sums.get(subject.value)
+        gradient = None if total is None else statistics(total)
+        if not slopes.is_dead(subject.value):
+            return replace(base, gradient=gradient, said=self._partly_zero(gradient))
+        death = self._death(subject.value, slopes)
+        if death is None:
+            return replace(base, gradient=gradient)
+        return replace(self._dead(subject, base, death, slopes), gradient=gradient)
+
+    def _death(self, value: V, slopes: Slopes[V, C]) -> Death[V, C] | None:
+        """Where the gradient of *value* became zero; where none came by at all, on the way to the loss."""
+        way: list[C] = []
+        for v, call in self.reasons.path(value):
+            if v in slopes.uses:
+                found = slopes.death(v)
+                return None if found is None else replace(found, way=(*way, *found.way))
+            if call is not None:
+                way.append(call)
+        return None
+
+    def _partly_zero(self, gradient: dict[str, float] | None) -> tuple[str, ...]:
+        if not gradient or not gradient["zeros"]:
+            return ()
+        share = 100 * gradient["zeros"] / gradient["elements"]
+        return (f"{gradient['zeros']:.0f} of {gradient['elements']:.0f} elements ({share:.3g} %) are zero",)
+
+    def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
+        flow = self.reasons.flow
+        onto = [] if death.use is None else self.reasons.path(death.use.onto[0])
+        later = [c for _, c in onto if c is not None]
+        stations: list[Any] = [flow.name(subject.value), *((c,) for c in death.way)]
+        if death.killer is None or death.use is None:
+            uses = [u for u in slopes.uses[death.value] if not u.dead]
+            names = self.call_names([u.call for u in uses])
+            where = ", ".join(f"{names[id(u.call)]} ({source.short(flow.called_at(u.call))})" for u in uses)
+            sizes = " and ".join(f"{u.norm:.4g}" for u in uses[:3])
+            said = f"the parts of its gradient cancel: {where}, of norms {sizes}"
+            return replace(
+                base,
+                verdict=Verdict.CANCELLED,
+                label=Verdict.CANCELLED.value,
+                finding=True,
+                said=(said,),
+                location=flow.called_at(uses[0].call),
+                path=self._named([self.target_name(), "…", CUT, *reversed(stations)]),
+                advice=_ADVICE[Verdict.CANCELLED],
+            )
+        killer, verdict = death.killer, death.killer.verdict
+        said = killer.said
+        finding = True
+        label = killer.label
+        culprit = killer.culprit
+        if verdict is Verdict.TIMES_ZERO and culprit is not None and self.culprit_is_trained(death.use, culprit):
+            finding = False
+            said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
+        if finding and verdict in _AT_REST and self.loss_is_zero():
+            verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.value, False
+            said += f"; {self.target_name()} is 0, so this is no fault"
+        stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), self.target_name()]
+        path = self._named(stations[::-1])
+        return replace(
+            base,
+            verdict=verdict,
+            label=label,
+            finding=finding,
+            said=(said,),
+            location=flow.made_at(death.value) if verdict is Verdict.INTEGER else flow.called_at(death.use.call),
+            path=path,
+            advice=_ADVICE.get(verdict, "") if finding else "",
+        )
+
+    def _parts(self, subject: Subject[V], slopes: Slopes[V, C]) -> tuple[Part, ...]:
+        uses = slopes.uses.get(subject.value, [])
+        names = self.call_names([u.call for u in uses])
+        total = slopes.sums.get(subject.value)
+        flow = self.reasons.flow
+        found = []
+        for u in uses:
+            cosine = None if total is None or u.array is None else _cosine(u.array, total)
+            found.append(Part(names[id(u.call)], source.short(flow.called_at(u.call)), u.norm, cosine))
+        return tuple(found)
+
+    # -- all of them ----------------------------------------------------------------------------------------------
+
+    def answers(self) -> list[Answer]:
+        """One answer per cause, over all parameters: findings first, then what someone wanted so."""
+        found = [(s, self.answer(s, asked=False)) for s in self.subjects()]
+        grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
+        for s, a in found:
+            if a.verdict is not Verdict.OK:
+                key = (not a.finding, a.verdict, a.location, a.location or s.name)
+                grouped.setdefault(key, []).append((s, a))
+        ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
+        told = []
+        for _, group in ordered:
+            whole = self.answer(group[0][0])
+            others = tuple(s.name for s, _ in group[1:])
+            told.append(replace(whole, also=others, shared=tuple(x for x in whole.shared if x[0] not in others)))
+        return told
+
+
+def _shortened(stations: Sequence[Any]) -> list[Any]:
+    """*stations* with a count in place of the middle of long stretches."""
+    if len(stations) <= _SHOWN:
+        return list(stations)
+    at = stations.index(CUT) if CUT in stations else len(stations) // 2
+    kept = {*range(2), *range(at - 2, at + 3), *range(len(stations) - 2, len(stations))}
+    found: list[Any] = []
+    skipped = 0
+    for i, s in enumerate(stations):
+        if i in kept:
+            if skipped:
+                found.append(f"… {skipped} more …" if skipped > 1 else stations[i - 1])
+            skipped = 0
+            found.append(s)
+        else:
+            skipped += 1
+    return found
+
+
+def _cosine(one: Any, other: Any) -> float | None:
+    a, b = dense(one).astype(np.float64).ravel(), dense(other).astype(np.float64).ravel()
+    scale = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / scale if scale else None
+
+
+_AT_REST = (Verdict.TIMES_ZERO, Verdict.DEAD_RELU, Verdict.CLIPPED, Verdict.NOT_SELECTED)
+"""Zeros that a loss has at its minimum."""
+
+_ADVICE = {
+    Verdict.DETACHED: "leave out the detach or the way through NumPy, or detach only a copy for logging",
+    Verdict.NO_GRAD: "compute it outside no_grad()",
+    Verdict.STOP_GRADIENT: "set stop_gradient=False where it is made",
+    Verdict.NO_GRAD_SET: "take it out of the no_grad_set",
+    Verdict.NOT_LISTED: "give it to the optimizer",
+    Verdict.UNUSED: "use it in forward, or leave it out",
+    Verdict.NO_PATH: "add what is computed from it to the loss",
+    Verdict.NON_DIFFERENTIABLE: "use a smooth operator on the path, such as softmax in place of argmax",
+    Verdict.INTEGER: "keep floating-point numbers on the path",
+    Verdict.NOT_RETAINED: "call retain_grads() on it before backward",
+    Verdict.DEAD_RELU: "a smaller learning rate, another initial bias, or leaky_relu",
+    Verdict.SATURATED: "smaller weights or inputs, or a loss on logits",
+    Verdict.CANCELLED: "look at the axis of the sum or the mean, or at the sign of one part",
+    Verdict.CLIPPED: "clip after the loss, or widen the limits",
+}

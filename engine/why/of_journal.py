@@ -1,0 +1,183 @@
+"""Reasons for the tensors of a program of dynamic mode, from its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..collector import paused_gc
+from ..eager.journal import Call, Event, Journal
+from ..eager.tensor import Tensor
+from ..source import NOWHERE, Location
+from .reasons import Cut, Flow, Reason, Reasons, Step
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a value beside the calls.
+
+    Attributes:
+        made: where it was made.
+    """
+
+    name: str
+    tensor: Tensor
+    made: Location = NOWHERE
+
+
+class JournalFlow(Flow[int, Call]):
+    """The calls in a journal.
+
+    Args:
+        known: the tensors that people have names for, by number.
+        no_grad: the numbers of values that count as constants.
+    """
+
+    def __init__(self, journal: Journal, known: Mapping[int, Known], no_grad: Collection[int] = ()) -> None:
+        self.journal = journal
+        self.known = known
+        self.no_grad = frozenset(no_grad)
+        self.calls = journal.calls
+        self.maker: dict[int, Call] = {w: c for c in self.calls for w in c.writes}
+        self._halted: set[int | None] = {n for n, k in known.items() if k.tensor.stop_gradient}
+
+    def back(self) -> Iterator[Step[Call, int]]:
+        halted = self._halted
+        halted.clear()
+        for call in reversed(self.calls):
+            if True in call.halted:
+                for v, stopped in zip(call.reads, call.halted, strict=True):
+                    if v is not None and stopped:
+                        halted.add(v)
+                    else:
+                        halted.discard(v)
+            elif halted:
+                halted.difference_update(call.reads)
+            yield call, call.reads, call.writes, call.passes, call.taken
+
+    def stop(self, value: int) -> Cut[int, Call] | None:
+        if value in self.no_grad:
+            return Cut(Verdict.NO_GRAD_SET, value, self.maker.get(value))
+        made = self.maker.get(value)
+        if made is not None and made.key is not None and not made.taken[made.writes.index(value)]:
+            return Cut(Verdict.NON_DIFFERENTIABLE, value, made)
+        if made is None or made.key is not None:
+            if value not in self._halted:
+                return None
+            known = self.known.get(value)
+            kind = known.tensor.array.dtype.kind if known is not None else "f"
+            return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, made)
+        return Cut(made.why or Verdict.STOP_GRADIENT, value, made)
+
+    def passes_stops_on(self, call: Call) -> bool:
+        return call.why is None
+
+    def name(self, value: int) -> str:
+        known = self.known.get(value)
+        if known is not None:
+            return known.name
+        made = self.maker.get(value)
+        return made.type if made is not None else "a constant"
+
+    def dtype(self, value: int) -> str:
+        known = self.known.get(value)
+        return known.tensor.dtype.name if known is not None else "an integer"
+
+    def made_at(self, value: int) -> Location:
+        made = self.maker.get(value)
+        if made is not None:
+            return made.loc
+        known = self.known.get(value)
+        return known.made if known is not None else self.journal.entered.get(value, NOWHERE)
+
+    def call_type(self, call: Call) -> str:
+        return call.type
+
+    def called_at(self, call: Call) -> Location:
+        return call.loc
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Values that left the graph and came back as a tensor that knows nothing of it.
+
+    Attributes:
+        left: the last of the events of a value going to Python.
+        value: which value that was.
+        entered: where a tensor on which the loss depends was made from plain values afterwards.
+    """
+
+    left: Event
+    value: int
+    entered: Location
+
+
+class JournalReasons(Reasons[int, Call]):
+    """Verdicts on the tensors of a program; made by :func:`explain_tensors`."""
+
+    flow: JournalFlow
+
+    def of_tensor(self, t: Tensor) -> Reason[int, Call]:
+        """The verdict on *t*, as its place in the graph has it."""
+        value = self.flow.journal.number(t)
+        found = self.of(value)
+        parameter = bool(getattr(t, "is_parameter", False))
+        if t.stop_gradient and not (value in self.reached and t.node is not None):
+            if t.array.dtype.kind in "biu":
+                return Reason(Verdict.INTEGER, value, self.flow, Cut(Verdict.INTEGER, value, None))
+            if t.node is None and value not in self.flow.maker:
+                verdict = Verdict.FROZEN if parameter else Verdict.STOP_GRADIENT
+                return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.stopped_at(value)))
+        if found.verdict is Verdict.NO_PATH:
+            back = self.round_trip(value)
+            if back is not None:
+                return Reason(
+                    Verdict.DETACHED, value, self.flow, Cut(Verdict.DETACHED, back.value, None, at=back.left.loc)
+                )
+        return found
+
+    def stopped_at(self, value: int) -> Location:
+        """Where ``stop_gradient`` was last set, if the program set it."""
+        events = [e for e in self.flow.journal.events.get(value, ()) if e.kind == "stopped"]
+        return events[-1].loc if events else NOWHERE
+
+    def round_trip(self, value: int) -> Round | None:
+        """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
+        journal = self.flow.journal
+        inside = {value}
+        for call in self.flow.calls:
+            if not inside.isdisjoint(call.reads):
+                inside.update(call.writes)
+        exits = [(e, v) for v in inside for e in journal.events.get(v, ()) if e.kind == "left"]
+        made = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
+        entries = [v for v, at in made.items() if at]
+        found: Round | None = None
+        for event, v in sorted(exits, key=lambda x: x[0].time):
+            if event.into is not None:
+                if event.into in self.depends:
+                    return Round(event, v, event.loc)
+                continue
+            after = [n for n in entries if n > event.time]
+            if after:
+                found = Round(event, v, made[min(after)])
+        return found
+
+
+def explain_tensors(
+    journal: Journal,
+    targets: Iterable[Tensor],
+    known: Iterable[tuple[Tensor, str, Location]],
+    no_grad: Iterable[Tensor],
+) -> JournalReasons:
+    """What a backward pass from *targets* reaches, and why it does not reach the rest.
+
+    Args:
+        journal: kept while the program ran.
+        known: tensors, what people call them, and where they were made.
+        no_grad: tensors that count as constants.
+    """
+    with paused_gc():
+        names = {journal.number(t): Known(name, t, made) for t, name, made in known}
+        flow = JournalFlow(journal, names, [journal.number(t) for t in no_grad])
+        return JournalReasons(flow, [journal.number(t) for t in targets])

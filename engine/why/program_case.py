@@ -1,0 +1,203 @@
+"""The case of a static program: its loss, its parameters, and what the user's ``append_backward`` asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import names
+from ..autodiff.backward import append_backward
+from ..autodiff.values import Value
+from ..ir.operator import Operator, each
+from ..ir.variable import DENSE, SELECTED_ROWS, Variable
+from ..source import NOWHERE, Location
+from .answers import Answer
+from .case import Case, Subject
+from .of_program import explain
+from .passes import over_program
+from .reasons import Reason
+from .slopes import Slopes, Use
+from .verdicts import Verdict
+
+Runner = Callable[[Sequence[Variable]], Sequence[Any]]
+"""Runs the program and returns the values of variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What backward is asked for.
+
+    Attributes:
+        listed: the names in the parameter list; None where there is none.
+        no_grad: the names in the no-grad set.
+        at: the user's line that says so.
+    """
+
+    listed: Collection[str] | None = None
+    no_grad: Collection[str] = ()
+    at: Location = NOWHERE
+
+
+def _flat_reads(op: Operator) -> list[tuple[str, Variable | None]]:
+    """Slot and variable of everything that an operator reads, list slots laid flat."""
+    found: list[tuple[str, Variable | None]] = []
+    for slot, value in zip(op.op.inputs, op.inputs, strict=False):
+        found += [(slot.name, v) for v in (value if isinstance(value, tuple) else (value,))]
+    return found
+
+
+def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Variable]:
+    """Operator and position among what it reads -> the variable that *gradient* makes for it."""
+    made: dict[str, list[Variable | None]] = {}
+    for slot, value in zip(gradient.op.outputs, gradient.outputs, strict=False):
+        made[slot.name] = list(value) if isinstance(value, tuple) else [value]
+    found = {}
+    counts: Counter[str] = Counter()
+    for i, (slot_name, _) in enumerate(_flat_reads(op)):
+        entries = made.get(names.grad(slot_name), [])
+        v = entries[counts[slot_name]] if counts[slot_name] < len(entries) else None
+        counts[slot_name] += 1
+        if v is not None:
+            found[op, i] = v
+    return found
+
+
+class ProgramCase(Case[Value, Operator]):
+    """A static program.
+
+    Args:
+        loss: computed in block 0; the backward part must not be there.
+        asked: the parameter list and the no-grad set.
+        shown: what people call a variable.
+        run: gives values; None for connectivity alone. What it raises passes through.
+        chosen: what is asked about; the parameters by default.
+    """
+
+    def __init__(
+        self,
+        loss: Variable,
+        asked: Asked,
+        shown: Callable[[Variable], str] = lambda v: v.name,
+        run: Runner | None = None,
+        chosen: Sequence[Variable] | None = None,
+    ) -> None:
+        self.loss = loss
+        self.asked = asked
+        self.shown = shown
+        self.run = run
+        self.ops = list(loss.block.ops)
+        self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
+        parameters = loss.block.program.all_parameters()
+        self.held: list[Variable] = list(parameters) if chosen is None else list(chosen)
+        self._keep = [self._reasons.value(v) for v in chosen or ()]
+        self._arrays: Mapping[str, Any] | None = None
+        self._slopes: Slopes[Value, Operator] | None = None
+
+    def subjects(self) -> list[Subject[Value]]:
+        return [self.subject(v) for v in self.held]
+
+    def parameters(self) -> list[Subject[Value]]:
+        return [self.subject(v) for v in self.loss.block.program.all_parameters()]
+
+    def subject(self, v: Variable) -> Subject[Value]:
+        """*v* as something that is asked about."""
+        value = self._reasons.value(v)
+        return Subject(self.shown(v), v.name, value, v.shape, v.dtype.name, v.is_parameter, v)
+
+    def reason(self, subject: Subject[Value]) -> Reason[Value, Operator]:
+        return self._reasons.of_variable(subject.held)
+
+    def target_name(self) -> str:
+        return self.shown(self.loss)
+
+    def call_names(self, calls: Iterable[Operator]) -> dict[int, str]:
+        wanted = set(calls)
+        types = {c.op for c in wanted}
+        counts = dict.fromkeys(types, 0)
+        found = {}
+        for op in self.ops:
+            definition = op.op
+            if definition in types:
+                if op in wanted:
+                    found[id(op)] = f"{op.type}.{counts[definition]}"
+                counts[definition] += 1
+        return found
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def arrays(self) -> Mapping[str, Any] | None:
+        """The values of all forward variables that the loss depends on."""
+        if self._arrays is None and self.run is not None:
+            inside = self.reasons.depends
+            values = self._reasons.flow.values
+            wanted: dict[Variable, None] = {}
+            for op in self.ops:
+                if any(values.written(op, v) in inside for v in each(op.outputs)):
+                    wanted.update(dict.fromkeys((*each(op.inputs), *each(op.outputs))))
+            fetch = [v for v in wanted if v.kind in (DENSE, SELECTED_ROWS)]
+            self._arrays = {v.name: np.asarray(a) for v, a in zip(fetch, self.run(fetch), strict=True)}
+        return self._arrays
+
+    def _of_blocks(self) -> dict[Operator, list[Any]]:
+        """What the operators with blocks give in the backward part, made on a copy and run, by what they read."""
+        written = self._reasons.flow.values.written
+        reached = self.reasons.reached
+        holders = {
+            i: op
+            for i, op in enumerate(self.ops)
+            if op.op.holds_blocks and any(written(op, v) in reached for v in each(op.outputs))
+        }
+        if not holders or self.run is None:
+            return {}
+        block = self.loss.block.program.clone().global_block()
+        before = list(block.ops)
+        append_backward(block.vars[self.loss.name], no_grad_set=set(self.asked.no_grad))
+        twins = {before[i]: op for i, op in holders.items()}
+        gradients: dict[tuple[Operator, int], Variable] = {}
+        for op in block.ops:
+            if op.origin in twins and op.op.forward is not None:
+                gradients.update(_by_reads(twins[op.origin], op))
+        found: dict[Operator, list[Any]] = {op: [None] * len(_flat_reads(op)) for op in holders.values()}
+        for (op, i), array in zip(gradients, self.run(list(gradients.values())), strict=True):
+            found[op][i] = np.asarray(array)
+        return found
+
+    def slopes(self) -> Slopes[Value, Operator] | None:
+        arrays = self.arrays()
+        if arrays is None:
+            return None
+        if self._slopes is None:
+            self._slopes = over_program(self._reasons, arrays, self._keep, self._of_blocks())
+        return self._slopes
+
+    def culprit_is_trained(self, use: Use[Value, Operator], position: int) -> bool:
+        flat = [v for value in use.call.inputs for v in (value if isinstance(value, tuple) else (value,))]
+        v = flat[position]
+        if v is None or not v.is_parameter or self._slopes is None:
+            return False
+        return not self._slopes.is_dead(self._reasons.value(v))
+
+    def loss_is_zero(self) -> bool:
+        arrays = self.arrays()
+        return arrays is not None and not np.any(arrays[self.loss.name])
+
+    # -- beside the graph -----------------------------------------------------------------------------------------
+
+    def also(self, subject: Subject[Value], answer: Answer) -> Answer:
+        asked = self.asked
+        connected = answer.verdict is Verdict.OK
+        if connected and asked.listed is not None and subject.is_parameter and subject.tensor not in asked.listed:
+            return replace(
+                answer,
+                verdict=Verdict.NOT_LISTED,
+                label=Verdict.NOT_LISTED.value,
+                finding=True,
+                said=(f"it gets a gradient, but the parameter list holds {len(asked.listed)} others", *answer.said),
+                location=asked.at or answer.location,
+                advice="add it to the parameter list",
+            )
+        return answer

@@ -1,0 +1,267 @@
+"""The walk that finds why gradients end: over whatever calls a :class:`Flow` tells of, in proportion to their number.
+
+The calls are followed from the targets to the inputs twice in one pass: along every dependency, and the way the
+backward sweep goes. Where the second walk ends although the first goes on, there is a cut.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from .. import source
+from ..source import NOWHERE, Location
+from .verdicts import Verdict
+
+V = TypeVar("V")
+"""A value: what a tensor holds between two writes."""
+C = TypeVar("C")
+"""A call of an operator."""
+
+Step = tuple[C, Sequence[V | None], Sequence[V], Sequence[bool], Sequence[bool]]
+"""A call, what it reads and writes, which reads it can give a gradient, and through which writes gradients reach it."""
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same one; sets ask for identity, and ``==`` of variables appends an operator."""
+    return one in {other}
+
+
+@dataclass(slots=True, eq=False)
+class Cut(Generic[V, C]):
+    """The place where a path of gradients ends, seen from the loss.
+
+    Attributes:
+        value: the value at which it ends.
+        call: the call that passes no gradient on, or that made the value; None for data and parameters.
+        at_input: whether the call has gradients, but none for this input.
+        at: the user's line, where it is not that of the call.
+    """
+
+    verdict: Verdict
+    value: V
+    call: C | None
+    at_input: bool = False
+    at: Location = NOWHERE
+
+
+class Flow(ABC, Generic[V, C]):
+    """Calls in the order of execution, and what is known of their values."""
+
+    @abstractmethod
+    def back(self) -> Iterator[Step[C, V]]:
+        """The calls, the last one first."""
+
+    @abstractmethod
+    def stop(self, value: V) -> Cut[V, C] | None:
+        """Why no gradient flows into *value* although one arrives, or None."""
+
+    @abstractmethod
+    def passes_stops_on(self, call: C) -> bool:
+        """Whether what *call* makes stops gradients only because all that it reads does."""
+
+    @abstractmethod
+    def name(self, value: V) -> str:
+        """What people call the value."""
+
+    @abstractmethod
+    def dtype(self, value: V) -> str:
+        """The type of its elements."""
+
+    @abstractmethod
+    def made_at(self, value: V) -> Location:
+        """Where it was made."""
+
+    @abstractmethod
+    def call_type(self, call: C) -> str:
+        """The type of the operator."""
+
+    @abstractmethod
+    def called_at(self, call: C) -> Location:
+        """Where the user's program called the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason(Generic[V, C]):
+    """A verdict on one value; *cut* says where its path ends."""
+
+    verdict: Verdict
+    value: V
+    flow: Flow[V, C]
+    cut: Cut[V, C] | None = None
+
+    @property
+    def location(self) -> Location:
+        """The user's line that ends the path; of an uncut value, where it was made."""
+        cut = self.cut
+        if cut is not None and cut.at:
+            return cut.at
+        if cut is None or (cut.call is None and same(cut.value, self.value)):
+            return self.flow.made_at(self.value)
+        return self.flow.called_at(cut.call) if cut.call is not None else self.flow.made_at(cut.value)
+
+    @property
+    def text(self) -> str:
+        """``cut: stop_gradient of tmp_3, model.py:14``: the reason in a few words."""
+        cut, flow = self.cut, self.flow
+        if self.verdict is Verdict.FROZEN:
+            return FROZEN
+        if cut is None:
+            return _SHORT.get(self.verdict, str(self.verdict.value))
+        what = _SHORT.get(cut.verdict, str(cut.verdict.value))
+        if cut.verdict is Verdict.INTEGER:
+            what = f"{flow.dtype(cut.value)} has no gradient"
+        if same(cut.value, self.value) and not cut.at_input:
+            return f"cut: {what}"
+        place = source.short(self.location)
+        at = f", {place}" if place else ""
+        if cut.verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None:
+            of = f" for {flow.name(cut.value)}" if cut.at_input else ""
+            return f"cut: {flow.call_type(cut.call)} has no gradient{of}{at}"
+        if cut.verdict is Verdict.NO_GRAD_SET:
+            return f"cut: {what} at {flow.name(cut.value)}{at}"
+        return (
+            f"cut: {what} of {flow.name(cut.value)}{at}" if cut.verdict is Verdict.STOP_GRADIENT else f"cut: {what}{at}"
+        )
+
+
+FROZEN = "frozen (trainable=False)"
+_SHORT = {Verdict.NO_GRAD_SET: "no_grad_set", Verdict.UNUSED: "unused", Verdict.NON_DIFFERENTIABLE: "no gradient"}
+
+
+class Reasons(Generic[V, C]):
+    """What a backward pass reaches, and why it does not reach the rest.
+
+    Args:
+        flow: the calls of the forward pass.
+        targets: where the backward pass starts.
+    """
+
+    def __init__(self, flow: Flow[V, C], targets: Iterable[V]) -> None:
+        self.flow = flow
+        self.asked = dict.fromkeys(targets)
+        self.used: set[V | None] = set()
+        self.depends: set[V | None] = {None, *self.asked}
+        self.reached: set[V | None] = {None}
+        self.cuts: dict[V, Cut[V, C]] = {}
+        self.via: dict[V, tuple[C, V]] = {}
+        """Value -> the call that leads from it to the targets, and the result that does; along the cut, if any."""
+        for value in self.asked:
+            stop = flow.stop(value)
+            if stop is None:
+                self.reached.add(value)
+            else:
+                self.cuts[value] = stop
+        self._walk()
+
+    def _walk(self) -> None:
+        depends, reached, cuts, via = self.depends, self.reached, self.cuts, self.via
+        stop, used = self.flow.stop, self.used
+        for call, read, written, passes, takes in self.flow.back():
+            if depends.isdisjoint(written):
+                used.update(read)
+                continue
+            if reached.issuperset(read):
+                continue
+            onto = written[0]
+            if not (onto in reached and takes[0]):
+                if len(written) > 1:
+                    onto = self._through(written, takes)
+                if onto not in reached or len(written) == 1:
+                    self._inherit(call, read, onto)
+                    continue
+            depends.update(read)
+            for value, passed in zip(read, passes, strict=False):
+                if value in reached:
+                    continue
+                cut = stop(value)  # type: ignore[arg-type]
+                if cut is None and passed:
+                    reached.add(value)
+                    via[value] = call, onto  # type: ignore[index]
+                    if cuts:
+                        cuts.pop(value, None)  # type: ignore[arg-type]
+                elif value not in cuts:
+                    assert value is not None
+                    cuts[value] = cut or Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
+                    via[value] = call, onto
+
+    def _through(self, written: Sequence[V], takes: Sequence[bool]) -> V:
+        """The result through which gradients come; if there is none, one that is cut, or that something depends on."""
+        reached, cuts, depends = self.reached, self.cuts, self.depends
+        for w, taken in zip(written, takes, strict=False):
+            if taken and w in reached:
+                return w
+        for found in (cuts, depends):
+            for w in written:
+                if w in found and w not in reached:
+                    return w
+        return next(w for w in written if w in depends)
+
+    def _inherit(self, call: C, read: Sequence[V | None], onto: V) -> None:
+        """No gradient comes to *call*: what it reads and nobody has met is cut where its result is."""
+        depends, cuts = self.depends, self.cuts
+        new = [v for v in read if v not in depends]
+        if not new:
+            return
+        depends.update(new)
+        inherited = cuts.get(onto)
+        if inherited is None:
+            inherited = Cut(Verdict.NON_DIFFERENTIABLE, onto, call)
+            passed_on = False
+        else:
+            # An output stopped only because all inputs are: what stopped those is the reason.
+            passed_on = (
+                inherited.call is call
+                and inherited.verdict in (Verdict.STOP_GRADIENT, Verdict.NON_DIFFERENTIABLE)
+                and self.flow.passes_stops_on(call)
+            )
+        for value in new:
+            assert value is not None
+            cuts[value] = (self.flow.stop(value) or inherited) if passed_on else inherited
+            self.via[value] = call, onto
+
+    def of(self, value: V) -> Reason[V, C]:
+        """The verdict on *value*."""
+        flow = self.flow
+        if value in self.reached:
+            return Reason(Verdict.OK, value, flow)
+        if value not in self.used and value not in self.depends:
+            return Reason(Verdict.UNUSED, value, flow)
+        if value not in self.depends:
+            return Reason(Verdict.NO_PATH, value, flow)
+        cut = self.cuts[value]
+        return Reason(cut.verdict, value, flow, cut)
+
+    # -- around a verdict -----------------------------------------------------------------------------------------
+
+    def path(self, value: V) -> list[tuple[V, C | None]]:
+        """The way from *value* to a target: each value with the call that leads on from it; None at the target."""
+        found: list[tuple[V, C | None]] = []
+        while value in self.via:
+            call, onto = self.via[value]
+            found.append((value, call))
+            value = onto
+        return [*found, (value, None)]
+
+    def behind(self, cut: Cut[V, C]) -> set[V | None]:
+        """Every value that what was cut off is computed from, itself included."""
+        found: set[V | None] = {cut.value}
+        for call, read, written, _, _ in self.flow.back():
+            if (call is cut.call and not cut.at_input and cut.value in set(written)) or not found.isdisjoint(written):
+                found.update(read)
+        return found
+
+    def frontier(self, value: V) -> list[V]:
+        """What is computed from *value* and read by nobody: where its part of the graph ends without the loss."""
+        inside = {value}
+        last: dict[V, None] = {value: None}
+        for _, read, written, _, _ in reversed(list(self.flow.back())):
+            if not inside.isdisjoint(read):
+                inside.update(written)
+                for v in read:
+                    if v is not None:
+                        last.pop(v, None)
+                last.update(dict.fromkeys(written))
+        return list(last)

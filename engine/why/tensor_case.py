@@ -1,0 +1,246 @@
+"""The case of a program of dynamic mode: its last loss, its leaves, and what became of their gradients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..eager.journal import Call, Event, Journal
+from ..eager.tensor import Keep, Tensor
+from ..source import Location
+from .answers import CUT, Answer
+from .case import Case, Subject
+from .of_journal import explain_tensors
+from .passes import over_tape
+from .reasons import Reason
+from .slopes import Slopes, Use
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A tensor that people know by a name.
+
+    Attributes:
+        made: where it was made.
+    """
+
+    tensor: Tensor
+    shown: str
+    made: Location
+
+
+class TensorCase(Case[int, Call]):
+    """What a program of dynamic mode recorded.
+
+    Args:
+        journal: kept while it ran.
+        loss: the last loss.
+        known: the tensors that have names.
+        constants: tensors through which no gradient flows.
+        chosen: what is asked about; by default the parameters, or the leaves that take gradients where there are none.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        loss: Tensor,
+        loss_name: str,
+        known: Sequence[Named],
+        constants: Sequence[Tensor] = (),
+        chosen: Sequence[Tensor] | None = None,
+    ) -> None:
+        self.journal = journal
+        self.loss = loss
+        self.loss_name = loss_name
+        self.known = {k.tensor: k for k in known}
+        self.constants = constants
+        names = [(k.tensor, k.shown, k.made) for k in known]
+        self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
+        leaves = [k.tensor for k in known if k.tensor.node is None]
+        parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
+        self.usual = parameters or [t for t in leaves if not t.stop_gradient]
+        self.held = self.usual if chosen is None else list(chosen)
+        self._keep = [journal.number(t) for t in chosen or ()]
+        self._slopes: Slopes[int, Call] | None = None
+
+    def subjects(self) -> list[Subject[int]]:
+        return [self.subject(t) for t in self.held]
+
+    def parameters(self) -> list[Subject[int]]:
+        return [self.subject(t) for t in self.usual]
+
+    def subject(self, t: Tensor) -> Subject[int]:
+        """*t* as something that is asked about."""
+        known = self.known.get(t)
+        parameter = bool(getattr(t, "is_parameter", False))
+        name = known.shown if known is not None else t.name
+        return Subject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
+
+    def reason(self, subject: Subject[int]) -> Reason[int, Call]:
+        found = self._reasons.of_tensor(subject.held)
+        if found.verdict is Verdict.FROZEN and self.loss.stop_gradient:
+            return replace(found, verdict=Verdict.STOP_GRADIENT)  # nobody freezes everything on purpose
+        return found
+
+    def target_name(self) -> str:
+        return self.loss_name
+
+    def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
+        """Names count the calls that the loss depends on; calls of other steps have no number."""
+        inside = self.reasons.depends
+        counts: Counter[str] = Counter()
+        numbers: dict[int, str] = {}
+        wanted = {c.time: c for c in calls}
+        for call in self.journal.calls:
+            if not inside.isdisjoint(call.writes):
+                if call.time in wanted:
+                    numbers[call.time] = f"{call.type}.{counts[call.type]}"
+                counts[call.type] += 1
+        return {id(c): numbers.get(c.time, c.type) for c in wanted.values()}
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def slopes(self) -> Slopes[int, Call] | None:
+        if self.loss.stop_gradient:
+            return None
+        if self._slopes is None:
+            self._slopes = over_tape(self.journal, self.loss, self.constants, self._keep)
+        return self._slopes
+
+    def culprit_is_trained(self, use: Use[int, Call], position: int) -> bool:
+        value = use.call.reads[position]
+        known = next((k for t, k in self.known.items() if t.node is None and self.journal.number(t) == value), None)
+        if known is None or value is None or self._slopes is None or known.tensor.stop_gradient:
+            return False
+        return not self._slopes.is_dead(value)
+
+    def loss_is_zero(self) -> bool:
+        return not np.any(self.loss.array)
+
+    # -- beside the graph -----------------------------------------------------------------------------------------
+
+    def also(self, subject: Subject[int], answer: Answer) -> Answer:
+        t: Tensor = subject.held
+        if answer.verdict is Verdict.DETACHED:
+            return self._round(subject, answer)
+        if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH) and t.node is not None:
+            return self._assigned(subject, answer)
+        if answer.verdict is not Verdict.OK and not answer.verdict.is_zero:
+            return answer
+        if t.node is not None:
+            return answer if answer.verdict.is_zero else self._not_retained(t, answer)
+        for look in (self._not_listed, self._cleared, self._accumulated):
+            found = look(subject, answer)
+            if found is not None:
+                return found
+        return answer
+
+    def _round(self, subject: Subject[int], answer: Answer) -> Answer:
+        """Say where values left for NumPy, and where they came back."""
+        back = self._reasons.round_trip(subject.value) if self._reasons.of(subject.value).cut is None else None
+        if back is None:
+            return answer
+        said = (
+            f"its values left the graph by {back.left.how}(), and a tensor made of plain values goes into the loss",
+        )
+        places = (("left", back.left.loc), ("probably back", back.entered))
+        name = self.reasons.flow.name(subject.value)
+        path = (self.loss_name, "…", CUT, f".{back.left.how}()", "…", name)
+        return replace(answer, said=said, path=path, places=places)
+
+    def _assigned(self, subject: Subject[int], answer: Answer) -> Answer:
+        """A result that nobody used: where it was made after backward, a leaf of that name was replaced."""
+        made = self._reasons.flow.maker.get(subject.value)
+        added = [e.time for events in self.journal.events.values() for e in events if e.kind == "added"]
+        if made is None or not added or made.time < max(added):
+            return answer
+        return replace(
+            answer,
+            verdict=Verdict.NOT_RETAINED,
+            label=Verdict.NOT_RETAINED.value,
+            location=made.loc,
+            said=(f"it is no leaf: {made.type} made it after backward, and {subject.name} names that result now",),
+            advice=f"change it in place: {subject.name}.set_value(…) under no_grad(), or use an optimizer",
+        )
+
+    def _not_retained(self, t: Tensor, answer: Answer) -> Answer:
+        assert t.node is not None
+        hooks = (t.node.hooks or {}).get(t.index, {})
+        if any(isinstance(h, Keep) for h in hooks.values()):
+            return answer
+        return replace(
+            answer,
+            verdict=Verdict.NOT_RETAINED,
+            label=Verdict.NOT_RETAINED.value,
+            finding=True,
+            said=("a gradient flows through it and is not kept in .grad: it is a result, no leaf", *answer.said),
+            advice="call retain_grads() on it before backward, or ask paddle.grad for it",
+        )
+
+    def _events(self, value: int, *kinds: str) -> list[Event]:
+        return [e for e in self.journal.events.get(value, ()) if e.kind in kinds]
+
+    def _not_listed(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        listings = self.journal.listings
+        if not listings or not subject.is_parameter or any(subject.value in x.leaves for x in listings):
+            return None
+        if self._events(subject.value, "written"):
+            return None
+        last = listings[-1]
+        return replace(
+            answer,
+            verdict=Verdict.NOT_LISTED,
+            label=Verdict.NOT_LISTED.value,
+            finding=True,
+            said=(f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters",),
+            location=last.loc,
+            advice="give it to the optimizer, or set its stop_gradient if it is frozen on purpose",
+        )
+
+    def _cleared(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """The gradient was cleared between backward and the step that should have used it."""
+        events = self._events(subject.value, "added", "cleared", "step")
+        kinds = [e.kind for e in events]
+        if kinds[-1:] == ["cleared"] or "step" not in kinds:
+            kinds = kinds[: len(kinds) - kinds[::-1].index("step")] if "step" in kinds else []
+        if len(kinds) < 3 or kinds[-3:] != ["added", "cleared", "step"]:
+            return None
+        at = events[len(kinds) - 2]
+        return replace(
+            answer,
+            verdict=Verdict.CLEARED,
+            label=Verdict.CLEARED.value,
+            finding=True,
+            said=("its gradient is cleared after backward and before the optimizer's step, which then does nothing",),
+            location=at.loc,
+            advice="clear gradients after step(), or before backward()",
+        )
+
+    def _accumulated(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """Gradients of earlier steps were never cleared, although updates used them."""
+        count, updated, stale, used, last = 0, False, False, 0, None
+        for e in self._events(subject.value, "added", "cleared", "step", "written"):
+            if e.kind == "cleared":
+                count, updated, stale = 0, False, False
+            elif e.kind == "added":
+                count, last, stale = count + 1, e, updated
+            elif e.kind == "step" or count:
+                updated = count > 0
+                used = count if stale else used
+        if last is None or not used:
+            return None
+        count = used
+        label = f"accumulated over {count} backward calls without clearing"
+        return replace(
+            answer,
+            verdict=Verdict.ACCUMULATED,
+            label=label,
+            finding=True,
+            said=("an update between them used what earlier calls had left in .grad",),
+            location=last.loc,
+            advice="call clear_grad() after each step",
+        )

@@ -1,0 +1,43 @@
+"""The closed list of what can have become of a gradient."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Verdict(enum.Enum):
+    """What became of a tensor's gradient; the value is what people read."""
+
+    OK = "ok"
+    DETACHED = "detached"
+    NO_GRAD = "computed under no_grad"
+    STOP_GRADIENT = "stop_gradient"
+    NO_GRAD_SET = "in no_grad_set"
+    NOT_LISTED = "not in parameter_list"
+    UNUSED = "unused in forward"
+    NO_PATH = "used, but no path to the loss"
+    NON_DIFFERENTIABLE = "non-differentiable op"
+    INTEGER = "integer dtype"
+    NOT_RETAINED = "non-leaf, not retained"
+    PRUNED = "pruned branch"
+    FROZEN = "frozen on purpose"
+    DEAD_RELU = "zero: dead relu"
+    SATURATED = "zero: saturated"
+    TIMES_ZERO = "zero: multiplied by 0"
+    CLIPPED = "zero: clipped out of range"
+    CANCELLED = "zero: cancellation"
+    NOT_SELECTED = "zero: never selected"
+    AT_MINIMUM = "zero: the loss is at its minimum"
+    CLEARED = "zero: cleared before the step"
+    ACCUMULATED = "accumulated over backward calls without clearing"
+    FREED = "freed graph"
+    OVERWRITTEN = "overwritten in place"
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there is a gradient, and it is zero."""
+        return self.value.startswith("zero")
+
+
+INTENDED = frozenset({Verdict.OK, Verdict.FROZEN, Verdict.AT_MINIMUM})
+"""Verdicts that are no finding: nothing is wrong, or someone wanted it so."""

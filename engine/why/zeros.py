@@ -1,0 +1,236 @@
+"""Why an operator gives a zero gradient although one arrives: what its values say.
+
+One table says what kind of zero an operator can make; the numbers in the explanation are those of the forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..rows import RowArray
+from .verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Killer:
+    """What makes a gradient zero.
+
+    Attributes:
+        share: how much of it, in percent, where the verdict is about a share.
+        said: the explanation, with numbers.
+        culprit: position among what the call read of the operand that is zero, if that is the cause.
+    """
+
+    verdict: Verdict
+    said: str
+    share: float | None = None
+    culprit: int | None = None
+
+    @property
+    def label(self) -> str:
+        """``zero: dead relu 100 %``."""
+        share = "" if self.share is None else f" {self.share:.3g} %"
+        return f"{self.verdict.value}{share}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """An operator at the moment of the zero.
+
+    Attributes:
+        inputs, outputs: slot -> array, as far as the gradient rule reads it.
+        slot: the input slot whose gradient is zero.
+        operands: for each flat input, its slot.
+        strongest: the largest element of the gradient that arrives.
+        given: whether the operator gave a gradient at all.
+    """
+
+    type: str
+    attrs: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    slot: str
+    operands: tuple[str, ...]
+    strongest: float
+    given: bool
+
+
+def killer(scene: Scene) -> Killer:
+    """What made the gradient zero (or None) in *scene*."""
+    if scene.type in _BRANCHES:
+        return _BRANCHES[scene.type]
+    if not scene.given:
+        what = scene.type.removeprefix("PyLayer_")
+        said = f"{what}.backward returned None" if what != scene.type else f"{what} gives this input no gradient"
+        return Killer(Verdict.NON_DIFFERENTIABLE, said)
+    if scene.type.startswith("PyLayer_"):
+        return Killer(Verdict.TIMES_ZERO, f"{scene.type.removeprefix('PyLayer_')}.backward returned zeros")
+    return _KINDS.get(scene.type, _other)(scene)
+
+
+def cancels(type_: str) -> bool:
+    """Whether the gradient of such an operator is a difference that can leave nothing but rounding errors."""
+    return type_ in _DIFFERENCES
+
+
+def _range(a: Any) -> str:
+    return f"in [{float(np.min(a)):.3g}, {float(np.max(a)):.3g}]" if a is not None and np.size(a) else ""
+
+
+def _percent(mask: Any) -> float:
+    return 100.0 * float(np.mean(mask)) if np.size(mask) else 0.0
+
+
+def _array(found: Mapping[str, Any], *slots: str) -> Any:
+    for slot in slots:
+        a = found.get(slot)
+        if a is not None and not isinstance(a, (list, tuple, RowArray)):
+            return a
+    return None
+
+
+def _relu(scene: Scene) -> Killer:
+    out, x = _array(scene.outputs, "Out"), _array(scene.inputs, "X")
+    values = out if out is not None else x
+    dead = 100.0 if values is None else _percent(values <= 0)
+    top = float(scene.attrs.get("threshold", 6.0)) if scene.type == "relu6" else np.inf
+    if values is not None and dead < 100.0 and _percent((values <= 0) | (values >= top)) == 100.0 and dead < 50.0:
+        return Killer(Verdict.CLIPPED, f"every input is outside (0, {top:g})", 100.0)
+    inside = f", inputs {_range(x)}" if x is not None else ""
+    if dead == 100.0:
+        return Killer(Verdict.DEAD_RELU, f"every output of {scene.type} is 0{inside}", dead)
+    return Killer(
+        Verdict.DEAD_RELU,
+        f"{dead:.3g} % of the outputs of {scene.type} are 0, where gradients arrive all{inside}",
+        dead,
+    )
+
+
+def _clip(scene: Scene) -> Killer:
+    x = _array(scene.inputs, "X")
+    if x is None:
+        x = _array(scene.outputs, "Out")
+    low, high = (scene.attrs.get(a) for a in ("min", "max")) if "min" in scene.attrs else (None, None)
+    if low is None:
+        low, high = scene.attrs.get("t_min"), scene.attrs.get("t_max")
+    limits = f" [{low:g}, {high:g}]" if low is not None and high is not None else " its range"
+    return Killer(Verdict.CLIPPED, f"every input of {scene.type} is outside{limits}: {_range(x)}".rstrip(": "), 100.0)
+
+
+def _saturated(scene: Scene) -> Killer:
+    out, x = _array(scene.outputs, "Out", "Softmax", "Y"), _array(scene.inputs, "X", "Logits")
+    if scene.type in ("softmax", "log_softmax", "softmax_with_cross_entropy"):
+        axis = int(scene.attrs.get("axis", -1))
+        if out is not None and out.ndim and out.shape[axis] == 1:
+            return Killer(Verdict.SATURATED, f"{scene.type} over an axis of one element is constant")
+        if out is not None and scene.type == "softmax" and float(np.max(out)) < 1.0:
+            return Killer(Verdict.CANCELLED, "the outputs of softmax sum to 1 whatever its inputs are")
+    shown = f"outputs {_range(out)}" if out is not None else f"inputs {_range(x)}" if x is not None else ""
+    return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {shown}".rstrip(": "))
+
+
+def _normalised(scene: Scene) -> Killer:
+    return Killer(
+        Verdict.CANCELLED,
+        f"what {scene.type} gives has the same sum whatever its input is, and only that counts",
+    )
+
+
+def _product(scene: Scene) -> Killer:
+    """One factor is zero: another operand, or the gradient's own (the square of zero)."""
+    mine = scene.slot
+    for i, slot in enumerate(scene.operands):
+        other = _array(scene.inputs, slot)
+        if slot != mine and other is not None and not np.any(other):
+            return Killer(Verdict.TIMES_ZERO, f"the other operand ({slot}) is 0 everywhere", culprit=i)
+    own = _array(scene.inputs, mine)
+    for i, slot in enumerate(scene.operands):
+        other = _array(scene.inputs, slot)
+        if slot != mine and other is not None:
+            zero = _percent(other == 0)
+            if zero > 0:
+                said = f"the other operand ({slot}) is 0 in {zero:.3g} % of its elements, where gradients arrive"
+                return Killer(Verdict.TIMES_ZERO, said, culprit=i)
+    if own is not None and not np.any(own):
+        return Killer(Verdict.TIMES_ZERO, f"the input of {scene.type} is 0 everywhere")
+    return Killer(Verdict.TIMES_ZERO, f"{scene.type} multiplies by 0 there")
+
+
+def _scale(scene: Scene) -> Killer:
+    return Killer(Verdict.TIMES_ZERO, "the factor of scale is 0")
+
+
+def _dropout(scene: Scene) -> Killer:
+    p = float(scene.attrs.get("dropout_prob", 0.0))
+    return Killer(Verdict.TIMES_ZERO, f"dropout with p = {p:g} dropped everything")
+
+
+def _selected(scene: Scene) -> Killer:
+    return Killer(Verdict.NOT_SELECTED, f"{scene.type} takes no element of it on the way to the loss")
+
+
+def _steps(scene: Scene) -> Killer:
+    return Killer(
+        Verdict.NON_DIFFERENTIABLE, f"{scene.type} is constant between its steps: its gradient is 0 everywhere"
+    )
+
+
+def _cast(scene: Scene) -> Killer:
+    return Killer(Verdict.INTEGER, "cast to integers: what arrives is rounded to 0")
+
+
+def _other(scene: Scene) -> Killer:
+    return Killer(Verdict.TIMES_ZERO, f"the gradient of {scene.type} is 0 for these values")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+JOINS = _names("concat stack reshape2 transpose2 squeeze2 unsqueeze2")
+"""Operators that pass all elements on: if one's gradient is zero, somebody else left it out."""
+
+SELECTS = _names(
+    "gather gather_nd slice strided_slice split index_select masked_select reduce_max reduce_min reduce_amax "
+    "reduce_amin max_pool2d_with_index pool2d top_k_v2 take_along_axis tril_triu unstack unbind"
+)
+"""Operators that leave elements out."""
+
+_BRANCHES = {
+    "conditional_block": Killer(Verdict.PRUNED, "its condition did not hold, so this branch did not run"),
+    "select_input": Killer(Verdict.PRUNED, "the result of another branch was taken"),
+    "while": Killer(Verdict.PRUNED, "no iteration of the loop that ran uses it"),
+}
+
+
+_SATURATING = _names(
+    "sigmoid tanh softmax log_softmax softmax_with_cross_entropy erf exp expm1 logsigmoid silu swish gelu elu selu "
+    "celu mish softplus softsign tan sigmoid_cross_entropy_with_logits bce_loss fused_softmax_mask_upper_triangle"
+)
+_PRODUCTS = _names(
+    "elementwise_mul elementwise_div elementwise_pow matmul_v2 mul bmm dot einsum conv2d depthwise_conv2d "
+    "conv2d_transpose pow square huber_loss addmm abs p_norm frobenius_norm squared_l2_norm"
+)
+_CHOICES = _names(
+    "where lookup_table_v2 masked_fill elementwise_max elementwise_min set_value scatter index_put put_along_axis "
+    "nll_loss pad pad3d"
+)
+_NORMS = _names("layer_norm batch_norm instance_norm group_norm")
+_DIFFERENCES = _NORMS | _names("softmax log_softmax softmax_with_cross_entropy")
+
+_KINDS: dict[str, Callable[[Scene], Killer]] = {
+    **dict.fromkeys(_names("relu relu6 leaky_relu prelu thresholded_relu"), _relu),
+    **dict.fromkeys(_names("clip brelu hard_sigmoid hard_swish hard_shrink softshrink clip_by_norm"), _clip),
+    **dict.fromkeys(_SATURATING, _saturated),
+    **dict.fromkeys(_NORMS, _normalised),
+    **dict.fromkeys(_PRODUCTS, _product),
+    **dict.fromkeys(SELECTS | JOINS | _CHOICES, _selected),
+    **dict.fromkeys(_names("floor ceil round sign argsort"), _steps),
+    "scale": _scale,
+    "dropout": _dropout,
+    "cast": _cast,
+}

@@ -1,0 +1,14 @@
+# symptom  no gradients after the evaluation
+# cause    set_grad_enabled(False) is never undone
+# command  why
+# verdict  computed under no_grad
+# line     loss = net(x).square().mean()
+import paddle
+from paddle import nn
+
+net = nn.Linear(4, 1)
+x = paddle.randn([2, 4])
+paddle.set_grad_enabled(False)
+score = net(x).mean()
+loss = net(x).square().mean()
+paddle.set_grad_enabled(True)
