@@ -27,10 +27,6 @@ def encoded(content: Content) -> bytes:
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 
 
-def _encoded(text: str | bytes) -> bytes:
-    return text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
-
-
 def make_folder(path: str) -> None:
     """Create a folder with its parents; raises :class:`CommandError` when that cannot be done."""
     if not path:

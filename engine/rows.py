@@ -6,7 +6,6 @@ that leaves the other rows as they are stays with the rows, so that its cost fol
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -240,7 +239,7 @@ def _row_by_row(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     for v in inputs:
         if not isinstance(v, SelectedRows) and np.size(v) != 1:
             return None
-    if not all(operator.is_(t.rows, first.rows) or np.array_equal(t.rows, first.rows) for t in tables[1:]):
+    if not all(t.rows is first.rows or np.array_equal(t.rows, first.rows) for t in tables[1:]):
         return None
     if ufunc.nout != 1:
         return None

@@ -30,12 +30,8 @@ def disable_static() -> None:
     _static.set(False)
 
 
-static_mode = _static.get
-"""The same as :func:`in_static_mode`, for where every call counts."""
-
-
-def in_static_mode() -> bool:
-    return _static.get()
+in_static_mode = _static.get
+"""Whether programs are built instead of computing at once."""
 
 
 def require_static(function: str) -> None:

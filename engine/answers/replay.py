@@ -318,7 +318,6 @@ class Replay:
                         touched.add(r.leaf)
         touched.update(r.leaf for r in trace.results if isinstance(r, LeafRef))
         self.reached = [leaf for leaf in chosen if leaf in touched]
-        self._live = live
         self._code = [(i, trace.entries[i], _kernel(trace.entries[i])) for i in reversed(order)]
         self._constants: dict[tuple[int, int, int], Any] = {}
 

@@ -13,7 +13,7 @@ from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.state import static_mode
+from gradtool.engine.state import in_static_mode
 from gradtool.engine.value import AnyTensor
 
 from ._remembered import computed
@@ -47,7 +47,7 @@ def apply(
         ModeError: a variable in dynamic mode, or a tensor in static mode.
     """
     op = registry.by_type(op_type)
-    if not static_mode():
+    if not in_static_mode():
         return _computed(op, operands, attrs, outputs)
     padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
     fitted = []
@@ -86,7 +86,7 @@ def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
     key = name
 
     def function(x: Any, name: str | None = None) -> AnyTensor:
-        if isinstance(x, Tensor) and not static_mode():
+        if isinstance(x, Tensor) and not in_static_mode():
             recipe = recipes[op]
             return recipe.record(recipe.default, x)  # type: ignore[no-any-return]
         return apply(op.type, x, key=key, name=name)  # type: ignore[no-any-return]
@@ -105,7 +105,7 @@ def binary(name: str, op_type: str, general: Callable[[Any, Any, str | None], An
     op = registry.by_type(op_type)
 
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype == y.array.dtype and not static_mode():
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype == y.array.dtype and not in_static_mode():
             recipe = recipes[op]
             return recipe.record(recipe.default, x, y)  # type: ignore[no-any-return]
         return general(x, y, name)

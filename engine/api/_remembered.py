@@ -22,7 +22,7 @@ from gradtool.engine.eager.recipe import Call, Recipe
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.keys import REMEMBERED
 from gradtool.engine.spec import DType
-from gradtool.engine.state import static_mode
+from gradtool.engine.state import in_static_mode
 
 F = TypeVar("F", bound=Callable[..., Any])
 Plan = Callable[..., Any]
@@ -72,7 +72,7 @@ def remembered(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        if static_mode() or _noting() is not None:
+        if in_static_mode() or _noting() is not None:
             return function(*args, **named)
         tensors: list[Tensor] = []
         kinds: list[Any] = []  # two entries for each argument

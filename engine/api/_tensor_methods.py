@@ -64,7 +64,7 @@ def operator(
     op = registry.by_type(op_type)
     divides = op_type == "elementwise_div"  # the quotient of whole numbers is a floating-point number
     numbers: dict[float, Call] = {}
-    static_mode = state.static_mode
+    in_static_mode = state.in_static_mode
 
     def with_number(number: float) -> Call | None:
         """The operator with that number as its second operand; None where there is none such."""
@@ -88,13 +88,13 @@ def operator(
     def operate(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor):
             dtype = self.array.dtype
-            if dtype == other.array.dtype and not (divides and dtype.kind in "biu") and not static_mode():
+            if dtype == other.array.dtype and not (divides and dtype.kind in "biu") and not in_static_mode():
                 recipe = recipes[op]
                 if reverse:
                     return recipe.record(recipe.default, other, self)
                 return recipe.record(recipe.default, self, other)
         elif type(other) in (float, int):
-            if self.array.dtype.kind == "f" and not static_mode():
+            if self.array.dtype.kind == "f" and not in_static_mode():
                 call = numbers.get(other) or with_number(float(other))
                 if call is not None:
                     return call.recipe.record(call, self)

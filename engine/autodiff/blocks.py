@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from .. import names, source
 from ..errors import UnsupportedError
 from ..ir.blocks import reads, region, slot
-from ..ir.operator import Operator, each
+from ..ir.operator import Operator, each, mapped
 from ..ir.variable import Variable
 from ..ops import registry
 from .builder import Builder, Node
@@ -209,9 +209,7 @@ def _write_back(child: Builder, v: Variable, g: Variable) -> None:
         return
     child.taken.discard(total.name)
     op = child.ops[at]
-    op.outputs = tuple(
-        tuple(g if e is total else e for e in o) if isinstance(o, tuple) else g if o is total else o for o in op.outputs
-    )
+    op.outputs = mapped(op.outputs, lambda v: g if v is total else v)
 
 
 def _pylayer(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:

@@ -20,7 +20,7 @@ from ..errors import (
     VariableNotFound,
     did_you_mean,
 )
-from ..ir.operator import Operator, each
+from ..ir.operator import Operator, each, mapped
 from ..ir.program import Block
 from ..ir.variable import Variable
 from ..spec import UNKNOWN, Shape, TensorSpec
@@ -344,14 +344,7 @@ def _inferred(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -
         return None
     if op.op.forward is not None:
         return None
-    operands = [
-        tuple(None if e is None else specs[values.version_read(op, e)] for e in v)
-        if isinstance(v, tuple)
-        else None
-        if v is None
-        else specs[values.version_read(op, v)]
-        for v in op.inputs
-    ]
+    operands = [*mapped(op.inputs, lambda v: specs[values.version_read(op, v)])]
     operands += [() if s.many else None for s in op.op.inputs[len(operands) :]]
     try:
         found = op.op.infer_specs(operands, op.attrs)

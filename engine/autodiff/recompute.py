@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import names
 from ..ir import roles
-from ..ir.operator import Operands, Operator, each, intern_attrs
+from ..ir.operator import Operands, Operator, each, intern_attrs, mapped
 from ..ir.variable import Variable
 from ..ops import registry
 from ..ops.opdef import Trait
@@ -139,13 +139,13 @@ class Recomputation:
                 name = names.recomputed(names.old_version(v.name, value[1]), segment.number)
             return Variable(builder.block, builder.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
 
-        inputs = _each(given, source)
+        inputs = mapped(given, source)
         before = builder.known.repetition(op, attrs, inputs)
         if before is not None:
             outputs = before.outputs
         else:
             # Also what is held is written to a name of its own: running statistics must not move twice.
-            outputs = _each(op.outputs, copy)
+            outputs = mapped(op.outputs, copy)
             builder.ops.append(
                 Operator(
                     builder.block,
@@ -180,13 +180,6 @@ class _Segment:
         self.number = number
         self.ops = ops
         self.copies: Copies = {}
-
-
-def _each(operands: Operands, change: Any) -> Operands:
-    return tuple(
-        tuple(None if e is None else change(e) for e in v) if isinstance(v, tuple) else None if v is None else change(v)
-        for v in operands
-    )
 
 
 def places(

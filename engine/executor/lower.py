@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from .. import names, source
 from ..collector import paused_gc
 from ..errors import ExecutionError, FeedError, FetchError, did_you_mean
-from ..ir.operator import Operator
+from ..ir.operator import Operator, mapped
 from ..ir.program import Program
 from ..ir.variable import DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
 from ..ops.opdef import Trait
 from . import control, effects, passes
 from .plan import Instruction, Plan
+
+_SPEC = attrgetter("spec")
 
 
 def lower(
@@ -151,7 +154,7 @@ class Lowering:
         wanted = _wanted(op) if op.op.forward is not None else None
         kernel = effects.kernel(op) if op.op.has_effect else None
         if kernel is None:
-            kernel = backend.bind(op.op, op.attrs, wanted, _specs(op.inputs), _specs(op.outputs))
+            kernel = backend.bind(op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC))
         if arrange is not None:
             kernel = arrange(kernel)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
@@ -185,11 +188,6 @@ def _flat(operands: Sequence[Any]) -> list[Variable | None]:
     for v in operands:
         flat.extend(v) if isinstance(v, tuple) else flat.append(v)
     return flat
-
-
-def _specs(operands: Sequence[Any]) -> list[Any]:
-    """The specs of variables, in the same nesting."""
-    return [tuple(e and e.spec for e in v) if isinstance(v, tuple) else None if v is None else v.spec for v in operands]
 
 
 def _wanted(op: Operator) -> list[list[bool]]:

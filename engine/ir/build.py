@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from .. import names, source, state
@@ -11,9 +12,11 @@ from ..ops import registry
 from ..ops.opdef import OpDef, Slot
 from ..spec import TensorSpec
 from . import renew
-from .operator import Operands, Operator, each
+from .operator import Operands, Operator, each, mapped
 from .program import Block
 from .variable import Variable
+
+_SPEC = attrgetter("spec")
 
 
 class MissingInput(OperatorError, AssertionError):
@@ -22,12 +25,8 @@ class MissingInput(OperatorError, AssertionError):
 
 def infer(op: OpDef, inputs: Operands, attrs: Mapping[str, Any]) -> tuple[Any, ...]:
     """The output specs that the definition gives for these input variables."""
-    specs: list[Any] = [
-        tuple(None if e is None else e.spec for e in v) if isinstance(v, tuple) else None if v is None else v.spec
-        for v in inputs
-    ]
-    specs += [() if s.many else None for s in op.inputs[len(inputs) :]]
-    return op.infer_specs(specs, attrs)
+    absent = [() if s.many else None for s in op.inputs[len(inputs) :]]
+    return op.infer_specs([*mapped(inputs, _SPEC), *absent], attrs)
 
 
 def emit(

@@ -9,7 +9,7 @@ from typing import Any
 from ..collector import paused_gc
 from . import roles
 from .checking import checked
-from .operator import Operands, Operator
+from .operator import Operands, Operator, mapped
 from .program import Block, Program
 from .variable import Parameter, Variable
 
@@ -120,14 +120,7 @@ def _copy_op(
     for_test: bool,
 ) -> Operator:
     def move(operands: Operands) -> Operands:
-        return tuple(
-            tuple(None if e is None else twins[e] for e in v)
-            if isinstance(v, tuple)
-            else None
-            if v is None
-            else twins[v]
-            for v in operands
-        )
+        return mapped(operands, twins.__getitem__)
 
     attrs, outputs = op.attrs, move(op.outputs)
     if for_test and attrs.get("is_test") is False:

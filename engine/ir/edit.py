@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import NameClash, VariableNotFound, did_you_mean
 from .build import checked_op
-from .operator import Operands, Operator
+from .operator import Operands, Operator, mapped
 from .program import Block
 from .variable import Variable
 
@@ -87,11 +87,8 @@ def replaced(op: Operator, operands: Operands, old_name: str, new_name: str) -> 
     """*operands* with the variable called *new_name* in place of those called *old_name*."""
     new = op.block._var_recursive(new_name)
 
-    def swap(v: Variable | None) -> Variable | None:
-        return new if v is not None and v.name == old_name else v
-
     op.block.program.version += 1
-    return tuple(tuple(map(swap, v)) if isinstance(v, tuple) else swap(v) for v in operands)
+    return mapped(operands, lambda v: new if v.name == old_name else v)
 
 
 def rewrite(op: Operator, old_name: str, new_name: str) -> None:

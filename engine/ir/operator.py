@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import names, source
@@ -254,6 +254,20 @@ class Operator:
 
     def to_string(self, throw_on_error: bool = False) -> str:
         return repr(self)
+
+
+def mapped(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
+    """What *change* gives for the variables in *operands*, in the same nesting; empty places stay empty."""
+    return tuple(
+        [
+            tuple([None if e is None else change(e) for e in v])
+            if isinstance(v, tuple)
+            else None
+            if v is None
+            else change(v)
+            for v in operands
+        ]
+    )
 
 
 def each(operands: Operands) -> Iterator[Variable]:

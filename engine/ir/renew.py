@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from .. import names
 from ..ops import registry
 from ..source import NOWHERE
-from .operator import Operands, Operator, each
+from .operator import Operands, Operator, each, mapped
 from .program import Block, Program
 from .variable import Variable
 
@@ -76,14 +76,7 @@ def _replace(op: Operator, table: Mapping[Variable, Variable]) -> None:
 
 
 def _moved(operands: Operands, table: Mapping[Variable, Variable]) -> Operands:
-    return tuple(
-        tuple(v if v is None else table.get(v, v) for v in value)
-        if isinstance(value, tuple)
-        else value
-        if value is None
-        else table.get(value, value)
-        for value in operands
-    )
+    return mapped(operands, lambda v: table.get(v, v))
 
 
 def in_program(v: Variable) -> tuple[Variable, Loop | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import BackendError, DtypeError, GradtoolError, ModeError, UsageError
@@ -14,9 +14,9 @@ from gradtool.engine.spec import dtype as dtype_of
 class Convertible:
     """The part of :class:`Layer` that changes the dtype of what it holds."""
 
-    def sublayers(self, include_self: bool = False) -> list[Any]:
-        """Defined by :class:`Layer`."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # defined by Layer
+
+        def sublayers(self, include_self: bool = False) -> list[Any]: ...
 
     def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Self:
         """Change floating parameters and buffers, of the layers below it too, to *dtype*; returns the layer.

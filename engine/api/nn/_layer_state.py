@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from gradtool.engine.eager.tensor import HookHandle, Tensor
 class Stateful:
     """The part of :class:`Layer` that collects and restores its state."""
 
-    def named_sublayers(self, prefix: str = "", include_self: bool = False) -> Iterator[tuple[str, Any]]:
-        """Defined by :class:`Layer`."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # defined by Layer
+
+        def named_sublayers(self, prefix: str = "", include_self: bool = False) -> Iterator[tuple[str, Any]]: ...
 
     def state_dict(
         self,

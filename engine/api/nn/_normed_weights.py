@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class DimError(UsageError, AssertionError):
     """A dimension that the weight does not have (Paddle raises AssertionError)."""
 
 
-class _Computed:
+class _Computed(ABC):
     """The hook that computes a weight; the layer keeps it, to find it again."""
 
     kind: str
@@ -41,8 +42,9 @@ class _Computed:
     def __call__(self, layer: Layer, inputs: Any) -> None:
         object.__setattr__(layer, self.name, self.weight(layer))
 
+    @abstractmethod
     def weight(self, layer: Layer) -> Any:
-        raise NotImplementedError
+        """The weight, from the parameters that *layer* has in its place."""
 
     def attach(self, layer: Layer) -> None:
         self.handle = layer.register_forward_pre_hook(self)
