@@ -152,9 +152,9 @@ def executed(request: Request) -> Iterator[Loaded]:
 
 
 def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
-    from gradtool._journal import keeping_journal
+    from gradtool.engine.eager.journal import keeping
 
-    return keeping_journal(request.spared)
+    return keeping(request.spared)
 
 
 @contextlib.contextmanager

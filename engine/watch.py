@@ -1,7 +1,7 @@
-"""Step events: what computes and what runs backward, told to whoever watches.
+"""What happens while a model runs, told to whoever watches: steps, and what becomes of tensors.
 
 ==============  ============================================================================================
-event           when
+step            when
 ==============  ============================================================================================
 ``Step``        an operator of a static program was computed (``engine/executor/plan.py``)
 ``Computed``    an operator was computed on tensors of dynamic mode, recorded or not
@@ -10,9 +10,29 @@ event           when
 ``Ended``       the backward pass is over, or failed
 ==============  ============================================================================================
 
-An event holds the arrays themselves, not copies: a watcher looks at them at once, or copies what it wants to keep. The
-engine knows nothing of what watchers do. It costs nothing while nobody watches: kernels are bound anew when watching
-begins and when it ends, and a pass looks once whether there is a watcher.
+==============  ============================================================================================
+of tensors      when
+==============  ============================================================================================
+``Made``        a tensor was made of plain values
+``Called``      an operator was called: the tensors that it took and gave
+``Applied``     a PyLayer was called and recorded
+``Copied``      a tensor got the values of others without a way back: ``detach``, ``to_tensor``, ``paddle.grad``
+``Left``        the values of a tensor went to Python or NumPy
+``Written``     the values of a tensor were overwritten
+``Cutting``     gradients are about to be cut off; a true answer spares them
+``Added``       backward added to the ``.grad`` of a leaf
+``Cleared``     the ``.grad`` of a tensor was cleared
+``Listed``      an optimizer was made for some parameters
+``Updating``    an optimizer begins to update parameters
+``Updated``     it is done, or failed
+==============  ============================================================================================
+
+An event holds the arrays and tensors themselves, not copies: a watcher looks at them at once, or copies what it wants
+to keep; whoever keeps a tensor keeps the graph behind it. The engine knows nothing of what watchers do.
+
+It costs nothing while nobody watches. What is called for every operator is put in place when watching begins and taken
+out when it ends (:func:`when_switched`), a pass looks once whether there is a watcher, and what is left asks a global
+variable: ``if watch.noting: watch.note(...)``.
 """
 
 from __future__ import annotations
@@ -90,54 +110,200 @@ class Ended:
     """The backward pass that began last is over."""
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A tensor was made of plain values: no operator computed it."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """An operator was called on tensors.
+
+    Attributes:
+        operands: one per slot: a tensor, a list of them, or None; slots at the end may be left out.
+        results: likewise, one per output.
+    """
+
+    op: OpDef
+    operands: tuple[Any, ...]
+    results: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A PyLayer was called and stands on the tape; its results have not got their places there yet.
+
+    Attributes:
+        inputs: the tensors among its arguments.
+        outputs: the tensors that it gave.
+        taken: for each of these, whether gradients come back through it.
+    """
+
+    node: GradNode
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    taken: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """*made* got the values of the *given* tensors without a way back."""
+
+    how: str
+    given: tuple[Tensor, ...]
+    made: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The values of a tensor left for Python.
+
+    Attributes:
+        how: the method.
+        into: the tensor that took them, where they went straight into one.
+    """
+
+    how: str
+    tensor: Tensor
+    into: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The values of a tensor were overwritten by those of an array."""
+
+    tensor: Tensor
+    array: Any
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """Gradients are about to be cut off. If a watcher's answer is true, nothing is cut.
+
+    Attributes:
+        how: ``detach``, ``no_grad``, or the attribute that is set: ``stop_gradient``, ``trainable``.
+        tensor: the tensor that it happens to; None for a call under ``no_grad``.
+    """
+
+    how: str
+    tensor: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Backward added to the ``.grad`` of a leaf."""
+
+    leaf: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The ``.grad`` of a tensor was set to zeros or removed."""
+
+    how: str
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An optimizer was made for *tensors*."""
+
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Updating:
+    """An optimizer begins to update *tensors*."""
+
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """The optimizer that began last is done."""
+
+
 Watcher = Callable[[Any], object]
-"""Called with each event. Where a tape's backward pass is stepped through, a true result pauses it."""
+"""Called with each event. Where a tape's backward pass is stepped through, a true result pauses it; a true answer to
+:class:`Cutting` spares what was to be cut."""
 
 _watcher: ContextVar[Watcher | None] = ContextVar("gradtool_watcher", default=None)
+_tensor_watcher: ContextVar[Watcher | None] = ContextVar("gradtool_tensor_watcher", default=None)
 
 watcher = _watcher.get
-"""Who watches, or None."""
+"""Who watches the steps, or None."""
 
 _on_switch: list[Callable[[], None]] = []
 _watching = 0
+noting = 0
+"""How many in this process watch what becomes of tensors."""
 
 
 def is_watched() -> bool:
-    """Whether anyone in this process watches."""
+    """Whether anyone in this process watches the steps."""
     return _watching > 0
 
 
 def when_switched(act: Callable[[], None]) -> Callable[[], None]:
-    """Have *act* called when the first watcher comes and when the last has gone."""
+    """Have *act* called when the first watcher of either kind comes and when the last has gone."""
     _on_switch.append(act)
     return act
 
 
+def note(event: Any) -> object:
+    """Tell who watches what becomes of tensors; the answer, None where nobody does."""
+    by = _tensor_watcher.get()
+    return None if by is None else by(event)
+
+
 @contextmanager
-def watched(by: Watcher) -> Iterator[None]:
-    """Inside, *by* is called with every event of this thread (or task), instead of who watched before."""
-    token = _watcher.set(by)
-    _count(1)
+def watched(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterator[None]:
+    """Inside, watchers are called with every event of this thread (or task), after those who watched before.
+
+    Args:
+        by: is told of steps.
+        tensors: is told what becomes of tensors.
+    """
+    token, tensor_token = _watcher.set(_both(watcher(), by)), _tensor_watcher.set(_both(_tensor_watcher.get(), tensors))
+    _count(by is not None, tensors is not None)
     try:
         yield
     finally:
-        _count(-1)
+        _count(-(by is not None), -(tensors is not None))
+        _tensor_watcher.reset(tensor_token)
         _watcher.reset(token)
 
 
 @contextmanager
 def unwatched() -> Iterator[None]:
     """Inside, nobody is told: for watchers that compute with the engine themselves."""
-    token = _watcher.set(None)
+    token, tensor_token = _watcher.set(None), _tensor_watcher.set(None)
     try:
         yield
     finally:
+        _tensor_watcher.reset(tensor_token)
         _watcher.reset(token)
 
 
-def _count(change: int) -> None:
-    global _watching
-    before, _watching = _watching, _watching + change
-    if (before > 0) != (_watching > 0):
+def _both(first: Watcher | None, second: Watcher | None) -> Watcher | None:
+    """Who tells both of them; true if one of them answers so."""
+    if first is None or second is None:
+        return second if first is None else first
+
+    def tell(event: Any) -> object:
+        answer = first(event)
+        return second(event) or answer
+
+    return tell
+
+
+def _count(steps: int, tensors: int) -> None:
+    global _watching, noting
+    before = _watching > 0, noting > 0
+    _watching, noting = _watching + steps, noting + tensors
+    if before != (_watching > 0, noting > 0):
         for act in _on_switch:
             act()

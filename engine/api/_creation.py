@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source, state
+from gradtool.engine import source, state, watch
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, UsageError
 from gradtool.engine.ir.variable import Variable
@@ -308,6 +308,10 @@ def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
     dtype_of(value.dtype)  # one that tensors can have
     made = Tensor(value, stop_gradient=stop_gradient)
     made.loc = source.here()
+    if watch.noting:
+        given = [v for v in (data if isinstance(data, (list, tuple)) else (data,)) if isinstance(v, Tensor)]
+        if given:
+            watch.note(watch.Copied("to_tensor", tuple(given), made))
     return made
 
 

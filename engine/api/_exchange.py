@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine import state, watch
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import ArgumentTypeError, DtypeError, GradientError, ModeError, UsageError
 from gradtool.engine.spec import dtype as dtype_of
@@ -59,6 +59,8 @@ def exported(self: Tensor, **asked: Any) -> Any:
         )
     if self.array.dtype.name == "bfloat16":
         raise DtypeError("a bfloat16 tensor cannot be exported by DLPack.", hint="use x.astype('float32')")
+    if watch.noting:
+        watch.note(watch.Left("__dlpack__", self))
     return self.array.__dlpack__(**asked)
 
 

@@ -7,17 +7,18 @@ the operators that it computes are noted. Calls with the same set repeat those o
 
 It is for functions that compute operators of their tensor arguments and return a result of one of them: no values of
 tensors decide anything, nothing is written in place, no state of the process matters. A call that turns out to do
-anything else (an operand that is neither an argument nor a result, say) is not remembered and runs as written.
+anything else (an operand that is neither an argument nor a result, say) is not remembered and runs as written. So does
+every call while someone watches what becomes of tensors, and wants to see each operator.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar, cast
 
+from gradtool.engine import watch
 from gradtool.engine.eager.recipe import Call, Recipe
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.keys import REMEMBERED
@@ -49,30 +50,13 @@ def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
     return result
 
 
-class _Nowhere(list[Step]):
-    """Takes steps and keeps none."""
-
-    def append(self, step: Step) -> None:
-        """Do nothing."""
-
-
-@contextlib.contextmanager
-def as_written() -> Iterator[None]:
-    """Inside, all functions run as written: for whoever wants to see each operator that they compute."""
-    token = _steps.set(_Nowhere())
-    try:
-        yield
-    finally:
-        _steps.reset(token)
-
-
 def remembered(function: F) -> F:
     """*function*, which in dynamic mode repeats the operators of an earlier call with arguments of the same kind."""
     plans: dict[Any, tuple[Plan, Call] | None] = {}
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        if in_static_mode() or _noting() is not None:
+        if in_static_mode() or watch.noting or _noting() is not None:
             return function(*args, **named)
         tensors: list[Tensor] = []
         kinds: list[Any] = []  # two entries for each argument

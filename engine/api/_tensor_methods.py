@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine import state, watch
 from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
 from gradtool.engine.eager.recipe import Call, recipes
@@ -46,10 +46,6 @@ FREE_DTYPE = {
 
 class NotALeaf(UsageError, RuntimeError):
     """A deep copy of a tensor that has a history (Paddle raises RuntimeError)."""
-
-
-class NotOneElement(UsageError, AssertionError):
-    """A number is asked of a tensor with several elements (Paddle raises AssertionError)."""
 
 
 def operator(
@@ -146,6 +142,8 @@ def _take(x: Tensor, result: Tensor, method: str, free_shape: bool, free_dtype: 
     if free_shape or (free_dtype and result.array.dtype != x.array.dtype):
         x.array = result.array
         x.version.wrote(method)
+        if watch.noting:
+            watch.note(watch.Written(x, x.array, method))
     else:
         x.write(result.array, method)
     if result.node is not None:
@@ -235,41 +233,6 @@ def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:
     return self
 
 
-def _only(self: Tensor, kind: str) -> Any:
-    if self.array.size != 1:
-        raise NotOneElement(
-            f"only a tensor of one element can be converted to {kind}, but the shape is {list(self.array.shape)}."
-        )
-    return self.array.reshape(()).item()
-
-
-def _conversion(kind: type) -> Callable[[Tensor], Any]:
-    def convert(self: Tensor) -> Any:
-        return kind(_only(self, kind.__name__))
-
-    convert.__name__ = f"__{kind.__name__}__"
-    return convert
-
-
-def _index(self: Tensor) -> int:
-    return int(_only(self, "index"))
-
-
-def _item(self: Tensor, *index: int) -> Any:
-    """The one value, or the one at *index*, as a number of Python."""
-    return self.array.item(*index) if index else _only(self, "a number of Python")
-
-
-def _len(self: Tensor) -> int:
-    if not self.array.ndim:
-        raise NotOneElement("len() of a 0-D tensor is wrong")
-    return int(self.array.shape[0])
-
-
-def _format(self: Tensor, spec: str) -> str:
-    return format(self.item(), spec) if spec and not self.array.ndim else format(repr(self), spec)
-
-
 def _contains(self: Tensor, value: Any) -> bool:
     return bool((self.array == (value.array if isinstance(value, Tensor) else value)).any())
 
@@ -285,17 +248,10 @@ def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 SPECIAL: dict[str, Any] = {
-    "__bool__": _conversion(bool),
-    "__complex__": _conversion(complex),
     "__contains__": _contains,
     "__deepcopy__": _deepcopy,
     "__dlpack__": _exchange.exported,
     "__dlpack_device__": _exchange.device_of,
-    "__float__": _conversion(float),
-    "__format__": _format,
-    "__index__": _index,
-    "__int__": _conversion(int),
-    "__len__": _len,
     "__repr__": tensor_text,
     "__setitem__": _setitem,
     "clone": _clone,
@@ -305,7 +261,6 @@ SPECIAL: dict[str, Any] = {
     "fill_": _filled("fill_"),
     "grad_fn": property(grad_fn),
     "is_parameter": False,
-    "item": _item,
     "place": property(_place),
     "requires_grad": property(lambda self: not self.stop_gradient, _set_requires),
     "requires_grad_": _requires_grad_,

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.journal import Journal, current, keeping
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.eager.watching import current
 from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.scope import global_scope
@@ -18,8 +17,6 @@ from gradtool.engine.source import NOWHERE
 from gradtool.engine.why.answers import Answer
 from gradtool.engine.why.program_case import Asked, ProgramCase
 from gradtool.engine.why.tensor_case import Named, TensorCase
-
-from ._journal import keeping_journal
 
 _HERE = "gradtool.why"
 
@@ -38,7 +35,7 @@ def watching() -> Iterator[Journal]:
     ...     paddle.why(loss, w)[0].verdict.value
     'detached'
     """
-    with keeping_journal() as journal:
+    with keeping() as journal:
         yield journal
 
 

@@ -372,6 +372,8 @@ def _as_tensor(value: Any) -> Tensor:
 
 def store(leaf: Leaf, gradient: Grad) -> None:
     """Add *gradient* to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone."""
+    if watch.noting:
+        watch.note(watch.Added(leaf))
     with leaf.lock:
         before = None if leaf.cleared else leaf.grad
         leaf.cleared = False
@@ -444,7 +446,12 @@ def grad(
     work.run()
     held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
-        return [None if t.stop_gradient else _result(work, t, held) for t in inputs]
+        found = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
+    if watch.noting:
+        for t in found:
+            if t is not None and t.node is None:  # a constant, unless the pass is recorded itself
+                watch.note(watch.Copied("grad", tuple(outputs), t))
+    return found
 
 
 def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:

@@ -1,8 +1,8 @@
 """A journal of dynamic mode: every operator call, recorded on the tape or not, and how values left the tape.
 
 The tape holds what gradients flow through and nothing else. Whoever asks why no gradient flows needs the rest as well:
-calls under ``no_grad``, detached copies, values that went to NumPy and came back, gradients that were cleared. Inside
-:func:`~gradtool.engine.eager.watching.keeping` they are noted.
+calls under ``no_grad``, detached copies, values that went to NumPy and came back, gradients that were cleared. The
+engine tells them (``watch.py``), and inside :func:`keeping` they are noted.
 
 The journal holds numbers, not tensors, so what a program lets go of is let go of.
 """
@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from .. import source
+from .. import source, watch
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten
 from ..source import Location
@@ -86,7 +88,7 @@ class Listing(NamedTuple):
 
 
 class Journal:
-    """What happened, in order.
+    """What happened, in order; a watcher of tensors for :func:`gradtool.engine.watch.watched`.
 
     Attributes:
         calls: the calls, oldest first.
@@ -107,18 +109,23 @@ class Journal:
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
         self.forgotten = False
-        self.silent = 0
+        self._silent = 0
         self._time = 0
         self._places: dict[tuple[int, int], int] = {}
         self._leaves: dict[Leaf, int] = {}
         self._held: dict[int, tuple[int, Any]] = {}
         self._last: tuple[Any, int] = (None, 0)
 
-    def spares(self, depth: int = 2) -> bool:
-        """Whether the user's line is among those that are spared."""
-        if not self.spared or self.silent:
-            return False
-        return source.file_and_line(source.located(source.site(sys._getframe(depth)))) in self.spared
+    def __call__(self, event: Any) -> bool:
+        """Note an event; of a cut, whether it is spared."""
+        kind = type(event)
+        if kind is watch.Updated:
+            self._silent -= 1
+        elif kind is watch.Updating:
+            self._updating(event)
+        elif not self._silent:
+            return bool(_NOTED[kind](self, event))
+        return False
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -160,15 +167,13 @@ class Journal:
 
     # -- what is noted --------------------------------------------------------------------------------------------
 
-    def call(self, call: Any, operands: Sequence[Any], result: Any) -> None:
-        """Note a call of an operator."""
-        if self.silent:
-            return
-        op = call.recipe.op
+    def _made(self, event: watch.Made) -> None:
+        self._give(event.tensor)
+
+    def _called(self, event: watch.Called) -> None:
+        op, operands = event.op, event.operands
         read = flatten(operands, range(len(operands)))
-        results = result if isinstance(result, tuple) else (result,)
-        made = [t for t in flatten(results, range(len(results))) if t is not None]
-        passes = _passes(op, operands)
+        made = [t for t in flatten(event.results, range(len(event.results))) if t is not None]
         recorded = next((t.node.key for t in made if t.node is not None), None)
         why = None
         if recorded is None and any(t is not None for t in read):
@@ -180,71 +185,107 @@ class Journal:
                 why = Verdict.NON_DIFFERENTIABLE
             else:
                 why = Verdict.INTEGER if made and made[0].array.dtype.kind in "biu" else Verdict.NON_DIFFERENTIABLE
-        self._note(op.type, read, made, passes, recorded, why, 3)
+        reads = [None if t is None else self.number(t) for t in read]
+        writes = [self.number(t) if t.node is not None else self._give(t) for t in made]
+        taken = tuple([t.node is not None for t in made])
+        self._note(op.type, read, reads, writes, _passes(op, operands), taken, recorded, why)
+        if made:
+            self._last = made[0].array, writes[0]
+
+    def _applied(self, event: watch.Applied) -> None:
+        reads = [self.number(t) for t in event.inputs]
+        key, taken = event.node.key, event.taken
+        writes = [
+            self.place(key, j) if t else self.number(made)
+            for j, (made, t) in enumerate(zip(event.outputs, taken, strict=True))
+        ]
+        why = None if any(taken) else Verdict.NON_DIFFERENTIABLE
+        recorded = key if any(taken) else None
+        passes = (True,) * len(reads)
+        self._note(event.node.op.type, event.inputs, reads, writes, passes, taken, recorded, why)
+
+    def _copied(self, event: watch.Copied) -> None:
+        given, made = event.given, event.made
+        reads, passes = [self.number(t) for t in given], (True,) * len(given)
+        writes = [self.number(made) if made.node is not None else self._give(made)]
+        self._note(event.how, given, reads, writes, passes, (made.node is not None,), None, Verdict.DETACHED)
+        self._last = made.array, writes[0]
 
     def _note(
         self,
         type_: str,
         read: Sequence[Tensor | None],
-        made: Sequence[Tensor],
+        reads: Sequence[int | None],
+        writes: Sequence[int],
         passes: tuple[bool, ...],
+        taken: tuple[bool, ...],
         key: int | None,
         why: Verdict | None,
-        depth: int,
     ) -> None:
-        reads = tuple([None if t is None else self.number(t) for t in read])
-        writes = tuple([self.number(t) if t.node is not None else self._give(t) for t in made])
         halted = tuple([t is None or t._stop for t in read])
         for t, number in zip(read, reads, strict=True):
             if t is not None and t.loc and number is not None:
                 self.entered.setdefault(number, t.loc)
-        self._time += 1
-        site = source.site(sys._getframe(depth))
-        taken = tuple([t.node is not None for t in made])
-        self.calls.append(Call(type_, reads, writes, passes, halted, taken, key, why, site, self._time))
-        if made:
-            self._last = made[0].array, writes[0]
+        site, time = source.site(sys._getframe(2)), self.tick()
+        self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, why, site, time))
         if len(self.calls) >= 2 * LIMIT:
             del self.calls[:LIMIT]
             self.forgotten = True
 
-    def event(self, kind: str, number: int, how: str, depth: int = 2) -> None:
-        """Note what happened to a value."""
-        if not self.silent:
-            self._time += 1
-            site = source.site(sys._getframe(depth))
-            self.events.setdefault(number, []).append(Event(kind, self._time, how, site))
-
-    def copied(self, how: str, given: Sequence[Tensor], made: Tensor) -> None:
-        """Note that *made* got the values of others without a way back."""
-        if not self.silent:
-            self._note(how, given, [made], (True,) * len(given), None, Verdict.DETACHED, 3)
-
-    def layer(self, name: str, read: Sequence[Tensor], reads: Sequence[int], made: Sequence[Tensor]) -> None:
-        """Note the call of a PyLayer, after it was recorded."""
-        key = next((t.node.key for t in made if t.node is not None), None)
-        self._time += 1
-        writes = tuple(map(self.number, made))
-        halted = tuple(t._stop for t in read)
+    def _event(self, kind: str, number: int, how: str, into: int | None = None) -> None:
         site = source.site(sys._getframe(2))
-        why = Verdict.NON_DIFFERENTIABLE if key is None else None
-        passes = (True,) * len(halted)
-        taken = tuple(t.node is not None for t in made)
-        self.calls.append(Call(name, tuple(reads), writes, passes, halted, taken, key, why, site, self._time))
+        self.events.setdefault(number, []).append(Event(kind, self.tick(), how, site, into))
 
-    def written(self, t: Tensor, array: Any, writer: str) -> None:
-        """Note that the values of *t* were overwritten."""
-        if self.silent:
-            return
+    def _left(self, event: watch.Left) -> None:
+        into = None if event.into is None else self.number(event.into)
+        self._event("left", self.number(event.tensor), event.how, into)
+
+    def _cutting(self, event: watch.Cutting) -> bool:
+        if self.spared and source.file_and_line(source.here()) in self.spared:
+            return True
+        t = event.tensor
+        if event.how != "detach" and t is not None and t.node is None and not t._stop:
+            self._event("stopped", self.number(t), event.how)
+        return False
+
+    def _added(self, event: watch.Added) -> None:
+        number = self._leaves.get(event.leaf)
+        if number is not None:
+            self._event("added", number, "backward")
+
+    def _cleared(self, event: watch.Cleared) -> None:
+        if event.tensor.node is None:
+            self._event("cleared", self.number(event.tensor), event.how)
+
+    def _written(self, event: watch.Written) -> None:
+        t = event.tensor
         if t.node is None and t._stop and not t.persistable:
             # The tensor holds something else from now on: what was just computed, or plain values.
-            self._give(t, self._last[1] if array is self._last[0] else None)
-        self.event("written", self.number(t), writer, 3)
+            self._give(t, self._last[1] if event.array is self._last[0] else None)
+        self._event("written", self.number(t), event.writer)
 
-    def stepped(self, leaves: Sequence[Tensor]) -> None:
-        """Note that an optimizer updated."""
-        for t in leaves:
-            self.event("step", self.number(t), "step", 3)
+    def _listed(self, event: watch.Listed) -> None:
+        self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here()))
+
+    def _updating(self, event: watch.Updating) -> None:
+        if not self._silent:
+            for t in event.tensors:
+                self._event("step", self.number(t), "step")
+        self._silent += 1
+
+
+_NOTED: dict[type, Callable[[Journal, Any], object]] = {
+    watch.Made: Journal._made,
+    watch.Called: Journal._called,
+    watch.Applied: Journal._applied,
+    watch.Copied: Journal._copied,
+    watch.Left: Journal._left,
+    watch.Written: Journal._written,
+    watch.Cutting: Journal._cutting,
+    watch.Added: Journal._added,
+    watch.Cleared: Journal._cleared,
+    watch.Listed: Journal._listed,
+}
 
 
 def _passes(op: OpDef, operands: Sequence[Any]) -> tuple[bool, ...]:
@@ -253,3 +294,37 @@ def _passes(op: OpDef, operands: Sequence[Any]) -> tuple[bool, ...]:
     for i, value in enumerate(operands):
         found += [i in wrt] * (len(value) if isinstance(value, (list, tuple)) else 1)
     return tuple(found)
+
+
+_current: ContextVar[Journal | None] = ContextVar("gradtool_journal", default=None)
+
+current = _current.get
+"""The journal that is being kept, or None."""
+
+
+@contextmanager
+def keeping(spared: Collection[tuple[str, int]] = ()) -> Iterator[Journal]:
+    """Keep a journal of this thread (or task) inside the ``with`` block; one at a time.
+
+    Args:
+        spared: see :class:`Journal`.
+
+    >>> import gradtool as paddle
+    >>> from gradtool.engine.eager.journal import keeping
+    >>> with keeping() as journal:
+    ...     x = paddle.to_tensor(2.0, stop_gradient=False)
+    ...     y = (x * x).detach()
+    >>> [call.type for call in journal.calls]
+    ['elementwise_mul', 'detach']
+    """
+    known = current()
+    if known is not None:
+        yield known
+        return
+    journal = Journal(spared)
+    token = _current.set(journal)
+    try:
+        with watch.watched(tensors=journal):
+            yield journal
+    finally:
+        _current.reset(token)

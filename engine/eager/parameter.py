@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Container
 from typing import Any
 
-from .. import source
+from .. import source, watch
 from .tensor import Array, Leaf, Tensor
 
 _living: weakref.WeakValueDictionary[int, TensorParameter] = weakref.WeakValueDictionary()
@@ -60,4 +60,6 @@ class TensorParameter(Tensor):
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
+        if not value and watch.noting and watch.note(watch.Cutting("trainable", self)):
+            return
         self._stop = not value

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from .. import watch
 from ..errors import GradientError, UnsupportedError, UsageError
 from ..ops.opdef import Array, Operand, Read
 from .backward import checked
@@ -236,7 +237,9 @@ class PyLayer:
         """
         ctx = PyLayerContext()
         inputs = list(_tensors([*args, *kwargs.values()]))
-        recorded = is_grad_enabled() and any(not t.stop_gradient for t in inputs)
+        recorded = any(not t.stop_gradient for t in inputs) and (
+            is_grad_enabled() or bool(watch.noting and watch.note(watch.Cutting("no_grad")))
+        )
         wrt = [None if t.stop_gradient else t.on_tape() for t in inputs] if recorded else []
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
@@ -284,6 +287,9 @@ def _record(
     node = LayerNode(ctx, op, (None,) * len(outputs), tuple(wrt), shapes)
     node.versions = tuple(versions)
     ctx._node = weakref.ref(node)
+    if watch.noting:
+        taken = tuple([id(t) not in ctx._without for t in outputs])
+        watch.note(watch.Applied(node, tuple(inputs), tuple(outputs), taken))
     for j, t in enumerate(outputs):
         if id(t) not in ctx._without:
             t.node, t.index, t.stop_gradient = node, j, False

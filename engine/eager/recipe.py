@@ -13,6 +13,7 @@ from ..keys import REMEMBERED, key_of, simple
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, WrittenRule
 from ..spec import in_use, when_in_use
+from .mode import enable_grad, grad_enabled
 from .tape import next_key
 from .written import written_pull, written_record
 
@@ -52,6 +53,27 @@ _calls: weakref.WeakSet[Call] = weakref.WeakSet()
 def _bind_again() -> None:
     for call in list(_calls):
         call.bind()
+
+
+@watch.when_switched
+def _record_again() -> None:
+    for recipe in list(recipes.values()):
+        recipe.record = _noted(recipe.written) if watch.noting else recipe.written
+
+
+def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
+    """*record*, telling who watches tensors what it took and gave."""
+
+    def noted(call: Call, *operands: Any) -> Any:
+        if not grad_enabled() and watch.note(watch.Cutting("no_grad")):
+            with enable_grad():
+                result = record(call, *operands)
+        else:
+            result = record(call, *operands)
+        watch.note(watch.Called(call.recipe.op, operands, result if isinstance(result, tuple) else (result,)))
+        return result
+
+    return noted
 
 
 def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,6 +131,7 @@ class Recipe:
         shares: whether the result is the operand's storage on purpose (``detach``).
         default: the call with all attributes at their defaults.
         record: ``record(call, *tensors)`` computes and records one call.
+        written: the same while nobody watches tensors.
         pull: ``pull(node, gradients, wrt)`` gives the gradients by the places *wrt*; *gradients* holds those of the
             outputs from position 1 on. None where the rule itself must be asked (``backward.py``).
     """
@@ -129,6 +152,7 @@ class Recipe:
         "reads",
         "record",
         "shares",
+        "written",
         "wrt",
     )
 
@@ -149,7 +173,8 @@ class Recipe:
             i for i, place in enumerate(self.outs) if place in values and not any(s.many for s in op.outputs)
         )
         self.shares = op.type == "share_data"
-        self.record: Callable[..., Any] = written_record(self)
+        self.written: Callable[..., Any] = written_record(self)
+        self.record = _noted(self.written) if watch.noting and not lists else self.written
         self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None
         self._calls: dict[bytes | None, Call] = {}
         self._only: dict[int, Callable[..., Any]] = {}

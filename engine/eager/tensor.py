@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source
+from .. import source, watch
 from ..errors import GradientError, ShapeError, UsageError
 from ..names import UniqueNames
 from ..ops.readings import Arithmetic
@@ -19,6 +19,7 @@ from ..source import NOWHERE, Location
 from ..spec import DType, TensorSpec
 from ..spec import dtype as dtype_of
 from ..value import AnyTensor
+from .leaving import ToPython
 from .saved import writes
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class HookHandle:
         return self._hooks.pop(self._key, None) is not None
 
 
-class Tensor(AnyTensor, Arithmetic):
+class Tensor(AnyTensor, ToPython, Arithmetic):
     """A multi-dimensional array that remembers how it was computed.
 
     Attributes:
@@ -155,6 +156,8 @@ class Tensor(AnyTensor, Arithmetic):
         self.loc: Location = NOWHERE
         self._name = name
         self._leaf: Leaf | None = None
+        if watch.noting and node is None:
+            watch.note(watch.Made(self))
 
     @property
     def k(self) -> Any:
@@ -198,6 +201,8 @@ class Tensor(AnyTensor, Arithmetic):
 
     @stop_gradient.setter
     def stop_gradient(self, value: bool) -> None:
+        if value and watch.noting and watch.note(watch.Cutting("stop_gradient", self)):
+            return
         self._stop = bool(value)
 
     @property
@@ -220,13 +225,6 @@ class Tensor(AnyTensor, Arithmetic):
         """How often its storage was written in place."""
         return self._version.count if self._version is not None else 0
 
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """A copy of the values; of selected rows, the whole table.
-
-        The type of bfloat16 arrays is ``ml_dtypes.bfloat16``, where Paddle gives the bits as uint16.
-        """
-        return np.array(self.array)
-
     def is_selected_rows(self) -> bool:
         """Whether it holds some rows of a table that is zero elsewhere: the gradient of a sparse look-up."""
         return isinstance(self.array, SelectedRows)
@@ -248,7 +246,14 @@ class Tensor(AnyTensor, Arithmetic):
 
     def detach(self) -> Tensor:
         """The same storage as a leaf that stops gradients; an in-place edit of either changes both."""
-        return Tensor(self.array, version=self.version)
+        return self._detached_under_watch() if watch.noting else Tensor(self.array, version=self.version)
+
+    def _detached_under_watch(self) -> Tensor:
+        if watch.note(watch.Cutting("detach", self)):
+            return self.k.assign(self)  # type: ignore[no-any-return]
+        made = Tensor(self.array, version=self.version)
+        watch.note(watch.Copied("detach", (self,), made))
+        return made
 
     # -- the tape -------------------------------------------------------------------------------------------------
 
@@ -363,6 +368,8 @@ class Tensor(AnyTensor, Arithmetic):
             value = Tensor(value.array.copy(), stop_gradient=value.stop_gradient)
         self.leaf.grad = value
         self.leaf.cleared = False
+        if value is None and watch.noting:
+            watch.note(watch.Cleared("grad = None", self))
 
     def gradient(self) -> np.ndarray[Any, Any] | None:
         """A copy of the gradient's values, or None."""
@@ -371,6 +378,8 @@ class Tensor(AnyTensor, Arithmetic):
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros, in place, or remove it; nothing happens when there is none."""
+        if watch.noting:
+            watch.note(watch.Cleared("clear_grad", self))
         grad = self.grad
         if grad is None:
             return
@@ -406,6 +415,8 @@ class Tensor(AnyTensor, Arithmetic):
                 f"set_value: '{self.name}' has shape {list(self.array.shape)}, the new value {list(new.shape)}."
             )
         self.write(new, "set_value")
+        if watch.noting and isinstance(value, Tensor):
+            watch.note(watch.Left("set_value", value, self))
 
     def write(self, array: Array, writer: str) -> None:
         """Overwrite the storage in place; everything that shares it sees the new values."""
@@ -419,6 +430,8 @@ class Tensor(AnyTensor, Arithmetic):
         else:
             np.copyto(self.array, array, casting="same_kind")
         self.version.wrote(writer)
+        if watch.noting:
+            watch.note(watch.Written(self, array, writer))
 
     def convert(self, dtype: DType) -> None:
         """Have the same values in another dtype from now on, its gradient included."""
@@ -438,38 +451,6 @@ class Tensor(AnyTensor, Arithmetic):
                 f"Leaf Tensor ({self.name}) that doesn't stop gradient can't use the inplace operator {writer}.",
                 hint="edit it under paddle.no_grad(), or edit a copy: x.clone()",
             )
-
-    # -- NumPy ----------------------------------------------------------------------------------------------------
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.array(self.array, dtype=dtype)
-
-    __array_priority__ = 100
-
-    def __len__(self) -> int:
-        if not self.array.shape:
-            raise TypeError("len() of a 0-D tensor")
-        return int(self.array.shape[0])
-
-    def __bool__(self) -> bool:
-        return bool(self.array)
-
-    def __int__(self) -> int:
-        return int(self.array)
-
-    def __float__(self) -> float:
-        return float(self.array)
-
-    def __index__(self) -> int:
-        return int(self.array)
-
-    def item(self, *index: int) -> Any:
-        """The one value (or the one at *index*) as a Python number."""
-        return self.array.item(*index)
-
-    def tolist(self) -> Any:
-        """The values as nested lists."""
-        return self.array.tolist()
 
     def __repr__(self) -> str:
         with np.printoptions(precision=8, suppress=False, threshold=1000):

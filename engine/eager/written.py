@@ -340,7 +340,7 @@ def _defined(recipe: Recipe, lines: list[str], name: str) -> Callable[..., Any]:
         "next_key": next_key,
         "ops": backend("numpy").ops,
         "packing": packing.get,
-        "record_all": getattr(recipe, "record", None),
+        "record_all": getattr(recipe, "written", None),
         "record_by_loops": record_by_loops,
         "rule": recipe.op.rule,
         "settled": settled,

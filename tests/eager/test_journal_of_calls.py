@@ -5,15 +5,16 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import gradtool as paddle
-from gradtool._journal import keeping_journal
-from gradtool.engine.eager import backward, pylayer
-from gradtool.engine.eager.recipe import Recipe, recipes
-from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine import watch
+from gradtool.engine.eager.journal import current, keeping
+from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.errors import UsageError
+from gradtool.engine.ops.registry import by_type
 from gradtool.engine.why.verdicts import Verdict
 
 
@@ -24,34 +25,153 @@ def dynamic() -> Iterator[None]:
     paddle.enable_static()
 
 
-def usual() -> list[object]:
-    """The functions that a journal has stand-ins for."""
-    methods = [Tensor.__dict__[n] for n in ("__init__", "detach", "numpy", "write", "stop_gradient", "grad")]
-    return [*methods, backward.store, backward.grad, pylayer._record, Recipe.__init__]
-
-
 def test_nothing_is_left_afterwards() -> None:
-    before = usual()
-    with keeping_journal() as journal:
+    before = {op: r.record for op, r in recipes.items()}
+    with keeping() as journal:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         paddle.tanh(w)
-        assert usual() != before
-    assert usual() == before
-    assert not any(hasattr(r.record, "usual") for r in recipes.values())
+        assert watch.noting == 1
+        assert all(recipes[op].record is not record for op, record in before.items())
+    assert watch.noting == 0
+    assert current() is None
+    assert all(r.record is before.get(op, r.written) for op, r in recipes.items())
     count = len(journal.calls)
-    paddle.tanh(w)
+    paddle.tanh(w).detach()
     assert len(journal.calls) == count
 
 
 def test_nothing_is_left_after_an_error() -> None:
-    before = usual()
-    with pytest.raises(ZeroDivisionError), keeping_journal():
+    with pytest.raises(ZeroDivisionError), keeping():
         raise ZeroDivisionError
-    assert usual() == before
+    assert watch.noting == 0
+    assert all(r.record is r.written for r in recipes.values())
+
+
+def test_operators_first_used_inside_are_noted_inside_only() -> None:
+    op = by_type("atanh")
+    recipes.pop(op, None)
+    x = paddle.to_tensor([0.5], stop_gradient=False)
+    with keeping() as journal:
+        paddle.atanh(x)
+    paddle.atanh(x)
+    assert [c.type for c in journal.calls] == ["atanh"]
+
+
+def test_functions_that_remember_are_noted_call_by_call() -> None:
+    x = paddle.to_tensor([[0.5, 1.0]], stop_gradient=False)
+    paddle.reshape(x, [2, 1])
+    with keeping() as journal:
+        y = paddle.reshape(x, [2, 1])
+    paddle.reshape(x, [2, 1])
+    assert [c.type for c in journal.calls] == ["reshape2"]
+    assert journal.calls[0].writes[0] == journal.number(y)
+
+
+def test_operators_with_lists_that_are_mostly_empty_are_noted_once() -> None:
+    x = paddle.to_tensor([[0.5, 1.0]], stop_gradient=False)
+    with keeping() as journal:
+        paddle.reshape(x, [paddle.to_tensor(2), 1])
+    assert [c.type for c in journal.calls].count("reshape2") == 1
+
+
+def test_a_journal_inside_a_journal_is_the_same_one() -> None:
+    with keeping() as journal, paddle.watching() as inner:
+        assert inner is journal
+        assert watch.noting == 1
+
+
+def test_steps_and_tensors_are_told_to_several_at_once() -> None:
+    first: list[object] = []
+    second: list[object] = []
+    with watch.watched(first.append, tensors=second.append), keeping() as journal, watch.watched(second.append):
+        paddle.tanh(paddle.to_tensor([1.0]))
+    assert [type(e).__name__ for e in first] == ["Computed"]
+    assert [type(e).__name__ for e in second] == ["Made", "Computed", "Called"]
+    assert [c.type for c in journal.calls] == ["tanh"]
+
+
+def test_a_cut_is_spared_if_one_of_several_says_so() -> None:
+    x = paddle.to_tensor([1.0], stop_gradient=False)
+    for one, other in ((True, False), (False, True)):
+        with (
+            watch.watched(tensors=lambda event, a=one: isinstance(event, watch.Cutting) and a),  # type: ignore[misc]
+            watch.watched(tensors=lambda event, a=other: a),  # type: ignore[misc]
+        ):
+            assert not x.detach().stop_gradient
+    assert x.detach().stop_gradient
+
+
+@pytest.mark.parametrize("how", ["detach", "no_grad", "stop_gradient", "trainable", "PyLayer"])
+def test_a_line_that_is_spared_cuts_nothing(how: str) -> None:
+    net = paddle.nn.Linear(2, 2)
+    w = net.weight
+
+    class Double(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2.0
+
+        @staticmethod
+        def backward(ctx: Any, dy: Any) -> Any:
+            return dy * 2.0
+
+    def model() -> Any:
+        h = w * 1.0
+        if how == "detach":
+            h = h.detach()
+        if how == "stop_gradient":
+            h.stop_gradient = True
+        if how == "trainable":
+            w.trainable = False
+        with paddle.no_grad():
+            if how == "no_grad":
+                h = h * 3.0
+            if how == "PyLayer":
+                h = Double.apply(h)
+        return h
+
+    first = model.__code__.co_firstlineno
+    h = model()
+    assert h.stop_gradient or w.stop_gradient
+    w.trainable = True
+    with keeping({(__file__, n) for n in range(first, first + 14)}):
+        h = model()
+    assert not h.stop_gradient
+    assert not w.stop_gradient
+
+
+def test_updates_are_noted_as_steps_alone() -> None:
+    net = paddle.nn.Linear(2, 2)
+    with keeping() as journal:
+        opt = paddle.optimizer.Adam(parameters=net.parameters())
+        net(paddle.ones([1, 2])).sum().backward()
+        before = len(journal.calls)
+        opt.step()
+        opt.clear_grad()
+    assert len(journal.calls) == before
+    [listing] = journal.listings
+    assert listing.leaves == {journal.number(p) for p in net.parameters()}
+    assert [e.kind for e in journal.events[journal.number(net.weight)]] == ["added", "step", "cleared"]
+
+
+def test_written_and_left() -> None:
+    with keeping() as journal:
+        x, y = paddle.ones([2]), paddle.zeros([2])
+        y.set_value(x)
+        x.reshape_([2, 1])
+        x.numpy()
+        f"{x.sum():.1f}"
+    kinds = [(e.kind, e.how) for e in journal.events[journal.number(y)]]
+    assert kinds == [("written", "set_value")]
+    left = [
+        (e.how, e.into == journal.number(y)) for events in journal.events.values() for e in events if e.kind == "left"
+    ]
+    assert left == [("set_value", True), ("numpy", False)]
+    assert ("written", "reshape_") in [(e.kind, e.how) for e in journal.events[journal.number(x)]]
 
 
 def test_what_keeps_calls_from_being_recorded() -> None:
-    with keeping_journal() as journal:
+    with keeping() as journal:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         paddle.tanh(w)
         with paddle.no_grad():
@@ -70,7 +190,7 @@ def test_what_keeps_calls_from_being_recorded() -> None:
 
 
 def test_tensors_are_let_go_of() -> None:
-    with keeping_journal():
+    with keeping():
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         h = paddle.tanh(w)
         gone = weakref.ref(h)

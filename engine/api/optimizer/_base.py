@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gradtool import _parameters
-from gradtool.engine import names, state
+from gradtool.engine import names, state, watch
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.errors import (
@@ -112,6 +112,8 @@ class Optimizer(_steps.Steps):
         self._states: dict[tuple[Any, str], Any] = {}
         self._checkpoints: Any = None
         """What a RecomputeOptimizer around this one keeps."""
+        if watch.noting and (leaves := [p for p in self._parameters or () if isinstance(p, Tensor)]):
+            watch.note(watch.Listed(tuple(leaves)))
 
     def _listed(self, parameters: Iterable[Any] | None) -> list[Any] | None:
         static = state.in_static_mode()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine import state, watch
 from gradtool.engine.eager import record
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
@@ -139,11 +139,17 @@ class Steps:
 
     def _stepped(self, pairs: list[tuple[Any, Any]]) -> None:
         """Update parameters by gradients, which stay as they are."""
-        with no_grad():
-            rate = self.get_lr()
-            for p, g in pairs if self._grad_clip is None else self._grad_clip(pairs):
-                decay = self._decay_of(p)
-                self._update(p, g if decay is None else g + decay(p, g), rate)
+        if watch.noting:
+            watch.note(watch.Updating(tuple(self._parameters or [p for p, _ in pairs])))
+        try:
+            with no_grad():
+                rate = self.get_lr()
+                for p, g in pairs if self._grad_clip is None else self._grad_clip(pairs):
+                    decay = self._decay_of(p)
+                    self._update(p, g if decay is None else g + decay(p, g), rate)
+        finally:
+            if watch.noting:
+                watch.note(watch.Updated())
 
     def _update(self, param: Any, grad: Tensor, rate: float) -> None:
         op = registry.by_type(self.op_type)
