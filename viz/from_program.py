@@ -74,7 +74,7 @@ class _Builder:
             _part(op),
             pair=self.op_ids.get(op.origin) if op.origin is not None else None,
             source=source.short(op.loc),
-            scope=op.scope.strip("/") or _layer(op),
+            scope=op.scope.strip("/") or layer_of(op),
             block=op.block.idx,
         )
 
@@ -159,7 +159,7 @@ def writes(op: Operator) -> Iterator[tuple[str, Variable]]:
                 yield slot.name, v
 
 
-def _layer(op: Operator) -> str:
+def layer_of(op: Operator) -> str:
     """The layer whose parameter an operator reads, or the operator that it differentiates; empty where none is read."""
     for v in (op.origin or op).input_variables():
         path = getattr(v, "layer_path", None)

@@ -141,10 +141,32 @@ class Executor:
         self._finish(plan, regs, values)
         return found
 
+    @contextmanager
+    def held(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Any = None,
+        scope: Scope | None = None,
+    ) -> Iterator[tuple[Plan, list[Any]]]:
+        """A plan in which every value keeps its register, and the registers as they are before the first operator.
+
+        For those who run the plan's instructions themselves inside the ``with`` block, in any order and more than once.
+        No persistable variable changes.
+        """
+        plan, regs, _ = self._prepare(program, feed, fetch_list, scope, frozenset({"prune"}))
+        with self._seeded(program):
+            yield plan, regs
+
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def _prepare(
-        self, program: Program | None, feed: Any, fetch_list: Any, scope: Scope | None
+        self,
+        program: Program | None,
+        feed: Any,
+        fetch_list: Any,
+        scope: Scope | None,
+        chosen: frozenset[str] | None = None,
     ) -> tuple[Plan, list[Any], dict[str, np.ndarray[Any, Any]]]:
         if self._closed:
             raise ExecutionError("Attempted to use a closed Executor")
@@ -155,7 +177,7 @@ class Executor:
         fed = self._feeds(program, feed)
         names = _fetch_names(fetch_list)
         values = (scope or global_scope()).values
-        plan = self._plan(program, fed, names)
+        plan = self._plan(program, fed, names, chosen)
         for name in plan.loads:
             if name in program.live:
                 v = program.global_block().vars[name]
@@ -183,18 +205,19 @@ class Executor:
         finally:
             state.random = process
 
-    def _plan(self, program: Program, fed: Mapping[str, Any], names: Sequence[str]) -> Plan:
-        folds = watch.watcher() is None  # a watcher wants to see constants computed, too
-        key = (program.version, self.backend.name, frozenset(fed), tuple(names), folds)
+    def _plan(
+        self, program: Program, fed: Mapping[str, Any], names: Sequence[str], chosen: frozenset[str] | None
+    ) -> Plan:
+        if chosen is None:  # a watcher wants to see constants computed, too
+            chosen = passes.ALL if watch.watcher() is None else passes.ALL - {"fold"}
+        key = (program.version, self.backend.name, frozenset(fed), tuple(names), chosen)
         plan: Plan | None = program.plans.get(key)
         if plan is None:
             for old in [k for k in program.plans if k[0] != program.version]:
                 del program.plans[old]
             while len(program.plans) >= _PLANS_KEPT:
                 del program.plans[next(iter(program.plans))]
-            plan = program.plans[key] = lower(
-                program, fed, names, self.backend, passes.ALL if folds else passes.ALL - {"fold"}
-            )
+            plan = program.plans[key] = lower(program, fed, names, self.backend, chosen)
         return plan
 
     def _finish(self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]) -> list[Any]:

@@ -48,7 +48,7 @@ def lower(
         fetches = [lowering.fetch(name, program) for name in fetched]
         stores = {v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r}
         given = set(lowering.initial.values())
-        code = control.finish(lowering, {*fetches, *stores.values()}, lambda r: r not in given)
+        code = control.finish(lowering, {*fetches, *stores.values()}, lambda r: "free" in chosen and r not in given)
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
         constants: dict[int, Any] = {}

@@ -1,0 +1,259 @@
+"""A run with edits: any of its values at any time, computed when it is asked for.
+
+An edit gives a value other numbers from some entry on. What was read before that stays as it was; every value that
+depends on the edit is another one in this branch, and all others are those of the recorded run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import watch
+from gradtool.engine.errors import GradtoolError
+
+from .timeline import Entry, Given, Timeline
+
+
+class FixedError(GradtoolError):
+    """A value depends on an edit, but the operator that makes it cannot run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change.
+
+    Attributes:
+        at: the first entry that it is there for.
+        number: the value with other numbers; -1 where an operator is dropped.
+        array: these numbers.
+        text: what was asked for, for people.
+        dropped: the index of the operator whose results are zeros from now on, or -1.
+    """
+
+    at: int
+    number: int
+    array: Any
+    text: str
+    dropped: int = -1
+
+
+class Branch:
+    """A run with edits.
+
+    Attributes:
+        name: ``base``, or what a fork was called.
+        cursor: the index of the next entry.
+        edits: in the order in which they were made.
+        recomputed: how many operators ran again so far.
+    """
+
+    def __init__(self, timeline: Timeline, name: str = "base", cursor: int = 0) -> None:
+        self.timeline = timeline
+        self.name = name
+        self.cursor = cursor
+        self.edits: list[Edit] = []
+        self.recomputed = 0
+        self._computed: dict[int, Any] = {}
+        self._affected: set[int] = set()
+        self._changed: list[int] = []
+        self._by_value: dict[int, list[Edit]] = {}
+        self._dropped: set[int] = set()
+
+    def fork(self, name: str) -> Branch:
+        """A branch that goes on from here on its own."""
+        made = Branch(self.timeline, name, self.cursor)
+        made.edits = list(self.edits)
+        made._spread()
+        made._computed = dict(self._computed)
+        return made
+
+    # -- edits ----------------------------------------------------------------------------------------------------
+
+    def edit(self, number: int, array: Any, text: str) -> None:
+        """Give a value other numbers, from the next entry on, or from when it is made if that is later."""
+        self._add(Edit(max(self.cursor, self.timeline.values[number].maker + 1), number, array, text))
+
+    def drop(self, entry: Entry, text: str) -> None:
+        """Have the results of an operator that is yet to come be zeros."""
+        self._add(Edit(entry.index, -1, None, text, entry.index))
+
+    def undo(self) -> Edit | None:
+        """Take the last edit back; None if there is none."""
+        if not self.edits:
+            return None
+        last = self.edits.pop()
+        self._spread()
+        return last
+
+    def _add(self, edit: Edit) -> None:
+        self.edits.append(edit)
+        self._spread()
+
+    def _spread(self) -> None:
+        """Find what depends on the edits."""
+        self._computed.clear()
+        self._affected = set()
+        self._changed = []
+        self._by_value = {}
+        for e in self.edits:
+            if e.number >= 0:
+                self._by_value.setdefault(e.number, []).append(e)
+        self._dropped = {e.dropped for e in self.edits if e.dropped >= 0}
+        if not self.edits:
+            return
+        values = self.timeline.values
+        for entry in self.timeline.entries[min(e.at for e in self.edits) :]:
+            i = entry.index
+            if i in self._dropped or any(self._differs(n, i) for n in entry.inputs):
+                self._affected.update(n for _, n in entry.outs if n >= 0)
+            for total in entry.sums:
+                parts = values[total].parts
+                if parts is not None and any(self._differs(n, i) for n in parts):
+                    self._affected.add(total)
+            if not self._affected.isdisjoint(entry.made):
+                self._changed.append(i)
+
+    def _differs(self, number: int, at: int) -> bool:
+        return number in self._affected or self._edited(number, at) is not None
+
+    def _edited(self, number: int, at: int) -> Edit | None:
+        """The edit that an entry sees of a value, the last one made."""
+        return next((e for e in reversed(self._by_value.get(number, ())) if e.at <= at), None)
+
+    def is_edited(self, number: int) -> bool:
+        """Whether somebody gave the value other numbers."""
+        return number in self._by_value
+
+    def edited_entries(self) -> set[int]:
+        """The entries that made edited values, or whose results were dropped."""
+        makers = {self.timeline.values[n].maker for n in self._by_value}
+        return (makers | self._dropped) - {-1}
+
+    def affected(self) -> Sequence[int]:
+        """The entries whose results depend on an edit."""
+        return self._changed
+
+    def stale(self) -> list[int]:
+        """The entries that depend on an edit and have not run again yet."""
+        entries, computed = self.timeline.entries, self._computed
+        return [
+            i for i in self._changed if any(n in self._affected and n not in computed for n in entries[i].made)
+        ]
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def value(self, number: int, at: int | None = None) -> Any:
+        """A value.
+
+        Args:
+            at: as the entry of that index reads it; by default as it is at the cursor.
+
+        Raises:
+            FixedError: it depends on an edit through an operator that cannot run again.
+            GradtoolError: an operator that has to run for it fails.
+        """
+        edit = self._edited(number, self.cursor if at is None else at)
+        if edit is None and self.timeline.values[number].maker >= self.cursor and at is None:
+            edit = self._edited(number, len(self.timeline.entries))
+        return edit.array if edit is not None else self.made(number)
+
+    def made(self, number: int) -> Any:
+        """A value as its operator makes it."""
+        return self._held(number) if self.is_ready(number) else self._compute(number)
+
+    def run(self, entry: Entry) -> None:
+        """Make all that an entry makes, unless it is there."""
+        for number in entry.made:
+            self.made(number)
+
+    def is_ready(self, number: int) -> bool:
+        """Whether the value is there without running anything."""
+        return number in (self._computed if number in self._affected else self.timeline.store)
+
+    def operands(self, entry: Entry) -> list[Any]:
+        """What the kernel of an entry takes."""
+        return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._edited(n, entry.index) is None})
+
+    def inside(self, entry: Entry) -> Iterator[Any]:
+        """The steps of the block that a branch or a loop runs, by running it again; see ``engine/watch.py``."""
+        found: list[Any] = []
+        if entry.kernel is not None:
+            with watch.watched(found.append), np.errstate(all="ignore"):
+                entry.kernel(*self.operands(entry))
+        return iter(found)
+
+    def _held(self, number: int) -> Any:
+        return self._computed.get(number) if number in self._affected else self.timeline.store.get(number)
+
+    def _compute(self, wanted: int) -> Any:
+        """Run what is needed for a value, and nothing else; without recursion."""
+        values, entries = self.timeline.values, self.timeline.entries
+        fresh: dict[int, Any] = {}
+        todo = [wanted]
+        while todo:
+            number = todo[-1]
+            if number in fresh:
+                todo.pop()
+                continue
+            value = values[number]
+            at = value.maker
+            needs: Iterable[int] = value.parts if value.parts is not None else entries[at].inputs
+            if value.parts is None and at in self._dropped:
+                needs = ()
+            missing = [n for n in needs if n not in fresh and self._edited(n, at) is None and not self.is_ready(n)]
+            if missing:
+                todo += missing
+                continue
+            todo.pop()
+            if value.parts is not None:
+                before, added = (self._operand(n, at, fresh) for n in value.parts)
+                self._hold(number, before + added, fresh)
+            else:
+                self._run(entries[at], fresh)
+        return fresh[wanted]
+
+    def _run(self, entry: Entry, fresh: dict[int, Any]) -> None:
+        if entry.index in self._dropped:
+            made: Sequence[Any] = [
+                np.zeros_like(np.asarray(self._recorded(n))) if n >= 0 else None for _, n in entry.outs
+            ]
+        elif entry.kernel is None:
+            raise FixedError(f"{entry.name} cannot run again: {entry.fixed}.", op=entry.type)
+        else:
+            operands = self._operands(entry, fresh)
+            with watch.unwatched(), np.errstate(all="ignore"):
+                made = entry.kernel(*operands)
+            self.recomputed += 1
+        for (_, number), array in zip(entry.outs, made, strict=True):
+            if number >= 0:
+                self._hold(number, array, fresh)
+
+    def _recorded(self, number: int) -> Any:
+        """The value that the recorded run had."""
+        return Branch(self.timeline).made(number) if self.edits else self.made(number)
+
+    def _hold(self, number: int, array: Any, fresh: dict[int, Any]) -> None:
+        fresh[number] = array
+        if number in self._affected:
+            self._computed[number] = array
+        else:
+            self.timeline.store.put(number, array)
+
+    def _operands(self, entry: Entry, fresh: dict[int, Any]) -> list[Any]:
+        return [self._operand(o, entry.index, fresh) for o in entry.operands]
+
+    def _operand(self, operand: Any, at: int, fresh: dict[int, Any]) -> Any:
+        if isinstance(operand, list):
+            return [self._operand(o, at, fresh) for o in operand]
+        if isinstance(operand, Given):
+            return operand.value
+        if operand is None:
+            return None
+        edit = self._edited(operand, at)
+        if edit is not None:
+            return edit.array
+        return fresh[operand] if operand in fresh else self._held(operand)

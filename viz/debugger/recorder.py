@@ -1,0 +1,333 @@
+"""A timeline of dynamic mode, written down from the step events of a run.
+
+What is recorded is the last backward pass so far (or the one asked for) with the operators before it that it needs.
+Arrays are held by reference. What is about to be overwritten in place is copied first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradtool.engine import watch
+from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
+from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.source import Location
+
+from .store import Store
+from .timeline import NOBODY, Given
+
+
+@dataclass(slots=True)
+class Call:
+    """A forward operator as it happened: numbers of values in and out, nested as its slots are."""
+
+    op: OpDef
+    attrs: Mapping[str, Any]
+    operands: list[Any]
+    outs: list[Any]
+    loc: Location
+    key: int
+
+
+@dataclass(slots=True)
+class Pull:
+    """A gradient operator as it happened.
+
+    Attributes:
+        operands: what the rule read, slot by slot; None for a node whose rule is the user's.
+        arriving: the gradients of its results.
+        outs: one number per place.
+        sums: sums that its results went into: the number, the sum before, and what was added.
+    """
+
+    node: GradNode
+    operands: list[Any] | None
+    arriving: list[int | None]
+    wrt: tuple[Place | None, ...]
+    outs: list[int]
+    sums: list[tuple[int, int, int]]
+
+
+@dataclass(slots=True)
+class Hooked:
+    """Hooks that changed a gradient on its way."""
+
+    before: int
+    after: int
+    place: Place
+    hooks: list[Any]
+    loc: Location
+
+
+@dataclass
+class Pass:
+    """One backward pass.
+
+    Attributes:
+        totals: the number of the latest sum of gradients at each place.
+        done: whether it came to its end.
+    """
+
+    roots: tuple[Tensor, ...]
+    events: list[Pull | Hooked] = field(default_factory=list)
+    totals: dict[Place, int] = field(default_factory=dict)
+    seeds: dict[Place, int] = field(default_factory=dict)
+    done: bool = False
+
+
+class Recorder:
+    """A watcher that writes down; use it as ``with recorder.recording(): …``.
+
+    Args:
+        budget: bytes of values to hold, beside those of leaves; None for no limit.
+        which: the number of the backward pass to record, from 1; None for the last one.
+
+    Attributes:
+        calls: forward operators in the order of the run; None where one was forgotten.
+        last: the pass that was recorded last.
+        passes: how many passes there were.
+    """
+
+    def __init__(self, budget: int | None = None, which: int | None = None) -> None:
+        self.store = Store(budget)
+        self.which = which
+        self.calls: list[Call | None] = []
+        self.last: Pass | None = None
+        self.passes = 0
+        self.closed = False
+        self.count = 0
+        self.leaves: dict[int, int] = {}
+        """Number -> identity of the array, of values that no operator made."""
+        self._numbers: dict[int, tuple[int, Any]] = {}
+        self._sharing: dict[int, list[int]] = {}
+        self._by_key: dict[int, int] = {}
+        self._depth = 0
+        self._recorded_passes = 0
+        self._begun_at = 0
+
+    @contextmanager
+    def recording(self) -> Iterator[Recorder]:
+        """Inside, everything that this thread computes is recorded."""
+        outer = writes.get()
+
+        def before(tensor: Tensor) -> None:
+            self._about_to_write(tensor)
+            if outer is not None:
+                outer(tensor)
+
+        token = writes.set(before)
+        try:
+            with watch.watched(self):
+                yield self
+        finally:
+            writes.reset(token)
+
+    def __call__(self, event: Any) -> None:
+        if self.closed:
+            return
+        if isinstance(event, watch.Computed):
+            if not self._depth:
+                self._computed(event)
+        elif isinstance(event, watch.Pulled):
+            if self._depth == 1 and not event.recorded:
+                self._pulled(event)
+        elif isinstance(event, watch.Began):
+            self._begin(event)
+        elif isinstance(event, watch.Ended):
+            self._end()
+
+    # -- passes ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, event: watch.Began) -> None:
+        if event.recorded and not self._depth:
+            self._recorded_passes += 1  # its rules are computed on tensors, as any other operators are
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._forget()
+            self.passes += 1
+            self._begun_at = len(self.calls)
+            self.last = Pass(event.roots)
+
+    def _end(self) -> None:
+        if self._recorded_passes and not self._depth:
+            self._recorded_passes -= 1
+            return
+        self._depth -= 1
+        if not self._depth and self.last is not None:
+            self.last.done = True
+            self.closed = self.which is not None and self.passes >= self.which
+
+    def _forget(self) -> None:
+        """Let go of the pass before, and of the operators that no pass can come to any more."""
+        before = self.last
+        if before is None:
+            return
+        numbers = [*before.totals.values(), *before.seeds.values()]
+        for event in before.events:
+            if isinstance(event, Hooked):
+                numbers.append(event.after)
+                continue
+            numbers += [n for n in event.outs if n >= 0]
+            numbers += [n for n, _, _ in event.sums]
+            at = self._by_key.get(event.node.key)
+            if at is not None and event.node.freed is not None:
+                self._forget_call(at)
+        for i in range(self._begun_at):
+            call = self.calls[i]
+            if call is not None and call.key not in self._by_key:
+                self._forget_call(i)
+        for number in numbers:
+            self.store.drop(number)
+
+    def _forget_call(self, at: int) -> None:
+        call = self.calls[at]
+        if call is not None:
+            for number in flat(call.outs):
+                self.store.drop(number)
+            self._by_key.pop(call.key, None)
+            self.calls[at] = None
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _new(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+    def _give(self, array: Any) -> int:
+        """A number for what an operator made."""
+        number = self.count
+        self.count = number + 1
+        self._numbers[id(array)] = number, array
+        self.store.put(number, array)
+        base = array
+        while getattr(base, "base", None) is not None:
+            base = base.base
+        self._sharing.setdefault(id(base), []).append(number)
+        return number
+
+    def number_of(self, array: Any) -> int:
+        """The number of a value that is read; a new one if no operator made it."""
+        found = self._numbers.get(id(array))
+        if found is not None and found[1] is array:
+            return found[0]
+        number = self._give(array)
+        self.store.keep(number, array)
+        self.leaves[number] = id(array)
+        return number
+
+    def _about_to_write(self, tensor: Tensor) -> None:
+        """Copy what is recorded of storage that is about to be overwritten."""
+        base = tensor.array
+        while getattr(base, "base", None) is not None:
+            base = base.base
+        for number in self._sharing.pop(id(base), ()):
+            held = self.store.get(number)
+            if held is not None:
+                self.store.replace(number, held.copy())
+            self._numbers = {k: v for k, v in self._numbers.items() if v[0] != number}
+
+    # -- operators ------------------------------------------------------------------------------------------------
+
+    def _computed(self, event: watch.Computed) -> None:
+        operands = [self._operand(v) for v in event.inputs]
+        outs = [[self._give(a) for a in v] if type(v) in (list, tuple) else self._made(v) for v in event.outputs]
+        self._by_key[event.key] = len(self.calls)
+        self.calls.append(Call(event.op, event.attrs, operands, outs, event.loc, event.key))
+
+    def _made(self, array: Any) -> int:
+        return NOBODY if array is None else self._give(array)
+
+    def _operand(self, value: Any) -> Any:
+        if value is None:
+            return None
+        if type(value) in (list, tuple):
+            return [self._operand(v) for v in value]
+        return self.number_of(value)
+
+    def _pulled(self, event: watch.Pulled) -> None:
+        work, node = self.last, event.node
+        assert work is not None
+        arriving = [self._arriving(work, node, i, g) for i, g in enumerate(event.arriving)]
+        operands = self._read(node, arriving)
+        outs, sums = [], []
+        for place, gradient in zip(event.wrt, event.gradients, strict=True):
+            if place is None or gradient is None:
+                outs.append(NOBODY)
+                continue
+            number = self._new()
+            self.store.put(number, gradient)
+            outs.append(number)
+            before = work.totals.get(place)
+            if before is not None:
+                total = self._new()
+                sums.append((total, before, number))
+                number = total
+            work.totals[place] = number
+        work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums))
+
+    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any) -> int | None:
+        if gradient is None:
+            return None
+        place = (node, index)
+        number = work.totals.get(place)
+        hooks = [h for h in (node.hooks or {}).get(index, {}).values() if not isinstance(h, Keep)]
+        if number is None:
+            number = work.totals[place] = work.seeds[place] = self._new()
+            self.store.keep(number, gradient)
+        elif not hooks:
+            self.store.put(number, gradient)
+        if hooks:
+            before, number = number, self._new()
+            self.store.keep(number, gradient)
+            work.totals[place] = number
+            work.events.append(Hooked(before, number, place, hooks, node.loc))
+        return number
+
+    def _read(self, node: GradNode, arriving: Sequence[int | None]) -> list[Any] | None:
+        rule, kept = node.op.rule, node.args
+        if getattr(node.op, "grad_op", None) is None or rule is None or kept is None:
+            return None
+        sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
+        numbers, shapes = iter(arriving), iter(node.shapes)
+        operands: list[Any] = []
+        for read, value in zip(rule.reads, kept, strict=True):
+            if read.kind == "dout":
+                size = next(sizes, None)
+                found = [self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or read.late)
+                         for _ in range(1 if size is None else size)]
+                operands.append(found if size is not None else found[0])
+            elif read.like:
+                operands.append(_each(value, lambda v: Given(getattr(v, "array", v))))
+            else:
+                operands.append(_each(value, lambda v: self.number_of(getattr(v, "array", v))))
+        return operands
+
+    def _or_zeros(self, number: int | None, shape: Any, takes_none: bool) -> Any:
+        if number is not None or takes_none:
+            return number
+        import numpy as np
+
+        return Given(np.zeros(*shape))
+
+
+def _each(value: Any, change: Any) -> Any:
+    if value is None:
+        return None
+    return [_each(v, change) for v in value] if type(value) in (list, tuple) else change(value)
+
+
+def flat(values: Sequence[Any]) -> list[int]:
+    """The numbers among nested numbers."""
+    found = [n for v in values for n in (v if isinstance(v, list) else (v,))]
+    return [n for n in found if type(n) is int and n >= 0]
+
+
+def leaf_places(work: Pass) -> dict[Leaf, int]:
+    """The number of the whole gradient of every leaf."""
+    return {p: n for p, n in work.totals.items() if isinstance(p, Leaf)}

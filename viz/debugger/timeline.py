@@ -1,0 +1,170 @@
+"""A run as a list of entries over numbered values, each of them made once.
+
+Where a variable is overwritten, or a gradient summed up, every version is a value of its own. So the run is a pure
+function: any value can be computed again from those before it, which is what reverse stepping and edits rest on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gradtool.engine.source import NOWHERE, Location
+from gradtool.engine.view import BACKWARD
+
+from .store import Store
+
+NOBODY: Final = -1
+"""The maker of values that were there before the run: parameters, data, constants."""
+
+
+@dataclass(slots=True)
+class Value:
+    """One version of a tensor.
+
+    Attributes:
+        name: ``h@GRAD``; versions of a tensor share it.
+        maker: the index of the entry that makes it, or :data:`NOBODY`.
+        slot: the output slot of that entry.
+        role: ``parameter``, ``data``, ``constant``, ``gradient``, ``part`` (a summand of a gradient), ``temporary``.
+        parts: of a sum that the engine makes between operators: the sum before, and what is added to it.
+        names: other names that it answers to.
+    """
+
+    name: str
+    maker: int = NOBODY
+    slot: str = ""
+    role: str = "temporary"
+    parts: tuple[int, int] | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An operand that is the same in every run, and no value of the timeline."""
+
+    value: Any
+
+
+@dataclass(slots=True)
+class Entry:
+    """One operator.
+
+    Attributes:
+        index: its place in the timeline.
+        name: ``sqrt_grad.0``.
+        part: forward or backward.
+        loc: the user's line; of a gradient operator, that of its forward operator.
+        layer: the layer it belongs to, or empty.
+        pair: the index of the forward operator of a gradient operator, or of the first gradient operator of a forward
+            operator; :data:`NOBODY` if there is none.
+        operands: what the kernel takes: numbers of values, lists of these, :class:`Given` or None.
+        reads: slot and value of what it reads, for people.
+        outs: slot and value of each result; :data:`NOBODY` for one that is not made.
+        sums: values that are made of its results, in order.
+        kernel: takes the operands and returns the results in the order of ``outs``; None where it cannot run again.
+        fixed: why its results are kept and never computed again, or empty.
+        region: whether it runs a block (a branch or a loop).
+        origin: the static operator, or the recorded call.
+    """
+
+    index: int
+    name: str
+    type: str
+    part: str
+    loc: Location = NOWHERE
+    layer: str = ""
+    pair: int = NOBODY
+    operands: Sequence[Any] = ()
+    reads: list[tuple[str, int]] = field(default_factory=list)
+    outs: list[tuple[str, int]] = field(default_factory=list)
+    sums: list[int] = field(default_factory=list)
+    kernel: Callable[..., Sequence[Any]] | None = None
+    fixed: str = ""
+    region: bool = False
+    origin: Any = None
+
+    @property
+    def backward(self) -> bool:
+        return self.part == BACKWARD
+
+    @property
+    def inputs(self) -> list[int]:
+        """The numbers of the values that the kernel takes."""
+        return [v for o in self.operands for v in (o if isinstance(o, list) else (o,)) if type(v) is int]
+
+    @property
+    def made(self) -> list[int]:
+        """The numbers of the values that it makes, sums included."""
+        return [*(v for _, v in self.outs if v >= 0), *self.sums]
+
+
+@dataclass
+class Timeline:
+    """A run.
+
+    Attributes:
+        title: the model's name.
+        mode: static or eager.
+        entries: in the order of execution.
+        values: by number.
+        store: what the run computed.
+        results: gradient by the name of the parameter (or leaf) that people know; None for one that got none.
+        begin: the index of the first backward operator.
+        loss: the number of the loss.
+        failed: what the run ended in, if it did not come to its end; the entry after the last one that was done.
+    """
+
+    title: str
+    mode: str
+    entries: list[Entry]
+    values: list[Value]
+    store: Store
+    results: dict[str, int | None]
+    begin: int
+    loss: int | None = None
+    failed: tuple[int, BaseException] | None = None
+
+    def __post_init__(self) -> None:
+        self._by_name: dict[str, list[int]] = {}
+        for number, value in enumerate(self.values):
+            for name in dict.fromkeys((value.name, *value.names)):
+                if name:
+                    self._by_name.setdefault(name, []).append(number)
+        for numbers in self._by_name.values():
+            numbers.sort(key=lambda n: (self.values[n].maker, n))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all values, those that are there before the run first."""
+        return list(self._by_name)
+
+    def find(self, name: str, cursor: int) -> int | None:
+        """The number of the value that *name* has when the entries before *cursor* are done.
+
+        If it has none yet, the first one it will have. None if there is no such name.
+        """
+        numbers = self._by_name.get(name)
+        if numbers is None:
+            return None
+        at = bisect_right(numbers, cursor - 1, key=lambda n: self.values[n].maker)
+        return numbers[max(at - 1, 0)]
+
+    def versions(self, name: str) -> Sequence[int]:
+        """All values of that name, in the order in which they are made."""
+        return self._by_name.get(name, ())
+
+    def named(self, text: str) -> Entry | None:
+        """The entry called *text*."""
+        return next((e for e in self.entries if e.name == text), None)
+
+    def parts_of(self, number: int) -> Iterator[int]:
+        """The summands of a value that was summed up, the first one first."""
+        found = []
+        while (parts := self.values[number].parts) is not None:
+            number, added = parts
+            found.append(added)
+        yield number
+        yield from reversed(found)
