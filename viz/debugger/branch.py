@@ -140,9 +140,7 @@ class Branch:
     def stale(self) -> list[int]:
         """The entries that depend on an edit and have not run again yet."""
         entries, computed = self.timeline.entries, self._computed
-        return [
-            i for i in self._changed if any(n in self._affected and n not in computed for n in entries[i].made)
-        ]
+        return [i for i in self._changed if any(n in self._affected and n not in computed for n in entries[i].made)]
 
     # -- values ---------------------------------------------------------------------------------------------------
 

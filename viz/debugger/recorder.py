@@ -6,10 +6,13 @@ Arrays are held by reference. What is about to be overwritten in place is copied
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from gradtool.engine import watch
 from gradtool.engine.eager.saved import writes
@@ -103,8 +106,8 @@ class Recorder:
         self.count = 0
         self.leaves: dict[int, int] = {}
         """Number -> identity of the array, of values that no operator made."""
-        self._numbers: dict[int, tuple[int, Any]] = {}
-        self._sharing: dict[int, list[int]] = {}
+        self._numbers: dict[int, tuple[int, Callable[[], Any]]] = {}
+        self._sharing: dict[int, list[tuple[int, int, bool]]] = {}
         self._by_key: dict[int, int] = {}
         self._depth = 0
         self._recorded_passes = 0
@@ -122,7 +125,7 @@ class Recorder:
 
         token = writes.set(before)
         try:
-            with watch.watched(self):
+            with watch.watched(self, self._tensors):
                 yield self
         finally:
             writes.reset(token)
@@ -201,36 +204,64 @@ class Recorder:
 
     def _give(self, array: Any) -> int:
         """A number for what an operator made."""
-        number = self.count
-        self.count = number + 1
-        self._numbers[id(array)] = number, array
+        number = self._new()
         self.store.put(number, array)
+        self._know(array, number, True)
+        return number
+
+    def _know(self, array: Any, number: int, holds: bool) -> None:
+        """Know *array* by *number* from now on.
+
+        Args:
+            holds: whether it is the array that is stored; else another one with the same values.
+        """
+        self._numbers[id(array)] = number, _reference(array)
         base = array
         while getattr(base, "base", None) is not None:
             base = base.base
-        self._sharing.setdefault(id(base), []).append(number)
-        return number
+        self._sharing.setdefault(id(base), []).append((id(array), number, holds))
+
+    def _known(self, array: Any) -> int | None:
+        found = self._numbers.get(id(array))
+        return found[0] if found is not None and found[1]() is array else None
 
     def number_of(self, array: Any) -> int:
         """The number of a value that is read; a new one if no operator made it."""
-        found = self._numbers.get(id(array))
-        if found is not None and found[1] is array:
-            return found[0]
-        number = self._give(array)
-        self.store.keep(number, array)
-        self.leaves[number] = id(array)
+        number = self._known(array)
+        if number is None:
+            number = self._new()
+            self.store.keep(number, array)
+            self._know(array, number, True)
+            self.leaves[number] = id(array)
         return number
 
     def _about_to_write(self, tensor: Tensor) -> None:
-        """Copy what is recorded of storage that is about to be overwritten."""
+        """Copy what is held of storage that is about to be overwritten."""
         base = tensor.array
         while getattr(base, "base", None) is not None:
             base = base.base
-        for number in self._sharing.pop(id(base), ()):
-            held = self.store.get(number)
-            if held is not None:
-                self.store.replace(number, held.copy())
-            self._numbers = {k: v for k, v in self._numbers.items() if v[0] != number}
+        for key, number, holds in self._sharing.pop(id(base), ()):
+            known = self._numbers.get(key)
+            if known is not None and known[0] == number:
+                del self._numbers[key]
+            if holds and number in self.store:
+                self.store.replace(number, self.store.get(number).copy())
+
+    def _tensors(self, event: Any) -> None:
+        """What becomes of tensors: the arrays in which the results of an operator end up."""
+        if self.closed or self._depth:
+            return
+        if isinstance(event, watch.Called):
+            call = self.calls[-1] if self.calls else None
+            if call is None or call.op is not event.op:
+                return
+            for tensor, number in zip(_tensors_in(event.results), flat(call.outs), strict=False):
+                if self._known(tensor.array) is None:
+                    self._know(tensor.array, number, False)
+        elif isinstance(event, watch.Written):
+            number = self._known(event.array)
+            if number is not None:
+                self._know(event.tensor.array, number, False)
 
     # -- operators ------------------------------------------------------------------------------------------------
 
@@ -299,8 +330,10 @@ class Recorder:
         for read, value in zip(rule.reads, kept, strict=True):
             if read.kind == "dout":
                 size = next(sizes, None)
-                found = [self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or read.late)
-                         for _ in range(1 if size is None else size)]
+                found = [
+                    self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or read.late)
+                    for _ in range(1 if size is None else size)
+                ]
                 operands.append(found if size is not None else found[0])
             elif read.like:
                 operands.append(_each(value, lambda v: Given(getattr(v, "array", v))))
@@ -311,9 +344,20 @@ class Recorder:
     def _or_zeros(self, number: int | None, shape: Any, takes_none: bool) -> Any:
         if number is not None or takes_none:
             return number
-        import numpy as np
-
         return Given(np.zeros(*shape))
+
+
+def _reference(array: Any) -> Callable[[], Any]:
+    """What gives *array* as long as somebody holds it."""
+    try:
+        return weakref.ref(array)
+    except TypeError:
+        return lambda: array
+
+
+def _tensors_in(results: Sequence[Any]) -> Iterator[Tensor]:
+    for r in results:
+        yield from r if isinstance(r, (list, tuple)) else (r,)
 
 
 def _each(value: Any, change: Any) -> Any:

@@ -1,0 +1,135 @@
+"""The notebook of a session: numbered cells, each a verb or Python, with results that are kept as objects."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.errors import GradtoolError
+
+from . import scope, show, verbs
+from .cell import Cell
+from .errors import VerbError
+from .session import Session
+from .verbs import Reply
+
+
+class Notebook:
+    """Cells over a session.
+
+    Attributes:
+        cells: what was typed, and what came of it.
+        inputs, outputs: ``In`` and ``Out`` of expressions, by number.
+        places: for each cell, the branch and the cursor where it was typed.
+        finished: whether ``quit`` was said.
+        recomputed_before: how many operators had run again when the cell began.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.cells: list[Cell] = []
+        self.inputs: dict[int, str] = {}
+        self.outputs: dict[int, Any] = {}
+        self.places: dict[int, tuple[str, int]] = {}
+        self.finished = False
+        self.recomputed_before = 0
+
+    @property
+    def number(self) -> int:
+        """The number of the next cell."""
+        return len(self.inputs) + 1
+
+    def here(self) -> str:
+        """The operator at the cursor, in words."""
+        return show.at_cursor(self.session)
+
+    def execute(self, source: str) -> tuple[Cell, Reply]:
+        """Run a cell; an error becomes its text, and leaves the session as it was."""
+        number = self.number
+        session = self.session
+        self.inputs[number] = source
+        self.places[number] = session.branch.name, session.cursor
+        self.recomputed_before = session.branch.recomputed
+        try:
+            reply = self._run(source)
+        except KeyboardInterrupt:
+            reply = Reply("interrupted", failed=True)
+        except GradtoolError as error:
+            reply = Reply(_said(error), failed=True)
+        except Exception as error:
+            reply = Reply(_raised(error), failed=True)
+        value = reply.value if reply.value is not None else reply.text or None
+        if value is not None and not reply.failed:
+            self.outputs[number] = value
+            session.names["_"] = value
+        self.finished = self.finished or reply.quit
+        cell = Cell(number, source, reply.text, html=reply.html, svg=reply.svg, failed=reply.failed)
+        self.cells.append(cell)
+        return cell, reply
+
+    def _run(self, source: str) -> Reply:
+        stripped = source.strip()
+        if stripped.startswith("!"):
+            return self._python(stripped[1:].strip())
+        found = verbs.split(stripped, self.session.names) if "\n" not in stripped else None
+        if found is not None:
+            verb, rest = found
+            return verb.act(self, rest)
+        return self._python(source)
+
+    def _python(self, source: str) -> Reply:
+        session = self.session
+        session.names |= {"In": self.inputs, "Out": self.outputs}
+        try:
+            value, shown = scope.run(session, source)
+        except SyntaxError as error:
+            raise VerbError(f"neither a verb nor Python: {error.msg}.", hint="help lists the verbs") from None
+        except NameError as error:
+            name = getattr(error, "name", None) or ""
+            close = scope.near(session, name, verbs.table())
+            raise VerbError(f"{error}.", hint=f"there is {', '.join(close)}" if close else None) from None
+        return Reply(_shown(value), value=value) if shown and value is not None else Reply("")
+
+    def place_of(self, number: str) -> tuple[str, int]:
+        """Where a cell was typed.
+
+        Raises:
+            VerbError: there is no such cell.
+        """
+        if not number.isdigit() or int(number) not in self.places:
+            raise VerbError(f"there is no cell In[{number}].")
+        return self.places[int(number)]
+
+
+def is_complete(source: str) -> bool:
+    """Whether a cell is complete, or more lines of Python have to follow."""
+    import codeop
+
+    stripped = source.strip()
+    if not stripped or stripped.startswith("!") or verbs.split(stripped) is not None:
+        return True
+    try:
+        if codeop.compile_command(source, "<debugger>", "exec") is None:
+            return False
+    except (SyntaxError, ValueError, OverflowError):
+        return True
+    # A block ends with an empty line, as at Python's own prompt.
+    tree = ast.parse(source)
+    return len(tree.body) == 0 or "\n" not in source or source.endswith("\n")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, threshold=200, edgeitems=3, max_line_width=120)
+    return repr(value)
+
+
+def _said(error: GradtoolError) -> str:
+    return f"✗ {error}"
+
+
+def _raised(error: BaseException) -> str:
+    text = str(error)
+    return f"✗ {type(error).__name__}: {text}" if text else f"✗ {type(error).__name__}"

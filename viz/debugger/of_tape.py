@@ -1,0 +1,364 @@
+"""From what a recorder wrote down of dynamic mode to a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from gradtool.engine import names
+from gradtool.engine.eager.mode import no_grad
+from gradtool.engine.eager.tape import GradNode, Place, restore
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.kernels.backend import backend
+from gradtool.engine.ops import rare
+from gradtool.engine.ops.opdef import OpDef, Trait
+from gradtool.engine.spec import in_use
+from gradtool.engine.view import BACKWARD, FORWARD, OP
+
+from .. import from_tape
+from .drawn import MASKED, masked
+from .recorder import Call, Hooked, Pass, Pull, Recorder, flat
+from .timeline import NOBODY, Entry, Timeline, Value
+
+
+def timeline(
+    recorder: Recorder,
+    *,
+    title: str = "",
+    named: Mapping[Tensor, str] | None = None,
+    shown: Mapping[Leaf, str] | None = None,
+    failed: BaseException | None = None,
+) -> Timeline:
+    """The last backward pass that was recorded, with the operators that it needed.
+
+    Args:
+        named: names for tensors, such as Python names.
+        shown: the leaves that the run is about, with their names for people; by default those that got a gradient.
+        failed: what the run ended in.
+    """
+    return _Builder(recorder, recorder.last or Pass(()), named or {}, shown).build(title, failed)
+
+
+class _Builder:
+    def __init__(
+        self, recorder: Recorder, work: Pass, named: Mapping[Tensor, str], shown: Mapping[Leaf, str] | None
+    ) -> None:
+        self.recorder = recorder
+        self.work = work
+        self.named = named
+        self.shown = shown
+        self.values = [Value("", role="constant") for _ in range(recorder.count)]
+        self.entries: list[Entry] = []
+        self.graph = from_tape.graph(work.roots, named=named) if work.roots else None
+        self.node_names: dict[tuple[GradNode, str], tuple[str, str]] = {}
+        self.place_names: dict[Place, str] = {}
+        if self.graph is not None:
+            view = self.graph.view.by_id()
+            for id_, node in self.graph.nodes.items():
+                self.node_names[node, view[id_].part] = view[id_].name, view[id_].scope
+            self.place_names = {p: view[id_].name for id_, p in self.graph.places.items()}
+        self.forward_of: dict[int, int] = {}
+        self.nodes = {n.key: n for n, _ in self.node_names}
+        self.unnamed: dict[str, Iterator[int]] = {}
+
+    def build(self, title: str, failed: BaseException | None) -> Timeline:
+        calls = self._needed()
+        for call in calls:
+            self._forward(call)
+        begin = len(self.entries)
+        for event in self.work.events:
+            if isinstance(event, Pull):
+                self._backward(event)
+            else:
+                self._hooks(event)
+        totals = self.work.totals
+        for leaf, number in [(p, n) for p, n in totals.items() if isinstance(p, Leaf)]:
+            hooks = list(leaf.hooks.values())
+            if hooks and self.work.done:
+                after = len(self.values)
+                self.values.append(Value("", role="gradient"))
+                self._hooks(Hooked(number, after, leaf, hooks, ()))
+                totals = {**totals, leaf: after}
+        shown = self.shown if self.shown is not None else self._distinct([p for p in totals if isinstance(p, Leaf)])
+        results = {name: totals.get(leaf) for leaf, name in shown.items()}
+        for number in results.values():
+            if number is not None:
+                self.values[number].role = "gradient"
+        self._name_leaves()
+        loss = next((self.recorder._known(t.array) for t in self.work.roots), None)
+        made = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
+        if failed is not None:
+            made.failed = len(self.entries), failed
+        return made
+
+    # -- which operators --------------------------------------------------------------------------------------------
+
+    def _needed(self) -> list[Call]:
+        """The forward operators that lead to a root or to what backward read, in the order of the run."""
+        wanted = {self.recorder._known(t.array) for t in self.work.roots}
+        for event in self.work.events:
+            if isinstance(event, Pull):
+                wanted.update(flat(event.operands or ()))
+        everything = not self.work.roots
+        found = []
+        for call in reversed(self.recorder.calls):
+            if call is None:
+                continue
+            if everything or call.key in self.nodes or not wanted.isdisjoint(flat(call.outs)):
+                wanted.update(flat(call.operands))
+                found.append(call)
+        return found[::-1]
+
+    # -- entries ----------------------------------------------------------------------------------------------------
+
+    def _entry(self, name: str, type_: str, part: str, loc: Any, layer: str, origin: Any) -> Entry:
+        made = Entry(len(self.entries), name, type_, part, loc, layer, origin=origin)
+        self.entries.append(made)
+        return made
+
+    def _forward(self, call: Call) -> None:
+        node = self.nodes.get(call.key)
+        if node is not None and node.op is not call.op:
+            node = None
+        if node is not None:
+            name, layer = self.node_names[node, FORWARD]
+            self.forward_of[node.key] = len(self.entries)
+        else:
+            name, layer = f"{call.op.type}.c{next(self.unnamed.setdefault(call.op.type, count()))}", ""
+        entry = self._entry(name, call.op.type, FORWARD, call.loc, layer, call)
+        entry.operands = call.operands
+        entry.reads = _laid(call.op.inputs, call.operands)
+        entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
+        entry.kernel = _forward_kernel(call)
+        if call.op.trait & Trait.RANDOM and not _same_again(call.op, call.attrs):
+            self._as_drawn(entry, call)
+        index = 0
+        for i, (slot, number) in enumerate(entry.outs):
+            if number < 0:
+                continue
+            value = self.values[number]
+            value.maker, value.slot, value.role = entry.index, slot, "temporary"
+            value.name = name if len(entry.outs) == 1 else f"{name}[{i}]"
+            if node is not None and index < len(node.shapes):
+                value.name = self.place_names.get((node, index), value.name)
+                index += 1
+        if node is not None and node.op.rule is not None:
+            self._name_operands(node, call)
+
+    def _name_operands(self, node: GradNode, call: Call) -> None:
+        """Leaves are known by the places that gradients go to."""
+        assert node.op.rule is not None
+        places = iter(node.wrt)
+        sizes = node.wrt_sizes or [None] * len(node.op.rule.wrt)
+        for slot, size in zip(node.op.rule.wrt, sizes, strict=False):
+            operand = call.operands[slot] if slot < len(call.operands) else None
+            for number, place in zip(
+                operand if isinstance(operand, list) else [operand],
+                [next(places) for _ in range(size or 1)],
+                strict=False,
+            ):
+                if isinstance(place, Leaf) and type(number) is int and self.values[number].maker == NOBODY:
+                    self._name_leaf(number, place)
+
+    def _name_leaf(self, number: int, leaf: Leaf) -> None:
+        value = self.values[number]
+        if not value.name:
+            value.name = self._plain(leaf)
+            value.role = "parameter"
+            value.names = tuple(n for n in {leaf.name: None, self.place_names.get(leaf, ""): None} if n != value.name)
+
+    def _name_leaves(self) -> None:
+        """Names for what no operator made and no gradient goes to."""
+        by_array = {id(t.array): name for t, name in self.named.items()}
+        constants = count()
+        used = {n for e in self.entries for n in e.inputs}
+        for number, array in self.recorder.leaves.items():
+            value = self.values[number]
+            if not value.name and number in used:
+                value.name = by_array.get(array) or f"constant.{next(constants)}"
+
+    def _as_drawn(self, entry: Entry, call: Call) -> None:
+        numbers = [n for _, n in entry.outs]
+        kept = [self.recorder.store.get(n) if n >= 0 else None for n in numbers]
+        for n, array in zip(numbers, kept, strict=True):
+            if n >= 0 and array is not None:
+                self.recorder.store.keep(n, array)
+        if call.op.type in MASKED and len(kept) > 1:
+            entry.kernel = masked(call.op, call.attrs, kept[1])
+        else:
+            entry.kernel, entry.fixed = None, "its random numbers cannot be drawn again"
+
+    def _backward(self, pull: Pull) -> None:
+        node = pull.node
+        known = self.node_names.get((node, BACKWARD))
+        name, layer = known if known is not None else (f"{node.op.type}_grad.?", "")
+        entry = self._entry(name, f"{node.op.type}_grad", BACKWARD, node.loc, layer, node)
+        forward = self.forward_of.get(node.key)
+        if forward is not None:
+            entry.pair = forward
+            self.entries[forward].pair = entry.index
+        for i, number in enumerate(pull.arriving):
+            place = (node, i)
+            if number is not None and place in self.work.seeds and self.work.seeds[place] == number:
+                self._name_gradient(number, place, NOBODY, "")
+        self._wire(entry, pull)
+        slots = [s for s, _ in entry.outs]
+        sums = {added: (total, before) for total, before, added in pull.sums}
+        for slot, number, place in zip(slots, pull.outs, pull.wrt, strict=True):
+            if number < 0 or place is None:
+                continue
+            self._name_gradient(number, place, entry.index, slot)
+            if number in sums:
+                total, before = sums[number]
+                self._name_gradient(total, place, entry.index, slot)
+                self.values[total].parts = (before, number)
+                entry.sums.append(total)
+                for part in (before, number):
+                    if self.values[part].parts is None:
+                        self.values[part].role = "part"
+                self.values[number].name += f"#{_nth(self.values, total)}"
+
+    def _name_gradient(self, number: int, place: Place, maker: int, slot: str) -> None:
+        value = self.values[number]
+        value.name, value.maker, value.slot = names.grad(self._plain(place)), maker, slot
+        value.role = "temporary"
+        if isinstance(place, Leaf):
+            value.names = tuple(n for n in (names.grad(place.name),) if n != value.name)
+
+    def _plain(self, place: Place) -> str:
+        """The name that says most: the Python path of a parameter."""
+        if isinstance(place, Leaf):
+            if self.shown is not None and place in self.shown:
+                return self.shown[place]
+            return self.place_names.get(place, place.name).partition(" (")[0]
+        return self.place_names.get(place, f"{place[0].op.type}.?")
+
+    def _distinct(self, leaves: Sequence[Leaf]) -> dict[Leaf, str]:
+        """The names of leaves; two that share a Python path go by the names of their tensors."""
+        plain = [self._plain(leaf) for leaf in leaves]
+        return {leaf: n if plain.count(n) == 1 else leaf.name for leaf, n in zip(leaves, plain, strict=True)}
+
+    def _wire(self, entry: Entry, pull: Pull) -> None:
+        """Operands, slots and kernel of a gradient operator."""
+        node = pull.node
+        rule, grad_op = node.op.rule, getattr(node.op, "grad_op", None)
+        assert rule is not None
+        mask = [p is not None for p in pull.wrt]
+        if pull.operands is None or grad_op is None:
+            entry.operands = list(pull.arriving)
+            entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
+            entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
+            if grad_op is None:
+                entry.kernel = _users_rule(node, mask)
+            else:
+                entry.fixed = "saved_tensors_hooks packed what it reads"
+            return
+        sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(rule.wrt)
+        entry.operands = pull.operands
+        entry.reads = _laid(grad_op.inputs, pull.operands)
+        slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=True) for _ in range(1 if n is None else n)]
+        entry.outs = list(zip(slots, pull.outs, strict=True))
+        entry.kernel = _gradient_kernel(node, grad_op, mask, sizes)
+
+    def _hooks(self, event: Hooked) -> None:
+        number = next(self.unnamed.setdefault("hook", count()))
+        entry = self._entry(f"hook.{number}", "hook", BACKWARD, event.loc, "", event)
+        entry.operands = [event.before]
+        entry.reads = [("Gradient", event.before)]
+        entry.outs = [("Gradient", event.after)]
+        self._name_gradient(event.after, event.place, entry.index, "Gradient")
+        hooks = event.hooks
+
+        def call(gradient: Any) -> list[Any]:
+            given = Tensor(gradient.copy())
+            for hook in hooks:
+                result = hook(given)
+                given = given if result is None else result
+            return [given.array]
+
+        entry.kernel = call
+
+
+def _nth(values: Sequence[Value], total: int) -> int:
+    """How many summands there were before the last one of a sum."""
+    n, number = 0, total
+    while (parts := values[number].parts) is not None:
+        n, number = n + 1, parts[0]
+    return n
+
+
+def _laid(slots: Sequence[Any], operands: Sequence[Any]) -> list[tuple[str, int]]:
+    """Slot and number of what is read."""
+    return [(s.name, n) for s, o in zip(slots, operands, strict=False) for n in flat([o])]
+
+
+def _outs(slots: Sequence[Any], outs: Sequence[Any]) -> Iterator[tuple[str, int]]:
+    for s, o in zip(slots, outs, strict=False):
+        for n in o if isinstance(o, list) else (o,):
+            yield s.name, n
+
+
+def _same_again(op: OpDef, attrs: Mapping[str, Any]) -> bool:
+    """Whether an operator that can draw random numbers draws none."""
+    return op.type == "rnn" and not attrs.get("dropout_prob")
+
+
+def _forward_kernel(call: Call) -> Callable[..., Sequence[Any]]:
+    kernel = backend("numpy").bind(call.op, call.attrs)
+    if in_use:
+        kernel = rare.watched(call.op, call.attrs, kernel)
+    sizes = [len(o) if isinstance(o, list) else None for o in call.outs]
+    return _flattening(kernel, sizes)
+
+
+def _gradient_kernel(
+    node: GradNode, grad_op: OpDef, mask: Sequence[bool], sizes: Sequence[int | None]
+) -> Callable[..., Sequence[Any]]:
+    wanted, at = [], 0
+    for size in sizes:
+        wanted.append(list(mask[at : at + (size or 1)]) if size != 0 else [])
+        at += 1 if size is None else size
+    engine = backend("numpy")
+    kernel = engine.bind(grad_op, node.attrs, wanted)
+    if in_use:
+        kernel = rare.watched_gradients(node.op, node.attrs, kernel, engine.general(grad_op, node.attrs, wanted))
+    return _flattening(kernel, list(sizes))
+
+
+def _flattening(kernel: Callable[..., Any], sizes: list[int | None]) -> Callable[..., Sequence[Any]]:
+    """*kernel* with all its results in one flat sequence."""
+    if len(sizes) == 1:
+        return kernel if sizes[0] is not None else lambda *operands: (kernel(*operands),)
+    if all(s is None for s in sizes):
+        return kernel
+
+    def run(*operands: Any) -> list[Any]:
+        found: list[Any] = []
+        for size, value in zip(sizes, kernel(*operands), strict=True):
+            if size is None:
+                found.append(value)
+            else:
+                found += value if value is not None else [None] * size
+        return found
+
+    return run
+
+
+def _users_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:
+    """The user's own gradient rule; what it saved is what was saved in the run."""
+    rule = node.op.rule
+    assert rule is not None
+
+    def run(*arriving: Any) -> list[Any]:
+        import numpy as np
+
+        restore([node])
+        args = [
+            g if g is not None or rule.takes_none else np.zeros(*shape)
+            for g, shape in zip(arriving, node.shapes, strict=True)
+        ]
+        with no_grad():
+            return [g for group in rule(backend("numpy").ops, args, [[m] for m in mask], node.attrs) for g in group]
+
+    return run

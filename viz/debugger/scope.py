@@ -1,0 +1,227 @@
+"""What expressions see: values as arrays that nobody can change, the operator at the cursor, and the user's own names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import VerbError, unknown
+from .timeline import NOBODY, Entry
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class Values(Mapping[str, Any]):
+    """``v["h@GRAD"]``: a tensor by name, as it is at the cursor (or, if it is not made yet, as it will be)."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __getitem__(self, name: str) -> Any:
+        return frozen(self._session.branch.value(self._session.number(name)))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._session.timeline.find(name, self._session.cursor) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._session.timeline.names)
+
+    def __len__(self) -> int:
+        return len(self._session.timeline.names)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} tensors; v[NAME] is an array>"
+
+
+class Op:
+    """An operator, for expressions: ``cur.name``, ``cur.ins["X"]``, ``cur.fwd``."""
+
+    def __init__(self, session: Session, entry: Entry) -> None:
+        self._session = session
+        self._entry = entry
+
+    @property
+    def name(self) -> str:
+        return self._entry.name
+
+    @property
+    def type(self) -> str:
+        return self._entry.type
+
+    @property
+    def part(self) -> str:
+        return self._entry.part
+
+    @property
+    def layer(self) -> str:
+        return self._entry.layer
+
+    @property
+    def ins(self) -> dict[str, Any]:
+        """What it reads, by slot; a list where a slot holds several."""
+        return _by_slot([(s, self._session.branch.value(n, self._entry.index)) for s, n in self._entry.reads])
+
+    @property
+    def outs(self) -> dict[str, Any]:
+        """What it makes, by slot."""
+        return _by_slot([(s, self._session.branch.made(n)) for s, n in self._entry.outs if n >= 0])
+
+    @property
+    def fwd(self) -> Op | None:
+        """The operator that it differentiates; of a forward operator, None."""
+        if not self._entry.backward or self._entry.pair == NOBODY:
+            return None
+        return Op(self._session, self._session.timeline.entries[self._entry.pair])
+
+    @property
+    def dout(self) -> Any:
+        """The gradient that arrives: an array, a list of several, or None."""
+        found = [a for s, a in self.ins.items() if s.endswith("@GRAD")]
+        return found[0] if len(found) == 1 else found or None
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.part}>"
+
+
+class Graph:
+    """The whole run, for expressions: ``g.ops``, ``g["relu.0"]``, ``g.names``."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def ops(self) -> list[Op]:
+        return [Op(self._session, e) for e in self._session.timeline.entries]
+
+    @property
+    def names(self) -> list[str]:
+        return self._session.timeline.names
+
+    def __getitem__(self, name: str) -> Op:
+        return Op(self._session, self._session.entry(name))
+
+    def __len__(self) -> int:
+        return len(self._session.timeline.entries)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} operators of {self._session.timeline.title}>"
+
+
+def _by_slot(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for slot, array in pairs:
+        array = frozen(array)
+        if slot in found:
+            found[slot] = [*(found[slot] if isinstance(found[slot], list) else [found[slot]]), array]
+        else:
+            found[slot] = array
+    return found
+
+
+def frozen(array: Any) -> Any:
+    """*array* as one that cannot be written to; selected rows become dense."""
+    if array is None or not hasattr(array, "dtype"):
+        return array
+    seen = np.asarray(array).view()
+    seen.flags.writeable = False
+    return seen
+
+
+def names_at(session: Session, entry: Entry | None) -> dict[str, Any]:
+    """The names that expressions see beside the user's own."""
+    op = Op(session, entry) if entry is not None else None
+    return {
+        "np": np,
+        "g": Graph(session),
+        "v": Values(session),
+        "cur": op,
+        "fwd": op.fwd if op is not None else None,
+        "ins": _Lazy(op, "ins"),
+        "outs": _Lazy(op, "outs"),
+        "dout": _LAZY_DOUT,
+    }
+
+
+class _Lazy(Mapping[str, Any]):
+    """``ins`` and ``outs``: read when they are asked, so that expressions pay for what they use."""
+
+    def __init__(self, op: Op | None, which: str) -> None:
+        self._op = op
+        self._which = which
+
+    def _found(self) -> dict[str, Any]:
+        return getattr(self._op, self._which) if self._op is not None else {}
+
+    def __getitem__(self, slot: str) -> Any:
+        found = self._found()
+        if slot not in found:
+            raise unknown("slot", slot, found)
+        return found[slot]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
+
+    def __repr__(self) -> str:
+        return repr(self._found())
+
+
+_LAZY_DOUT = object()
+
+
+class Namespace(dict[str, Any]):
+    """The names of one expression: the user's own first, then the session's."""
+
+    def __init__(self, own: dict[str, Any], given: dict[str, Any]) -> None:
+        super().__init__(own)
+        self._given = given
+
+    def __missing__(self, name: str) -> Any:
+        found = self._given[name]
+        if found is _LAZY_DOUT:
+            cur = self._given["cur"]
+            return cur.dout if cur is not None else None
+        return found
+
+
+def evaluate(session: Session, text: str, entry: Entry | None) -> Any:
+    """The value of an expression as seen from *entry*.
+
+    Raises:
+        VerbError: it is no expression. What it raises itself passes.
+    """
+    try:
+        code = compile(text.strip(), "<debugger>", "eval")
+    except SyntaxError as error:
+        raise VerbError(f"{text.strip()!r} is no Python expression: {error.msg}.") from None
+    return eval(code, Namespace(session.names, names_at(session, entry)))
+
+
+def run(session: Session, text: str) -> tuple[Any, bool]:
+    """Run Python of one or several lines; the value of the last expression, and whether there is one.
+
+    The user's own names change only if all of it succeeds.
+    """
+    tree = ast.parse(text, "<debugger>")
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    names = Namespace(session.names, names_at(session, session.current))
+    value = None
+    if tree.body:
+        exec(compile(tree, "<debugger>", "exec"), names)
+    if isinstance(last, ast.Expr):
+        value = eval(compile(ast.Expression(last.value), "<debugger>", "eval"), names)
+    session.names = {k: a for k, a in names.items() if k != "__builtins__"}
+    return value, last is not None
+
+
+def near(session: Session, name: str, verbs: Mapping[str, Any]) -> list[str]:
+    """Names of tensors and verbs close to one that is not known."""
+    from gradtool.engine.errors import near as closest
+
+    return list(closest(name, [*verbs, *session.timeline.names]))

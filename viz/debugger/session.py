@@ -1,0 +1,337 @@
+"""A debugging session: branches of a run, a cursor in each, and what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.errors import GradtoolError
+
+from . import stops
+from .branch import Branch
+from .errors import VerbError, unknown
+from .scope import evaluate
+from .stops import Stop
+from .timeline import Entry, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Why a run stopped.
+
+    Attributes:
+        why: ``done`` (the steps asked for), ``end``, ``start``, ``break``, ``catch``, ``watch``, ``error``.
+        stop: the breakpoint, catch or watch.
+        what: what a catch found, what a watched expression was and is.
+        error: what an operator raised; the cursor stands before it.
+    """
+
+    why: str
+    stop: Stop | None = None
+    what: str = ""
+    error: BaseException | None = None
+
+
+class Session:
+    """A timeline, walked through.
+
+    Args:
+        timeline: the run.
+        tools: what verbs such as ``why`` and ``graph`` ask about the model itself; see :mod:`.verbs`.
+
+    Attributes:
+        branches: by name; ``base`` is the run as it was.
+        branch: the one that verbs work on.
+        stops: breakpoints, catches and watches in the order of their numbers.
+        names: the user's own names in expressions.
+    """
+
+    def __init__(self, timeline: Timeline, tools: dict[str, Callable[..., Any]] | None = None) -> None:
+        self.timeline = timeline
+        self.tools = tools or {}
+        self.branch = Branch(timeline, cursor=timeline.begin)
+        self.branches = {"base": self.branch}
+        self.stops: list[Stop] = []
+        self.names: dict[str, Any] = {}
+        self._numbered = 0
+        self._arrived = False
+        self._entries = {e.name: e for e in timeline.entries}
+        known = timeline.names
+        self.wanting = {n.removesuffix("@GRAD") for n in known if n.endswith("@GRAD")} | set(timeline.results)
+
+    # -- where --------------------------------------------------------------------------------------------------------
+
+    @property
+    def cursor(self) -> int:
+        """The index of the next entry."""
+        return self.branch.cursor
+
+    @property
+    def current(self) -> Entry | None:
+        """The next entry, or None at the end."""
+        entries = self.timeline.entries
+        return entries[self.cursor] if self.cursor < len(entries) else None
+
+    def entry(self, text: str) -> Entry:
+        """The operator called *text*: ``relu_grad.0``, ``%7`` (the seventh of the run), a line or a type.
+
+        Of several, the next one from the cursor on, else the last one.
+
+        Raises:
+            VerbError: there is none.
+        """
+        entries = self.timeline.entries
+        if text.startswith("%"):
+            number = text[1:]
+            if not number.isdigit() or not 1 <= int(number) <= len(entries):
+                raise VerbError(f"there is no operator {text}: they are numbered from %1 to %{len(entries)}.")
+            return entries[int(number) - 1]
+        bare = text.removeprefix("op:").removeprefix("line:")
+        if bare in self._entries:
+            return self._entries[bare]
+        found = [e for e in entries if e.type == bare or stops.on_line(e, bare)]
+        if not found:
+            raise unknown("operator", text, [*self._entries, *dict.fromkeys(e.type for e in entries)])
+        return next((e for e in found if e.index >= self.cursor), found[-1])
+
+    def number(self, name: str) -> int:
+        """The number of the value that *name* has at the cursor.
+
+        Raises:
+            VerbError: there is no such tensor.
+        """
+        found = self.timeline.find(name, self.cursor)
+        if found is None:
+            raise unknown("tensor", name, self.timeline.names)
+        return found
+
+    def label(self, entry: Entry) -> str:
+        """``7/12 sqrt_grad.0``."""
+        return f"{entry.index + 1}/{len(self.timeline.entries)} {entry.name}"
+
+    # -- moving -------------------------------------------------------------------------------------------------------
+
+    def step(self, count: int = 1) -> Halt:
+        """Run so many operators, whatever stops are set."""
+        return self._forward(lambda entry, done: done >= count, stopping=False)
+
+    def next_layer(self, count: int = 1) -> Halt:
+        """Run to the first operator of another layer, so many times; stops stop it."""
+        return self._over_layers(count, self._forward)
+
+    def until(self, entry: Entry) -> Halt:
+        """Run until *entry* is the next one; stops stop it."""
+        if entry.index < self.cursor:
+            raise VerbError(f"{entry.name} is done already.", hint=f"goto {entry.name} goes back to it")
+        return self._forward(lambda e, done: e is entry)
+
+    def finish(self) -> Halt:
+        """Run to the end, whatever stops are set."""
+        return self._forward(lambda entry, done: False, stopping=False)
+
+    def resume(self) -> Halt:
+        """Run until something stops it."""
+        return self._forward(lambda entry, done: False)
+
+    def back(self, count: int = 1) -> Halt:
+        """Go back so many operators."""
+        return self._backward(lambda entry, done: done >= count, stopping=False)
+
+    def previous_layer(self, count: int = 1) -> Halt:
+        """Go back to the last operator of another layer, so many times."""
+        return self._over_layers(count, self._backward)
+
+    def back_to_stop(self) -> Halt:
+        """Go back until something stops it."""
+        return self._backward(lambda entry, done: False)
+
+    def goto(self, index: int) -> Halt:
+        """Have the entry of that index be the next one, running what has to run."""
+        if index > self.cursor:
+            return self._forward(lambda entry, done: entry.index >= index, stopping=False)
+        self.branch.cursor = index
+        return Halt("done")
+
+    def begin(self) -> Halt | None:
+        """Stand at the first backward operator; or before, at a forward operator where something stops the run."""
+        self.branch.cursor = 0
+        if self.stops and self.timeline.begin:
+            halt = self._forward(lambda entry, done: entry.index >= self.timeline.begin)
+            if halt.why != "done":
+                return halt
+        self.branch.cursor = self.timeline.begin
+        self._arrived = False
+        return None
+
+    def _over_layers(self, count: int, move: Callable[..., Halt]) -> Halt:
+        layer = self.current.layer if self.current is not None else ""
+        left = count
+
+        def over(entry: Entry, done: int) -> bool:
+            nonlocal layer, left
+            if entry.layer != layer:
+                layer, left = entry.layer, left - 1
+            return left <= 0
+
+        return move(over)
+
+    def _forward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
+        watched = self._watched()
+        done = 0
+        while (entry := self.current) is not None:
+            if done and over(entry, done):
+                return Halt("done")
+            try:
+                # Where a move ended, whatever stops there has been seen.
+                halt = self._stopped_before(entry) if stopping and (done or not self._arrived) else None
+                self._arrived = True
+                if halt is not None:
+                    return halt
+                self.branch.run(entry)
+            except GradtoolError as error:
+                if isinstance(error, VerbError):
+                    raise
+                return Halt("error", error=error)
+            except Exception as error:
+                return Halt("error", error=error)
+            self.branch.cursor += 1
+            done += 1
+            if stopping and watched:
+                halt = self._changed(watched)
+                if halt is not None:
+                    return halt
+        failed = self.timeline.failed
+        if failed is not None and failed[0] >= len(self.timeline.entries):
+            return Halt("error", error=failed[1])
+        return Halt("end")
+
+    def _backward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
+        watched = self._watched()
+        self._arrived = True
+        done = 0
+        while self.cursor > 0:
+            self.branch.cursor -= 1
+            entry = self.timeline.entries[self.cursor]
+            done += 1
+            if over(entry, done):
+                return Halt("done")
+            if stopping:
+                halt = self._stopped_before(entry) or (self._changed(watched) if watched else None)
+                if halt is not None:
+                    return halt
+        return Halt("start")
+
+    # -- stops --------------------------------------------------------------------------------------------------------
+
+    def add(self, kind: str, text: str, **more: Any) -> Stop:
+        """Set a breakpoint, a catch or a watch."""
+        self._numbered += 1
+        made = Stop(self._numbered, kind, text, **more)
+        self.stops.append(made)
+        return made
+
+    def stop(self, number: str) -> Stop:
+        """The breakpoint, catch or watch of that number.
+
+        Raises:
+            VerbError: there is none.
+        """
+        found = next((s for s in self.stops if str(s.number) == number), None)
+        if found is None:
+            known = ", ".join(str(s.number) for s in self.stops)
+            raise VerbError(f"there is no stop {number}.", hint=f"there is {known}" if known else "none is set")
+        return found
+
+    def _stopped_before(self, entry: Entry) -> Halt | None:
+        for s in self.stops:
+            if not s.enabled:
+                continue
+            what = ""
+            if s.kind == "break":
+                if not s.matches(entry):
+                    continue
+            elif s.kind == "catch":
+                what = stops.caught(self, s.text.partition("=")[0], s.limit, entry)
+                if not what:
+                    continue
+            else:
+                continue
+            if stops.holds(self, s, entry):
+                return self._hit(s, what)
+        return None
+
+    def _hit(self, stop: Stop, what: str) -> Halt:
+        stop.hits += 1
+        if stop.once:
+            self.stops.remove(stop)
+        return Halt(stop.kind, stop, what)
+
+    def _watched(self) -> list[Stop]:
+        found = [s for s in self.stops if s.kind == "watch" and s.enabled]
+        for s in found:
+            s.seen = self._look(s)
+        return found
+
+    def _changed(self, watched: list[Stop]) -> Halt | None:
+        for s in watched:
+            now = self._look(s)
+            if not _same(now, s.seen):
+                before, s.seen = s.seen, now
+                return self._hit(s, f"{_brief(before)} → {_brief(now)}")
+        return None
+
+    def _look(self, stop: Stop) -> Any:
+        """The value of a watched expression; what it raises, where it cannot be computed yet."""
+        try:
+            return evaluate(self, stop.text, self.current)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    # -- branches -----------------------------------------------------------------------------------------------------
+
+    def fork(self, name: str | None) -> Branch:
+        """A branch that goes on from here on its own, which verbs work on from now on."""
+        if name is None:
+            name = next(n for n in _fork_names() if n not in self.branches)
+        if name in self.branches:
+            raise VerbError(f"there is a branch {name!r} already.", hint=f"switch {name} goes there")
+        self.branch = self.branches[name] = self.branch.fork(name)
+        return self.branch
+
+    def switch(self, name: str) -> Branch:
+        """Have verbs work on another branch."""
+        if name not in self.branches:
+            raise unknown("branch", name, self.branches)
+        self.branch = self.branches[name]
+        return self.branch
+
+    def results(self, branch: Branch) -> dict[str, Any]:
+        """The final gradients in a branch; None for those that do not exist. What is needed for them is run."""
+        end = len(self.timeline.entries)
+        return {
+            name: None if number is None else branch.value(number, end)
+            for name, number in self.timeline.results.items()
+        }
+
+
+def _fork_names() -> Iterator[str]:
+    n = 1
+    while True:
+        yield f"fork{n}"
+        n += 1
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=np.asarray(a).dtype.kind in "fc")
+    return bool(a == b or (a != a and b != b))
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > 1:
+        return f"{value.dtype.name}{list(value.shape)}"
+    text = f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

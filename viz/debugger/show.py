@@ -1,0 +1,201 @@
+"""What the debugger prints: operators with their states, the line of source, tensors in a few words."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradtool.engine import source
+from gradtool.engine.answers import magnitudes
+from gradtool.engine.rows import RowArray
+
+from ..text import cells
+from .timeline import NOBODY, Entry
+
+if TYPE_CHECKING:
+    from .session import Halt, Session
+
+STATES = {
+    "✓": "done",
+    "▶": "next",
+    "·": "pending",
+    "●": "a breakpoint stops before it",
+    "E": "edited: its results were changed or dropped",
+    "~": "stale: depends on an edit and has not run again",
+    "✗": "its results are not finite",
+    "!": "it failed",
+}
+
+
+def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
+    """The state letters of entries."""
+    stale = set(session.branch.stale())
+    edited = session.branch.edited_entries()
+    broken = [s for s in session.stops if s.kind == "break" and s.enabled]
+    failed = session.timeline.failed
+    found = {}
+    for e in entries:
+        letters = "▶" if e.index == session.cursor else "✓" if e.index < session.cursor else "·"
+        if any(s.matches(e) for s in broken):
+            letters += "●"
+        if e.index in edited:
+            letters += "E"
+        if e.index in stale:
+            letters += "~"
+        elif failed is not None and failed[0] == e.index and not session.branch.edits:
+            letters += "!"
+        elif any(not finite(session.branch.made(n)) for n in e.made if session.branch.is_ready(n)):
+            letters += "✗"
+        found[e.index] = letters
+    return found
+
+
+def finite(value: Any) -> bool:
+    """Whether a value holds no NaN and no infinity."""
+    if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
+        return True
+    array = magnitudes.plain(value)
+    return not magnitudes.holds_numbers(array) or bool(np.isfinite(array).all())
+
+
+def dims(value: Any) -> str:
+    """``3×4``; ``[]`` for a scalar."""
+    return "×".join(map(str, np.shape(value))) if np.ndim(value) else "[]"
+
+
+def in_words(value: Any) -> str:
+    """``3×4  ‖·‖ 0.871``; what is wrong with it first."""
+    if value is None:
+        return "None"
+    if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
+        return "frames of a block" if type(value).__name__ == "Frames" else type(value).__name__
+    array = magnitudes.plain(value)
+    if not magnitudes.holds_numbers(array):
+        if array.size == 1:
+            return f"{dims(value)}  {array.dtype.name}  {array.reshape(-1)[0]}"
+        span = f"  {array.min()} … {array.max()}" if array.size and array.dtype.kind in "iu" else ""
+        return f"{dims(value)}  {array.dtype.name}{span}"
+    wide = magnitudes.wide(array)
+    wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, False).items()}
+    zeros = int((array == 0).sum())
+    if wrong:
+        rest = array.size - sum(wrong.values())
+        told = "  ".join(f"{k} {n}" for k, n in wrong.items())
+        return f"{dims(value)}  {told}  finite {rest}"
+    if array.size == 1:
+        return f"{dims(value)}  {np.format_float_positional(wide.reshape(-1)[0], 6, fractional=False, trim='-')}"
+    norm = float(np.sqrt(np.square(wide).sum()))
+    share = f"  zeros {zeros} of {array.size}" if zeros else ""
+    return f"{dims(value)}  ‖·‖ {norm:.4g}{share}"
+
+
+def at_cursor(session: Session) -> str:
+    """The next operator with its line of source, what arrives at it and what it makes."""
+    entry = session.current
+    if entry is None:
+        return _at_end(session)
+    return "\n".join(_lines(session, entry, session.label(entry)))
+
+
+def _at_end(session: Session) -> str:
+    failed = session.timeline.failed
+    if failed is not None and failed[0] >= len(session.timeline.entries):
+        return f"■ the run failed here: {_first_line(failed[1])}"
+    found = session.results(session.branch)
+    got = [a for a in found.values() if a is not None]
+    text = f"■ end of the run · {len(got)} of {len(found)} gradients"
+    wrong = sum(not finite(a) for a in got)
+    return f"{text} · {wrong} not finite ✗ (catch nan and rc go back to where that began)" if wrong else text
+
+
+def halted(session: Session, halt: Halt) -> str:
+    """Where a run stopped, and why."""
+    entry = session.current
+    if halt.why == "start":
+        return "■ start of the run\n" + at_cursor(session)
+    if halt.why == "error":
+        error = halt.error
+        where = f" at ▶ {session.label(entry)}" if entry is not None else ""
+        return "\n".join([f"■ error{where}: {_first_line(error)}", *_after_first(error), *_source(session, entry)])
+    if entry is None:
+        return _at_end(session)
+    if halt.why == "done" or halt.stop is None:
+        return at_cursor(session)
+    name = f"catch {halt.what}" if halt.why == "catch" else f"{halt.why} {halt.stop.number}"
+    told = f" · {halt.stop.text}: {halt.what}" if halt.why == "watch" else ""
+    return "\n".join([f"■ {name} at ▶ {_head(session, entry)}{told}", *_body(session, entry)])
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).split("\n")[0] or type(error).__name__
+
+
+def _after_first(error: BaseException | None) -> list[str]:
+    return [f"  {line.strip()}" for line in str(error).split("\n")[1:]]
+
+
+def _head(session: Session, entry: Entry) -> str:
+    where = source.short(entry.loc)
+    return session.label(entry) + (f"   {where}" if where else "")
+
+
+def _lines(session: Session, entry: Entry, label: str) -> Iterator[str]:
+    yield f"▶ {_head(session, entry)}"
+    yield from _body(session, entry)
+
+
+def _body(session: Session, entry: Entry) -> Iterator[str]:
+    yield from _source(session, entry)
+    yield "    " + " · ".join(_story(session, entry))
+
+
+def _source(session: Session, entry: Entry | None, around: int = 1) -> list[str]:
+    return excerpt(entry, around, paired(session, entry)) if entry is not None else []
+
+
+def paired(session: Session, entry: Entry) -> str:
+    """The name of the other operator of a pair, or empty."""
+    return session.timeline.entries[entry.pair].name if entry.pair != NOBODY else ""
+
+
+def excerpt(entry: Entry, around: int, pair: str = "") -> list[str]:
+    """The lines of source around that of an operator, which is marked and names the pair."""
+    place = source.file_and_line(entry.loc)
+    if place is None:
+        return []
+    file, line = place
+    numbers = range(max(1, line - around), line + around + 1)
+    found = [(n, linecache.getline(file, n).rstrip()) for n in numbers]
+    found = [(n, text) for n, text in found if text.strip() or n == line]
+    width = len(str(line + around))
+    rows = [(n, f"  {'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip()) for n, text in found]
+    longest = max(cells(row) for _, row in rows)
+    mark = f"   ↔ {pair}" if pair else ""
+    return [row + (" " * (longest - cells(row)) + mark if n == line else "") for n, row in rows]
+
+
+def _story(session: Session, entry: Entry) -> Iterator[str]:
+    """What an operator makes, then what arrives, then what it reads of the forward part."""
+    values, branch = session.timeline.values, session.branch
+    stale = set(branch.stale())
+    for _, number in entry.outs:
+        if number >= 0:
+            told = "stale" if entry.index in stale else _told(session, number)
+            yield f"{values[number].name} {told}"
+    for slot, number in entry.reads:
+        if slot.endswith("@GRAD") and entry.backward:
+            yield f"d{slot.removesuffix('@GRAD').lower()} {in_words(branch.value(number, entry.index))}"
+        elif entry.backward:
+            yield f"saved {slot.lower()} {values[number].name} {in_words(branch.value(number, entry.index))}"
+        else:
+            yield f"{slot.lower()} {values[number].name} {in_words(branch.value(number, entry.index))}"
+
+
+def _told(session: Session, number: int) -> str:
+    try:
+        return in_words(session.branch.value(number))
+    except Exception as error:
+        return f"cannot be computed: {_first_line(error)}"

@@ -1,0 +1,185 @@
+"""Where a run stops: breakpoints, catches and watches, numbered together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradtool.engine import source
+from gradtool.engine.answers import magnitudes
+from gradtool.engine.rows import RowArray
+
+from .errors import VerbError, unknown
+from .scope import evaluate
+from .timeline import Entry
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+@dataclass
+class Stop:
+    """A breakpoint, a catch or a watch.
+
+    Attributes:
+        number: what people call it by.
+        kind: ``break``, ``catch`` or ``watch``.
+        text: what was asked for.
+        condition: an expression that must be true, or empty.
+        once: whether it is deleted when it has stopped the run.
+        hits: how often it has.
+    """
+
+    number: int
+    kind: str
+    text: str
+    matches: Callable[[Entry], bool] = field(default=lambda entry: False, repr=False)
+    condition: str = ""
+    once: bool = False
+    enabled: bool = True
+    hits: int = 0
+    seen: Any = None
+    limit: float = 0.0
+
+    @property
+    def described(self) -> str:
+        return self.text + (f" if {self.condition}" if self.condition else "")
+
+
+def breakpoint_at(session: Session, text: str) -> tuple[Callable[[Entry], bool], str]:
+    """Which entries a breakpoint stops before, and how many in words.
+
+    ``op:T`` names an operator or a type (also with ``*``), ``line:FILE:N`` a line of source, ``layer:L`` a layer;
+    anything else a tensor, whose makers are meant.
+
+    Raises:
+        VerbError: nothing is called so.
+    """
+    entries = session.timeline.entries
+    kind, colon, rest = text.partition(":")
+    if colon and kind == "op":
+        found = {e.index for e in entries if fnmatchcase(e.name, rest) or fnmatchcase(e.type, rest)}
+        names = [*dict.fromkeys(e.name for e in entries), *dict.fromkeys(e.type for e in entries)]
+        wrong = unknown("operator", rest, names)
+    elif colon and kind == "line":
+        found = {e.index for e in entries if on_line(e, rest)}
+        wrong = unknown("operator made by line", rest, dict.fromkeys(source.short(e.loc) for e in entries if e.loc))
+    elif colon and kind == "layer":
+        found = {e.index for e in entries if e.layer and (fnmatchcase(e.layer, rest) or e.layer.startswith(f"{rest}."))}
+        wrong = unknown("layer", rest, dict.fromkeys(e.layer for e in entries if e.layer))
+    else:
+        numbers = session.timeline.versions(text) or session.timeline.versions(f"{text}@GRAD")
+        found = {session.timeline.values[n].maker for n in numbers} - {-1}
+        if not numbers and any(e.name == text for e in entries):
+            return breakpoint_at(session, f"op:{text}")
+        wrong = unknown("tensor", text, session.timeline.names)
+        if numbers and not found:
+            raise VerbError(f"no operator makes {text}: it is there before the run.")
+    if not found:
+        raise wrong
+    return (lambda entry: entry.index in found), f"{len(found)} operator{'s' * (len(found) != 1)}"
+
+
+def on_line(entry: Entry, text: str) -> bool:
+    """Whether ``FILE:N`` or ``N`` is the line of an entry."""
+    place = source.file_and_line(entry.loc)
+    file, _, number = text.rpartition(":")
+    if place is None or not number.isdigit() or place[1] != int(number):
+        return False
+    return not file or place[0] == file or place[0].replace("\\", "/").endswith(f"/{file}")
+
+
+CATCHES = ("nan", "inf", "big", "zero", "none")
+
+
+def catch(text: str) -> tuple[str, float]:
+    """The kind of a catch, and its limit.
+
+    Raises:
+        VerbError: there is no such kind.
+    """
+    kind, equals, limit = text.partition("=")
+    if kind not in CATCHES or (bool(equals) != (kind == "big")):
+        raise VerbError(
+            f"cannot catch {text!r}.", hint="catch nan (or infinite) · inf · big=1e4 · zero · none (no gradient made)"
+        )
+    if kind != "big":
+        return kind, math.inf
+    try:
+        return kind, float(limit)
+    except ValueError:
+        raise VerbError(f"big={limit}: expected a number.") from None
+
+
+def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
+    """What a catch has to say of what an entry makes; empty if there is nothing.
+
+    Numbers are caught where they are born, not where they are carried on: what the entry reads is not wrong itself.
+    """
+    if kind == "none":
+        return _without(session, entry)
+    found = ""
+    for _, number in entry.outs:
+        if number >= 0:
+            found = found or _wrong(session.branch.made(number), kind, limit)
+    if not found:
+        return ""
+    read = [session.branch.value(n, entry.index) for n in entry.inputs]
+    if kind == "zero":
+        arriving = [session.branch.value(n, entry.index) for s, n in entry.reads if s.endswith("@GRAD")]
+        return found if entry.backward and any(np.any(np.asarray(a)) for a in arriving) else ""
+    return "" if any(_wrong(a, kind, limit) for a in read) else found
+
+
+def _wrong(value: Any, kind: str, limit: float) -> str:
+    if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
+        return ""
+    array = magnitudes.plain(value)
+    if not magnitudes.holds_numbers(array) or not array.size:
+        return ""
+    if kind == "zero":
+        return "zero" if not np.any(array) else ""
+    wrong = magnitudes.masks(array, limit if kind == "big" else None, False)
+    if kind == "big":
+        return "overflow" if magnitudes.OVERFLOW in wrong else ""
+    if kind == "nan":
+        return "nan" if magnitudes.NAN in wrong else "inf" if wrong else ""
+    return "inf" if magnitudes.INF in wrong else ""
+
+
+def _without(session: Session, entry: Entry) -> str:
+    """``none`` if a gradient operator passes nothing on to something that wants a gradient."""
+    if not entry.backward or entry.pair < 0:
+        return ""
+    wanted = session.wanting
+    forward = session.timeline.entries[entry.pair]
+    given = {session.timeline.values[n].name.partition("@GRAD")[0] for n in entry.made}
+    for _, number in forward.reads:
+        name = session.timeline.values[number].name
+        if name in wanted and name not in given:
+            return "none"
+    return ""
+
+
+def holds(session: Session, stop: Stop, entry: Entry) -> bool:
+    """Whether the condition of a stop is true at an entry.
+
+    Raises:
+        VerbError: the condition fails.
+    """
+    if not stop.condition:
+        return True
+    try:
+        return bool(np.all(evaluate(session, stop.condition, entry)))
+    except VerbError:
+        raise
+    except Exception as error:
+        raise VerbError(
+            f"the condition of {stop.kind} {stop.number} ({stop.condition}) raised {type(error).__name__}: {error}",
+            hint=f"delete {stop.number} removes it",
+        ) from None

@@ -1,0 +1,134 @@
+"""The verbs of the debugger: one table, filled by the modules ``verbs_*``.
+
+A verb takes the session and the rest of the line, and returns a :class:`Reply`. What it refuses it raises as a
+:class:`~gradtool.viz.debugger.errors.VerbError`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import VerbError
+
+if TYPE_CHECKING:
+    from .notebook import Notebook
+
+
+@dataclass
+class Reply:
+    """What a verb answers.
+
+    Attributes:
+        text: for people; the first thing that every display shows.
+        value: what ``Out[n]`` is; the text if it is None.
+        html, svg: richer forms for notebooks and exports.
+        quit: whether the session is over.
+        failed: whether it is a finding that a batch run must not pass over (a catch that fired, an ``expect`` that
+            does not hold).
+    """
+
+    text: str
+    value: Any = None
+    html: str | None = None
+    svg: str | None = None
+    quit: bool = False
+    failed: bool = False
+
+
+Act = Callable[["Notebook", str], Reply]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One verb.
+
+    Attributes:
+        usage: how it is written: ``step [n]``.
+        help: what it does, in a line.
+        aliases: shorter names.
+        group: what help lists it under.
+        completes: what completion offers after it: ``op``, ``tensor``, ``stop``, ``branch``, ``catch``, or nothing.
+    """
+
+    name: str
+    usage: str
+    help: str
+    act: Act
+    aliases: tuple[str, ...]
+    group: str
+    completes: str = ""
+
+
+_verbs: dict[str, Verb] = {}
+_MODULES = ("verbs_moving", "verbs_stops", "verbs_edits", "verbs_values", "verbs_model", "verbs_notebook")
+
+
+def verb(usage: str, *aliases: str, group: str, completes: str = "") -> Callable[[Act], Act]:
+    """Add a function to the table; its docstring's first line is the help."""
+
+    def add(act: Act) -> Act:
+        name = usage.split()[0]
+        text = (act.__doc__ or "").strip().split("\n")[0]
+        _verbs[name] = Verb(name, usage, text, act, aliases, group, completes)
+        return act
+
+    return add
+
+
+def table() -> dict[str, Verb]:
+    """All verbs by name, in the order of the help."""
+    for module in _MODULES:
+        importlib.import_module(f".{module}", __package__)
+    return _verbs
+
+
+def named(word: str) -> Verb | None:
+    """The verb of that name or alias."""
+    known = table()
+    return known.get(word) or next((v for v in known.values() if word in v.aliases), None)
+
+
+def split(line: str, own: Container[str] = ()) -> tuple[Verb, str] | None:
+    """The verb that a line begins with, and the rest; None if the line is Python.
+
+    A word that is a verb is Python where it is assigned to, called, or has an attribute or an index taken: ``n = 3``,
+    ``list(x)``, ``p.shape``; and where it is one of the user's *own* names and the line is Python as it stands. ``!`` at
+    the beginning says that Python is meant.
+    """
+    stripped = line.strip()
+    word = stripped.split(None, 1)[0] if stripped else ""
+    found = named(word)
+    if found is None:
+        return None
+    rest = stripped[len(word) :].strip()
+    if rest.startswith("=") and not rest.startswith("=="):
+        return None
+    if word in own and _is_python(stripped):
+        return None
+    return found, rest
+
+
+def _is_python(text: str) -> bool:
+    try:
+        compile(text, "<debugger>", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def count(rest: str, usage: str) -> int:
+    """A number of times, 1 where nothing is said."""
+    if not rest:
+        return 1
+    if not rest.isdigit() or int(rest) < 1:
+        raise VerbError(f"expected a number, but got {rest!r}.", hint=usage)
+    return int(rest)
+
+
+def nothing(rest: str, usage: str) -> None:
+    """Refuse words after a verb that takes none."""
+    if rest:
+        raise VerbError(f"it takes no arguments, but got {rest!r}.", hint=usage)

@@ -1,0 +1,191 @@
+"""Verbs that change values, and compare what comes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.rows import RowArray
+
+from . import scope
+from .errors import VerbError
+from .notebook import Notebook
+from .session import Session
+from .show import dims
+from .verbs import Reply, nothing, verb
+
+
+def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
+    """Give a tensor the numbers that *make* gives of the ones it has."""
+    number = session.number(name)
+    before = session.branch.value(number)
+    if not (hasattr(before, "dtype") or isinstance(before, RowArray)):
+        raise VerbError(f"{name} holds no numbers.")
+    array = np.asarray(before)
+    new = np.asarray(make(array))
+    if new.dtype == object:
+        raise VerbError(f"{name} is {array.dtype.name}, and the new value holds no numbers.")
+    if new.dtype.kind == "c" and array.dtype.kind != "c":
+        raise VerbError(f"{name} is {array.dtype.name}, and the new value is complex.")
+    try:
+        new = np.broadcast_to(new, array.shape).astype(array.dtype)
+    except ValueError:
+        raise VerbError(
+            f"{name} has shape {list(array.shape)}, and the new value has shape {list(new.shape)}."
+        ) from None
+    new.flags.writeable = False
+    changed = int((~((new == array) | ((new != new) & (array != array)))).sum())
+    session.branch.edit(number, new, text)
+    return Reply(f"edited {changed} element{'s' * (changed != 1)} · {_stale(session)}")
+
+
+def _stale(session: Session) -> str:
+    n = len(session.branch.stale())
+    return f"{n} op{'s' * (n != 1)} now stale ~"
+
+
+@verb("set VAR = EXPR", group="edits", completes="tensor")
+def set_(book: Notebook, rest: str) -> Reply:
+    """Give a tensor other numbers; what depends on them runs again."""
+    name, equals, expression = rest.partition("=")
+    if not equals or not name.strip() or not expression.strip():
+        raise VerbError("expected VAR = EXPR.", hint='set x@GRAD = np.zeros(3) · set w = 2 * v["w"]')
+    session = book.session
+    session.number(name.strip())
+    value = scope.evaluate(session, expression, session.current)
+    return _edited(session, name.strip(), lambda before: value, f"set {rest}")
+
+
+@verb("zero VAR", group="edits", completes="tensor")
+def zero(book: Notebook, rest: str) -> Reply:
+    """Make all elements of a tensor zero."""
+    return _edited(book.session, _one(rest, "zero VAR"), np.zeros_like, f"zero {rest}")
+
+
+@verb("clip VAR A B", group="edits", completes="tensor")
+def clip(book: Notebook, rest: str) -> Reply:
+    """Limit the elements of a tensor to A … B."""
+    words = rest.rsplit(None, 2)
+    try:
+        name, low, high = words[0], float(words[1]), float(words[2])
+    except (IndexError, ValueError):
+        raise VerbError("expected a tensor and two numbers.", hint="clip x@GRAD -1 1") from None
+    if low > high:
+        raise VerbError(f"{low:g} is more than {high:g}.")
+    return _edited(book.session, name, lambda before: np.clip(before, low, high), f"clip {rest}")
+
+
+@verb("drop OP", group="edits", completes="op")
+def drop(book: Notebook, rest: str) -> Reply:
+    """Have an operator that is yet to come give zeros."""
+    session = book.session
+    entry = session.entry(_one(rest, "drop OP"))
+    if entry.index < session.cursor:
+        raise VerbError(f"{entry.name} is done already.", hint=f"goto {entry.name} goes back to it")
+    session.branch.drop(entry, f"drop {entry.name}")
+    return Reply(f"dropped {entry.name} · {_stale(session)}")
+
+
+@verb("undo", group="edits")
+def undo(book: Notebook, rest: str) -> Reply:
+    """Take the last edit of this branch back."""
+    nothing(rest, "undo")
+    edit = book.session.branch.undo()
+    if edit is None:
+        raise VerbError("there is no edit in this branch.")
+    return Reply(f"undone: {edit.text} · {_stale(book.session)}")
+
+
+@verb("edits", group="edits")
+def edits(book: Notebook, rest: str) -> Reply:
+    """The edits of this branch."""
+    nothing(rest, "edits")
+    branch = book.session.branch
+    if not branch.edits:
+        return Reply(f"no edits in {branch.name}")
+    total = len(book.session.timeline.entries)
+    return Reply(
+        "\n".join(f"{i:>3}  from {min(e.at + 1, total)}/{total}  {e.text}" for i, e in enumerate(branch.edits, 1))
+    )
+
+
+@verb("fork [NAME]", group="edits", completes="branch")
+def fork(book: Notebook, rest: str) -> Reply:
+    """Branch the run here; what follows happens in the new branch."""
+    before = book.session.branch.name
+    made = book.session.fork(rest or None)
+    return Reply(f"in {made.name}, forked from {before} at {made.cursor + 1}/{len(book.session.timeline.entries)}")
+
+
+@verb("switch NAME", group="edits", completes="branch")
+def switch(book: Notebook, rest: str) -> Reply:
+    """Go on in another branch."""
+    book.session.switch(_one(rest, "switch NAME"))
+    return Reply(f"in {rest}\n{book.here()}")
+
+
+@verb("branches", group="edits")
+def branches(book: Notebook, rest: str) -> Reply:
+    """The branches: where each stands, and its edits."""
+    nothing(rest, "branches")
+    session = book.session
+    total = len(session.timeline.entries)
+    return Reply(
+        "\n".join(
+            f"{'▶' if b is session.branch else ' '} {n} · at {min(b.cursor + 1, total)}/{total}"
+            f" · {len(b.edits)} edit{'s' * (len(b.edits) != 1)}"
+            for n, b in session.branches.items()
+        )
+    )
+
+
+@verb("compare A B", group="edits", completes="branch")
+def compare(book: Notebook, rest: str) -> Reply:
+    """The final gradients of two branches: which differ, and by how much."""
+    words = rest.split()
+    session = book.session
+    if len(words) == 1:
+        words.append(session.branch.name)
+    if len(words) != 2:
+        raise VerbError("expected two branches.", hint=f"compare base {session.branch.name}")
+    for w in words:
+        if w not in session.branches:
+            raise VerbError(f"there is no branch {w!r}.", hint=f"there is {', '.join(session.branches)}")
+    first, second = (session.results(session.branches[w]) for w in words)
+    told = [f"{n} {_told(first[n], second[n])}" for n in first if not _equal(first[n], second[n])]
+    same = len(first) - len(told)
+    rest_ = ["others equal" if told else f"all {same} gradients equal"] if same else []
+    return Reply("   ".join([*told, *rest_]), value=(first, second))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    x, y = np.asarray(a), np.asarray(b)
+    return x.shape == y.shape and np.array_equal(x, y, equal_nan=x.dtype.kind in "fc")
+
+
+def _told(a: Any, b: Any) -> str:
+    if a is None or b is None:
+        return f"{_norm(a)} → {_norm(b)}"
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    text = f"{_norm(a)} → {_norm(b)}"
+    if x.shape == y.shape and np.isfinite(x).all() and np.isfinite(y).all() and np.any(x):
+        text += f" (Δ {np.linalg.norm(x - y) / np.linalg.norm(x):.2g})"
+    return text
+
+
+def _norm(a: Any) -> str:
+    if a is None:
+        return "None"
+    x = np.asarray(a, np.float64)
+    if np.isnan(x).any():
+        return "NaN"
+    return f"{np.sqrt(np.square(x).sum()):.4g}" if x.size else dims(a)
+
+
+def _one(rest: str, usage: str) -> str:
+    if not rest:
+        raise VerbError("of what?", hint=usage)
+    return rest

@@ -1,0 +1,1 @@
+"""Verbs that ask the commands' engines about the model."""

@@ -1,0 +1,110 @@
+"""Verbs that say where a run stops."""
+
+from __future__ import annotations
+
+from . import stops
+from .errors import VerbError
+from .notebook import Notebook
+from .stops import Stop
+from .verbs import Reply, verb
+
+_BREAK = "break op:T | VAR | line:F:N | layer:L [if EXPR]"
+
+
+def _break(book: Notebook, rest: str, once: bool) -> Reply:
+    if not rest:
+        return Reply(_listed([s for s in book.session.stops if s.kind == "break"], "breakpoint", _BREAK))
+    where, _, condition = rest.partition(" if ")
+    matches, told = stops.breakpoint_at(book.session, where.strip())
+    if condition:
+        _compiled(condition)
+    made = book.session.add("break", where.strip(), matches=matches, condition=condition.strip(), once=once)
+    return Reply(f"● break {made.number} at {made.described} · {told}", value=made.number)
+
+
+def _compiled(text: str) -> None:
+    try:
+        compile(text.strip(), "<debugger>", "eval")
+    except SyntaxError as error:
+        raise VerbError(f"{text.strip()!r} is no Python expression: {error.msg}.") from None
+
+
+def _listed(found: list[Stop], what: str, usage: str) -> str:
+    if not found:
+        return f"no {what} is set · {usage}"
+    return "\n".join(_row(s) for s in found)
+
+
+def _row(s: Stop) -> str:
+    state = "" if s.enabled else " · disabled"
+    return f"{s.number:>3}  {s.kind:<5}  {s.described} · {s.hits} hit{'s' * (s.hits != 1)}{state}"
+
+
+@verb(_BREAK, "b", group="stops", completes="op")
+def breakpoint_(book: Notebook, rest: str) -> Reply:
+    """Stop before an operator of that type, where a tensor is made, at a line or in a layer."""
+    return _break(book, rest, once=False)
+
+
+@verb("tbreak WHERE [if EXPR]", "tb", group="stops", completes="op")
+def once(book: Notebook, rest: str) -> Reply:
+    """As break, but only once."""
+    return _break(book, rest, once=True)
+
+
+@verb("catch nan|inf|big=1e4|zero|none [if EXPR]", group="stops", completes="catch")
+def catch(book: Notebook, rest: str) -> Reply:
+    """Stop at an operator whose results are not finite, too big, all zero, or missing."""
+    if not rest:
+        return Reply(_listed([s for s in book.session.stops if s.kind == "catch"], "catch", "catch nan"))
+    kinds, _, condition = rest.partition(" if ")
+    if condition:
+        _compiled(condition)
+    asked = [(k, *stops.catch(k)) for k in kinds.replace(",", " ").split()]
+    made = [book.session.add("catch", k, limit=limit, condition=condition.strip()) for k, _, limit in asked]
+    return Reply("\n".join(f"● catch {s.number}: {s.described}" for s in made))
+
+
+@verb("watch EXPR", "w", group="stops", completes="tensor")
+def watch(book: Notebook, rest: str) -> Reply:
+    """Stop when the value of an expression has changed."""
+    if not rest:
+        return Reply(_listed([s for s in book.session.stops if s.kind == "watch"], "watch", "watch EXPR"))
+    text = f"v[{rest!r}]" if book.session.timeline.versions(rest) else rest
+    _compiled(text)
+    made = book.session.add("watch", text)
+    return Reply(f"● watch {made.number}: {text}", value=made.number)
+
+
+@verb("delete [N …]", "d", group="stops", completes="stop")
+def delete(book: Notebook, rest: str) -> Reply:
+    """Take breakpoints, catches and watches away; all of them where none is named."""
+    found = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
+    for s in found:
+        book.session.stops.remove(s)
+    return Reply(f"{len(found)} deleted")
+
+
+@verb("disable [N …]", group="stops", completes="stop")
+def disable(book: Notebook, rest: str) -> Reply:
+    """Have breakpoints, catches and watches stop nothing for now."""
+    return _switched(book, rest, False)
+
+
+@verb("enable [N …]", group="stops", completes="stop")
+def enable(book: Notebook, rest: str) -> Reply:
+    """Have them stop the run again."""
+    return _switched(book, rest, True)
+
+
+def _switched(book: Notebook, rest: str, on: bool) -> Reply:
+    found = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
+    for s in found:
+        s.enabled = on
+    return Reply(f"{len(found)} {'enabled' if on else 'disabled'}")
+
+
+@verb("hits", group="stops")
+def hits(book: Notebook, rest: str) -> Reply:
+    """All breakpoints, catches and watches, and how often they stopped the run."""
+    return Reply(_listed(book.session.stops, "breakpoint, catch or watch", _BREAK))
