@@ -74,8 +74,7 @@ def record(
         entries.append(entry)
     begin = next((e.index for e in entries if e.backward), len(entries))
     results = {name: _last(plan, entries, v) for name, v in gradients.items()}
-    number = _last(plan, entries, loss)
-    timeline = Timeline(title, "static", entries, values, store, results, begin, number)
+    timeline = Timeline(title, "static", entries, values, store, results, begin, _last(plan, entries, loss))
     _run(timeline)
     return timeline
 

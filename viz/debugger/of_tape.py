@@ -14,7 +14,7 @@ from gradtool.engine.kernels.backend import backend
 from gradtool.engine.ops import rare
 from gradtool.engine.ops.opdef import OpDef, Trait
 from gradtool.engine.spec import in_use
-from gradtool.engine.view import BACKWARD, FORWARD, OP
+from gradtool.engine.view import BACKWARD, FORWARD
 
 from .. import from_tape
 from .drawn import MASKED, masked
@@ -82,9 +82,9 @@ class _Builder:
                 totals = {**totals, leaf: after}
         shown = self.shown if self.shown is not None else self._distinct([p for p in totals if isinstance(p, Leaf)])
         results = {name: totals.get(leaf) for leaf, name in shown.items()}
-        for number in results.values():
-            if number is not None:
-                self.values[number].role = "gradient"
+        for found in results.values():
+            if found is not None:
+                self.values[found].role = "gradient"
         self._name_leaves()
         loss = next((self.recorder._known(t.array) for t in self.work.roots), None)
         made = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
@@ -198,10 +198,9 @@ class _Builder:
         if forward is not None:
             entry.pair = forward
             self.entries[forward].pair = entry.index
-        for i, number in enumerate(pull.arriving):
-            place = (node, i)
-            if number is not None and place in self.work.seeds and self.work.seeds[place] == number:
-                self._name_gradient(number, place, NOBODY, "")
+        for i, seed in enumerate(pull.arriving):
+            if seed is not None and self.work.seeds.get((node, i)) == seed:
+                self._name_gradient(seed, (node, i), NOBODY, "")
         self._wire(entry, pull)
         slots = [s for s, _ in entry.outs]
         sums = {added: (total, before) for total, before, added in pull.sums}

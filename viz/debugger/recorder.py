@@ -259,9 +259,9 @@ class Recorder:
                 if self._known(tensor.array) is None:
                     self._know(tensor.array, number, False)
         elif isinstance(event, watch.Written):
-            number = self._known(event.array)
-            if number is not None:
-                self._know(event.tensor.array, number, False)
+            written = self._known(event.array)
+            if written is not None:
+                self._know(event.tensor.array, written, False)
 
     # -- operators ------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What expressions see: values as arrays that nobody can change, the operator at the cursor, and the user's own names."""
+"""What expressions see: arrays that nobody can change, the operator at the cursor, and the user's own names."""
 
 from __future__ import annotations
 

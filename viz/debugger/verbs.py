@@ -95,8 +95,8 @@ def split(line: str, own: Container[str] = ()) -> tuple[Verb, str] | None:
     """The verb that a line begins with, and the rest; None if the line is Python.
 
     A word that is a verb is Python where it is assigned to, called, or has an attribute or an index taken: ``n = 3``,
-    ``list(x)``, ``p.shape``; and where it is one of the user's *own* names and the line is Python as it stands. ``!`` at
-    the beginning says that Python is meant.
+    ``list(x)``, ``p.shape``; and where it is one of the user's *own* names and the line is Python as it stands. A ``!``
+    at the beginning says that Python is meant.
     """
     stripped = line.strip()
     word = stripped.split(None, 1)[0] if stripped else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import verbs
+from .errors import VerbError
 from .notebook import Notebook
 from .verbs import Reply, verb
 
@@ -13,7 +14,7 @@ def help_(book: Notebook, rest: str) -> Reply:
     if rest:
         found = verbs.named(rest)
         if found is None:
-            raise verbs.VerbError(f"there is no verb {rest!r}.")
+            raise VerbError(f"there is no verb {rest!r}.")
         also = f" (also: {', '.join(found.aliases)})" if found.aliases else ""
         return Reply(f"{found.usage}{also}\n  {found.act.__doc__ or ''}".rstrip())
     rows: list[str] = []
