@@ -140,8 +140,11 @@ def _last(plan: Plan, entries: Sequence[Entry], v: Variable | None) -> int | Non
 
 def _run(timeline: Timeline) -> None:
     store = timeline.store
+    last_use = {n: e.index for e in timeline.entries for n in e.inputs}
+    live: dict[int, Any] = {}
+    """What later operators read, whatever the budget."""
     for entry in timeline.entries:
-        arrays = [store.get(n) for n in entry.inputs]
+        arrays = [live[n] if n in live else store.get(n) for n in entry.inputs]
         random = entry.region or entry.origin.op.trait & Trait.RANDOM
         before = state.random.generator.bit_generator.state if random else None
         try:
@@ -156,6 +159,11 @@ def _run(timeline: Timeline) -> None:
         for (_, number), array in zip(entry.outs, made, strict=True):
             if number >= 0:
                 store.put(number, array)
+                if store.budget is not None and last_use.get(number, -1) > entry.index:
+                    live[number] = array
+        for number in entry.inputs:
+            if last_use[number] == entry.index:
+                live.pop(number, None)
 
 
 def _redrawing(kernel: Callable[..., Any], before: Any) -> Callable[..., Any]:

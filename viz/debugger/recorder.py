@@ -206,7 +206,9 @@ class Recorder:
         """A number for what an operator made."""
         number = self._new()
         self.store.put(number, array)
-        self._know(array, number, True)
+        # An operator may give what it took; the tensor of the result has an array of its own then (see _tensors).
+        if self._known(array) is None:
+            self._know(array, number, True)
         return number
 
     def _know(self, array: Any, number: int, holds: bool) -> None:
