@@ -129,8 +129,7 @@ def agree(
         registers = by_hand(line, plan, regs, edit, dropped)
     except ExecutionError:  # another branch of a condition than the one whose results are read
         with pytest.raises(ExecutionError):
-            for n in numbers:
-                branch.value(n, END)
+            [branch.value(n, END) for n in numbers]
         return
     for n in numbers:
         wanted = edit[2] if n == edit[1] else registers[n]
