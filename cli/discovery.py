@@ -13,6 +13,7 @@ from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable
+from gradtool.nn import Layer
 
 from . import loader
 from .eager_model import EagerModel, find, is_eager
@@ -130,7 +131,7 @@ def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str,
     variables = [e for e in entries if isinstance(e, Variable)]
     programs = [e for e in entries if isinstance(e, Program)]
     feeds = [e for e in entries if isinstance(e, Mapping)]
-    others = [e for e in entries if e is not None and not isinstance(e, (Variable, Program, Mapping))]
+    others = [e for e in entries if e is not None and not isinstance(e, (Variable, Program, Mapping, Layer))]
     if others or (entries and not variables and not programs):
         got = type((others or entries)[0]).__name__
         raise CommandError(

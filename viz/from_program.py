@@ -112,6 +112,10 @@ class _Builder:
         """Whether a tensor stands in the picture itself, not only as an edge."""
         return v not in self.written or v not in self.read or self._tensor_role(v) != "temporary"
 
+    def _beside(self, slot: str, v: Variable) -> bool:
+        """Whether a result is only there for a gradient operator, and there is none: it holds a shape and no values."""
+        return slot == "XShape" and v not in self.read
+
     def _edges(self) -> Iterator[EdgeView]:
         writer: dict[Variable, Operator] = {}
         for op in self.ops:
@@ -125,7 +129,7 @@ class _Builder:
                 yield EdgeView(start, here, self.ids[v], slot, across and not shape_only, across and shape_only)
             for slot, v in writes(op):
                 writer[v] = op
-                if self._shown(v):
+                if self._shown(v) and not self._beside(slot, v):
                     yield EdgeView(here, self.ids[v], self.ids[v], slot)
 
 

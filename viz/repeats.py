@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -21,6 +22,8 @@ INPUTS: Final = 8
 SMALLEST_PAIR: Final = 4
 """Operators of a block that is worth folding when there are just two."""
 
+_NUMBER: Final = re.compile(r"\d+")
+
 Repetition = tuple[int, int, int]
 """Position of the first operator, length of a block, how many there are."""
 
@@ -28,8 +31,9 @@ Repetition = tuple[int, int, int]
 def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
     """Stretches of *ops* in which one block stands several times, one after another.
 
-    Two operators are alike if they have the same type and block of the program, and read in the same slots from
-    operators as far back, or from the very same operator, or from tensors that no operator made. Attributes may differ.
+    Two operators are alike if they have the same type, block of the program and layer but for numbers, and read in the
+    same slots from operators as far back, or from the very same operator, or from tensors that no operator made.
+    Attributes may differ.
     """
     if len(ops) < 2:
         return []
@@ -52,19 +56,24 @@ def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
     at = {n.id: i for i, n in enumerate(ops)}
     origins = np.zeros((len(ops), INPUTS), dtype=np.int64)
     slots: list[list[str]] = [[] for _ in ops]
+    makers: list[list[int]] = [[] for _ in ops]
     maker = {e.tensor: at[e.source] for e in view.edges if e.source in at}
     for e in view.edges:
         i = at.get(e.target)
-        if i is None:
-            continue
-        known = slots[i]
-        if len(known) < INPUTS:
-            made = at.get(e.source, maker.get(e.tensor, -1) if e.source == e.tensor else -1)
-            origins[i, len(known)] = i - made if 0 <= made < i else 0
-        known.append(e.slot)
+        if i is not None:
+            slots[i].append(e.slot)
+            makers[i].append(at.get(e.source, maker.get(e.tensor, -1) if e.source == e.tensor else -1))
+    # What is made from nothing (a mask, an index) is like a tensor that no operator made, wherever it was made.
+    constant = [False] * len(ops)
+    for i, made in enumerate(makers):
+        constant[i] = all(0 <= m < i and constant[m] for m in made)
+        for k, m in enumerate(made[:INPUTS]):
+            if 0 <= m < i and (constant[i] or not constant[m]):
+                origins[i, k] = i - m
     numbers: dict[tuple[object, ...], int] = {}
+    layer = {scope: _NUMBER.sub("*", scope) for scope in {n.scope for n in ops}}
     token = [
-        numbers.setdefault((n.type, n.block, n.part == FORWARD, *known), len(numbers))
+        numbers.setdefault((n.type, n.block, n.part == FORWARD, layer[n.scope], *known), len(numbers))
         for n, known in zip(ops, slots, strict=True)
     ]
     return np.array(token, dtype=np.int64), origins
@@ -113,7 +122,11 @@ def _free(covered: NDArray[np.bool_], start: int, end: int) -> list[tuple[int, i
 
 
 def _natural(origins: Ints, start: int, slack: int, length: int) -> int:
-    """How much later the first block should start: where the fewest values cross from one block to the next."""
+    """How much later the first block should start: where the fewest values cross from one block to the next.
+
+    Of places where as few cross, the last: what comes before a stretch differs from it in its inputs alone, so that the
+    first block often is one of its kind already, whereas behind the last block something else follows.
+    """
     if not slack:
         return 0
     best, fewest = 0, None
@@ -124,6 +137,6 @@ def _natural(origins: Ints, start: int, slack: int, length: int) -> int:
         inside = window[cut : cut + length]
         sources = reach[cut : cut + length][(inside > 0) & (reach[cut : cut + length] < cut)]
         crossing = len(np.unique(sources))
-        if fewest is None or crossing < fewest:
+        if fewest is None or crossing <= fewest:
             best, fewest = shift, crossing
     return best
