@@ -5,61 +5,108 @@ export const GRADIENT = 1;
 export const SAVED = 2;
 export const SHAPE = 3;
 
+/** The numbers of a column: `3 1*5` is 3 and five times 1; after `~` each but the first is a difference. */
+export function unpacked(text) {
+  const steps = text.startsWith("~");
+  const found = [];
+  for (const run of (steps ? text.slice(1) : text).split(" ").filter(Boolean)) {
+    const [value, times = "1"] = run.split("*");
+    for (let i = 0; i < Number(times); i++) {
+      found.push(steps && found.length > 0 ? tenths(found[found.length - 1] + Number(value)) : Number(value));
+    }
+  }
+  return found;
+}
+
+/** What *make* makes of each row of *columns*. */
+function rows(columns, make) {
+  const all = columns.map(unpacked);
+  return all[0].map((_, i) =>
+    make(
+      all.map((column) => column[i]),
+      i,
+    ),
+  );
+}
+
+function tenths(value) {
+  return Math.round(value * 10) / 10;
+}
+
+const FACTS = ["spec", "source", "scope"];
+
 /**
  * The graph that the page embeds.
  *
- * Nodes know their box (null when the picture does not show them), their edges and their partners on the other side;
- * boxes are in the order of the picture, from top to bottom.
+ * Nodes know their box (null when the picture does not show them), their edges, their partners on the other side and
+ * their stack; boxes are in the order of the picture, from top to bottom.
  */
 export function decode(raw) {
   const word = (index) => raw.words[index];
-  const nodes = raw.nodes.map(([id, name, role, flags, type = 0, spec = 0, source = 0, scope = 0, pair = 0], i) => ({
-    index: i,
-    id,
-    isOperator: (flags & 1) !== 0,
-    backward: (flags & 2) !== 0,
-    isLoss: (flags & 4) !== 0,
-    name,
-    role: word(role),
-    type: word(type),
-    spec: word(spec),
-    source: word(source),
-    scope: word(scope),
-    pair,
-    partners: [],
-    incoming: [],
-    outgoing: [],
-    box: null,
-  }));
+  const last = { op: -1, v: -1 };
+  const nodes = rows(raw.nodes, ([step, name, look, spec, source, scope, pair, stack], index) => {
+    const [role, flags, type] = raw.looks[look];
+    const kind = (flags & 1) !== 0 ? "op" : "v";
+    last[kind] += step;
+    return {
+      index,
+      id: `${kind}${last[kind]}`,
+      isOperator: kind === "op",
+      backward: (flags & 2) !== 0,
+      isLoss: (flags & 4) !== 0,
+      name: name < 0 ? word(-name - 1) : `${word(type)}.${name - 1}`,
+      named: name !== 0,
+      role: word(role),
+      type: word(type),
+      spec,
+      source,
+      scope,
+      pair,
+      stack: stack === 0 ? null : raw.stacks[stack - 1],
+      partners: [],
+      incoming: [],
+      outgoing: [],
+      box: null,
+    };
+  });
   for (const node of nodes) {
     node.pair = node.pair === 0 ? null : nodes[node.pair - 1];
-    if (node.name === 0) node.name = `${node.pair.name}@GRAD`;
-    if (node.pair !== null) {
-      befriend(node, node.pair);
-      befriend(node.pair, node);
-    }
+    if (node.pair === null) continue;
+    befriend(node, node.pair);
+    befriend(node.pair, node);
   }
-  const boxes = raw.boxes.map(
-    ([at, x, y, width, height, row = 0, column = 0, outline = 0, fill = 0, first = 0, second = 0]) => {
-      const node = nodes[at];
-      const box = { key: node.id, node, frame: null, x, y, width, height, row, column: word(column) };
-      box.outline = raw.outlines[outline];
-      box.fill = fill === 0 ? null : word(fill);
-      const usual = [`${raw.roles[node.role].letter} ${node.name}`, about(node)];
-      box.lines = [first, second].map((line, i) => (line === 0 ? usual[i] : word(line))).filter(Boolean);
-      node.box = box;
-      return box;
-    },
-  );
-  boxes.sort((a, b) => a.y - b.y || a.x - b.x);
-  const edges = raw.edges.map(([source, target, tensor, slot, kind, steps, ...label], index) => {
-    const edge = { index, source: nodes[source], target: nodes[target], tensor: nodes[tensor], slot: word(slot), kind };
-    edge.points = walked(steps);
-    edge.label = label.length > 0 ? labelOf(edge.tensor, word, label) : null;
-    edge.source.outgoing.push(edge);
-    edge.target.incoming.push(edge);
+  const told = nodes.map((node) => FACTS.map((fact) => node[fact]));
+  for (const node of nodes) {
+    if (!node.named) node.name = `${node.pair.name}@GRAD`;
+    FACTS.forEach((fact, i) => {
+      const place = told[node.index][i];
+      node[fact] = word(place < 0 ? told[node.pair.index][i] : place);
+    });
+  }
+  const boxes = rows(raw.boxes, ([at, x, y, width, height, row, column, outline, fill, ...lines]) => {
+    const node = nodes[at];
+    const box = { key: node.id, node, frame: null, x, y, width, height, row, column: word(column) };
+    box.outline = raw.outlines[outline];
+    box.fill = fill === 0 ? null : word(fill);
+    const usual = [`${raw.roles[node.role].letter} ${node.name}`, about(node)];
+    box.lines = lines.map((line, i) => (line < 0 ? usual[i] : word(line))).filter(Boolean);
+    node.box = box;
+    return box;
+  });
+  const steps = unpacked(raw.steps);
+  let next = 0;
+  const edges = rows(raw.edges, ([from, to, by, slot, kind, right, down, count, ...label], index) => {
+    const [source, target, tensor] = [nodes[from], nodes[from + to], nodes[from + by]];
+    const edge = { index, source, target, tensor, slot: word(slot), kind };
+    const start = [tenths(source.box.x + right), tenths(source.box.y + down)];
+    edge.points = walked(start, steps.slice(next, next + count));
+    next += count;
+    edge.label = label[0] < 0 ? null : labelOf(tensor, start, word, label);
+    source.outgoing.push(edge);
+    target.incoming.push(edge);
     return edge;
   });
+  boxes.sort((a, b) => a.y - b.y || a.x - b.x);
   return { ...raw, nodes, boxes, edges, frames: frames(raw.frames, boxes, raw.height) };
 }
 
@@ -70,19 +117,20 @@ function about(node) {
 
 const ANCHORS = ["start", "middle", "end"];
 
-function labelOf(tensor, word, [rest, follows, x, y, anchor]) {
-  return { text: (follows === 1 ? tensor.name : "") + word(rest), x, y, anchor: ANCHORS[anchor] };
+function labelOf(tensor, [x, y], word, [rest, right, down, how]) {
+  const text = (how > 2 ? tensor.name : "") + word(rest);
+  return { text, x: tenths(x + right), y: tenths(y + down), anchor: ANCHORS[how % 3] };
 }
 
-/** The points of a line that is told by its first point and the steps to the others. */
-function walked(steps) {
-  const points = [];
-  let [x, y] = [0, 0];
-  for (let i = 0; i + 1 < steps.length; i += 2) {
-    x = Math.round((x + steps[i]) * 10) / 10;
-    y = Math.round((y + steps[i + 1]) * 10) / 10;
-    points.push([x, y]);
-  }
+/** The points of a line from *start* on that goes to the side and down in turn. */
+function walked(start, steps) {
+  const points = [start];
+  let [x, y] = start;
+  steps.forEach((step, i) => {
+    if (i % 2 === 0) x = tenths(x + step);
+    else y = tenths(y + step);
+    if (step !== 0) points.push([x, y]);
+  });
   return points;
 }
 

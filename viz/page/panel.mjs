@@ -90,9 +90,8 @@ function edgeList(title, edges, end, node, graph, go) {
 
 /** The user's frames, innermost first, the first of them with the lines around it. */
 function stack(node, graph) {
-  const index = graph.stackOf[node.id];
-  if (index === undefined) return [];
-  const calls = graph.stacks[index];
+  const calls = node.stack;
+  if (calls === null) return [];
   const parts = [html("h3", {}, "Source")];
   calls.forEach(([file, line, name], i) => {
     const known = graph.files[file] ?? {};

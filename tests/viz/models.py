@@ -1,0 +1,46 @@
+"""The models of ``samples/models`` as graphs, in dynamic mode and as programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from gradtool.cli import backward_part, discovery
+from gradtool.cli.context import Output
+from gradtool.cli.eager_model import EagerModel
+from gradtool.cli.eager_table import recorded
+from gradtool.cli.loader import Request
+from gradtool.engine.source import Location
+from gradtool.engine.view import GraphView
+from gradtool.viz.details import Details, details
+from gradtool.viz.from_program import view
+
+MODELS = Path(__file__).parents[2] / "samples" / "models"
+NAMES = ("resnet50", "gpt")
+MODES = ("eager", "static")
+
+
+@dataclass
+class Model:
+    """A graph, and where its operators were called: plain data, that tests can share."""
+
+    name: str
+    mode: str
+    view: GraphView
+    locations: list[Location]
+
+    def details(self) -> Details:
+        return details(self.view, self.locations)
+
+
+@cache
+def loaded(name: str, mode: str) -> Model:
+    """A sample as the command line loads it for a page, with whole stacks."""
+    with discovery.either(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as found:
+        if isinstance(found, EagerModel):
+            graph = recorded(found)
+            return Model(name, mode, graph.view, list(graph.locations))
+        part = backward_part.append(found, (), (), Output(quiet=True))
+        made = view(found.program, title=found.name, loss=found.loss, gradients=dict(part.pairs))
+        return Model(name, mode, made, [op.loc for b in found.program.blocks for op in b.ops])
