@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
+import sys
 from typing import Final
 
 from gradtool.engine.errors import BackendError
 
 INSTALL: Final = (
-    "install Graphviz (apt install graphviz, brew install graphviz, winget install graphviz); SVG and DOT need nothing"
+    "install Graphviz (apt install graphviz, brew install graphviz, winget install graphviz), "
+    "or a package that brings it along (pip install 'gradtool[render]'); SVG and DOT need nothing"
 )
+
+_LIBRARY: Final = """\
+import sys
+import pygraphviz
+text = sys.stdin.buffer.read().decode()
+sys.stdout.buffer.write(pygraphviz.AGraph(string=text).draw(format=sys.argv[2], prog=sys.argv[1]))
+"""
+"""What Graphviz's programs do, done by the libraries inside the package pygraphviz: in a process of its own, because no
+other way ends a layout that takes too long."""
 
 
 class GraphvizError(BackendError):
@@ -33,10 +45,7 @@ def draw(text: str, form: str, *, program: str = "neato", seconds: float | None 
         GraphvizTimeout: it took longer, and was ended.
         GraphvizError: it is not installed, or failed.
     """
-    found = shutil.which(program)
-    if found is None:
-        raise GraphvizError(f"{form} is drawn by Graphviz, and there is no program '{program}'.", hint=INSTALL)
-    command = [found, *(["-n2"] if program == "neato" else []), f"-T{form}"]
+    command = _command(program, form)
     try:
         done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -45,3 +54,20 @@ def draw(text: str, form: str, *, program: str = "neato", seconds: float | None 
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise GraphvizError(f"{program} failed: {said[-1] if said else f'exit code {done.returncode}'}")
     return done.stdout
+
+
+def _command(program: str, form: str) -> list[str]:
+    """What to run: a program of Graphviz's, or else Python with pygraphviz.
+
+    Raises:
+        GraphvizError: neither is installed.
+    """
+    found = shutil.which(program)
+    if found is not None:
+        return [found, *(["-n2"] if program == "neato" else []), f"-T{form}"]
+    if importlib.util.find_spec("pygraphviz") is not None:
+        return [sys.executable, "-P", "-c", _LIBRARY, "nop2" if program == "neato" else program, form]
+    raise GraphvizError(
+        f"{form} is drawn by Graphviz, and there is neither a program '{program}' nor the package pygraphviz.",
+        hint=INSTALL,
+    )

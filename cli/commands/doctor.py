@@ -34,6 +34,8 @@ def command(**options: Any) -> None:
     for name, version in versions.items():
         table.rows.append([name, version or NOTHING, "" if version else "missing: pip install " + name])
     remark = "" if dot else "not found: DOT files are written all the same; installing Graphviz draws them"
+    if not dot and (library := _version("pygraphviz")):
+        remark = f"not found: pygraphviz draws, {library}"
     table.rows.append(["dot", dot or NOTHING, remark])
     for name, state in backends.items():
         table.rows.append([f"backend {name}", state, _BACKENDS[name]])

@@ -121,6 +121,7 @@ def test_without_graphviz_all_but_png_and_pdf_works(
     gradtool: Run, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
     path = model("")
     for name in ("g.svg", "g.dot"):
         assert gradtool("graph", path, "-o", name).code == 0
@@ -128,11 +129,26 @@ def test_without_graphviz_all_but_png_and_pdf_works(
         done = gradtool("graph", path, "-o", name)
         assert done.code == 2
         assert "install Graphviz" in done.err
+        assert "pip install 'gradtool[render]'" in done.err
         assert not (folder / name).exists()
     done = gradtool("graph", path, "-o", "h.svg", "--layout", "dot")
     assert done.code == 0
     assert "The mirror layout is drawn instead." in done.err
     assert (folder / "h.svg").exists()
+
+
+def test_without_its_programs_a_package_brings_graphviz(
+    gradtool: Run, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    path = model("")
+    for name, start in (("g.png", b"\x89PNG"), ("g.pdf", b"%PDF")):
+        assert gradtool("graph", path, "-o", name).code == 0
+        assert (folder / name).read_bytes().startswith(start)
+    done = gradtool("graph", path, "-o", "h.svg", "--layout", "dot")
+    assert (done.code, done.err) == (0, "")
+    assert (folder / "h.svg").read_text(encoding="utf-8").count('class="node"') > 10
+    assert "pygraphviz draws" in gradtool("doctor").out
 
 
 def test_graphviz_that_takes_too_long_is_ended(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,8 +78,41 @@ def test_names_can_become_text_only_and_nothing_is_loaded() -> None:
         assert addresses <= {"http://www.w3.org/2000/svg"}, file.name
 
 
+def oxlint(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The linter that the ``dev`` extra installs, with the repository's configuration.
+
+    Raises:
+        RuntimeError: it is missing; says what to install.
+    """
+    found = shutil.which("oxlint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if found is None:
+        raise RuntimeError("the page's script is linted by oxlint, which is missing: pip install -e '.[dev]'")
+    return subprocess.run([found, "--deny-warnings", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_linter_has_nothing_to_say() -> None:
+    found = oxlint("--format=unix", "viz", "tests")
+    assert found.returncode == 0, found.stdout + found.stderr
+    listed = oxlint("--debug=files", "viz", "tests").stdout
+    assert sum(line.strip().endswith(".mjs") for line in listed.splitlines()) == len(written())
+
+
+def test_the_linter_finds_what_the_configuration_asks_for(tmp_path: Path) -> None:
+    bad = tmp_path / "viz" / "page" / "bad.mjs"
+    bad.parent.mkdir(parents=True)
+    bad.write_text('var a = eval("1");\nif (a == nowhere) document.title = a;\n')
+    said = oxlint(f"--config={ROOT / '.oxlintrc.json'}", "--format=unix", str(bad)).stdout
+    for rule in ("no-var", "no-eval", "eqeqeq", "no-undef"):
+        assert f"eslint({rule})" in said, said
+
+
+def written() -> list[Path]:
+    """The files of the page's script and of its tests."""
+    return [*PAGE.glob("*.mjs"), *(Path(__file__).parent / "page").glob("*.mjs")]
+
+
 def test_lines_are_as_short_as_elsewhere() -> None:
-    for file in (*PAGE.glob("*.mjs"), *(Path(__file__).parent / "page").glob("*.mjs")):
+    for file in written():
         for number, line in enumerate(file.read_text().splitlines(), 1):
             assert len(line) <= 120, f"{file.name}:{number}"
             assert line == line.rstrip(), f"{file.name}:{number}"

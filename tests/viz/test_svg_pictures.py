@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -113,10 +114,6 @@ def test_dot_has_the_places_of_the_scene() -> None:
 def test_neato_draws_the_places_that_it_was_given() -> None:
     scene = mirror(graph())
     text = dot.render(scene)
-    if not shutil.which("neato"):
-        with pytest.raises(external.GraphvizError, match="no program 'neato'"):
-            external.draw(text, "svg")
-        return
     done = subprocess.run(["neato", "-n2", "-Tplain"], input=text.encode(), capture_output=True, check=True)
     nodes = [line.split(b" ") for line in done.stdout.splitlines() if line.startswith(b"node ")]
     drawn = {n[1].decode(): (float(n[2]) * 72, float(n[3]) * 72) for n in nodes}
@@ -127,3 +124,37 @@ def test_neato_draws_the_places_that_it_was_given() -> None:
         assert drawn[node][1] - drawn[first][1] == pytest.approx(y - places[first][1], abs=0.1)
     for form, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
         assert external.draw(text, form).startswith(start)
+
+
+NODE = re.compile(rb'<g id="node\d+" class="node">\s*<title>(\w+)</title>\s*<[^>]*?(?:points|d)="([-\d., MC]+)', re.DOTALL)
+
+
+def test_the_library_draws_what_the_program_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = dot.render(mirror(graph()))
+    drawn = dict(NODE.findall(external.draw(text, "svg")))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    again = dict(NODE.findall(external.draw(text, "svg")))
+    assert len(again) > 10
+    assert again.keys() == drawn.keys()
+    for node, outline in again.items():
+        places = [[float(n) for n in re.findall(rb"-?[\d.]+", found)] for found in (outline, drawn[node])]
+        assert places[0] == pytest.approx(places[1], abs=1.0), node
+    for form, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        assert external.draw(text, form).startswith(start)
+        assert external.draw(text, form, program="dot").startswith(start)
+
+
+def test_the_library_is_ended_and_fails_like_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(external.GraphvizTimeout, match="dot did not finish in 0.001 s"):
+        external.draw("digraph { a -> b }", "svg", program="dot", seconds=0.001)
+    with pytest.raises(external.GraphvizError, match="neato failed: "):
+        external.draw("digraph {", "svg")
+
+
+def test_without_graphviz_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    with pytest.raises(external.GraphvizError, match="neither a program 'neato' nor the package pygraphviz") as raised:
+        external.draw("digraph {}", "png")
+    assert "pip install 'gradtool[render]'" in str(raised.value.hint)

@@ -31,8 +31,8 @@ export class Folding {
     const most = this.rows.length / 2;
     const before = this.collapsed;
     const { frames } = this.graph;
-    const large = frames.filter((f, i) => f.last - f.first >= most && frames.slice(i + 1).some((g) => within(g, f)));
-    this.collapsed = outermost(frames.filter((f) => !large.includes(f)));
+    const hasParts = (f, i) => frames.some((g, j) => j > i && within(g, f));
+    this.collapsed = outermost(frames.filter((f, i) => f.last - f.first < most || !hasParts(f, i)));
     if ([...this.collapsed].every((f) => before.has(f))) this.collapsed = outermost(frames);
   }
 
@@ -230,10 +230,10 @@ export function attached(points, box) {
   if (before[1] === last[1] && (before[0] < box.x || before[0] > box.x + box.width)) before[1] = y;
   last[0] = inside(last[0], box.x, box.width);
   last[1] = y;
-  const within = ([px, py]) => px > box.x && px < box.x + box.width && py > box.y && py < box.y + box.height;
-  while (ends.length > 2 && within(ends[ends.length - 2])) ends.pop();
+  const entered = ([px, py]) => px > box.x && px < box.x + box.width && py > box.y && py < box.y + box.height;
+  while (ends.length > 2 && entered(ends[ends.length - 2])) ends.pop();
   const [from, to] = [ends[ends.length - 2], ends[ends.length - 1]];
-  if (within(from)) return ends;
+  if (entered(from)) return ends;
   let t = 0;
   for (const [a, b, low, high] of [
     [from[0], to[0], box.x, box.x + box.width],

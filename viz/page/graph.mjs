@@ -19,7 +19,7 @@ export function unpacked(text) {
 }
 
 /** What *make* makes of each row of *columns*. */
-function rows(columns, make) {
+function read(columns, make) {
   const all = columns.map(unpacked);
   return all[0].map((_, i) =>
     make(
@@ -44,7 +44,7 @@ const FACTS = ["spec", "source", "scope"];
 export function decode(raw) {
   const word = (index) => raw.words[index];
   const last = { op: -1, v: -1 };
-  const nodes = rows(raw.nodes, ([step, name, look, spec, source, scope, pair, stack], index) => {
+  const nodes = read(raw.nodes, ([step, name, look, spec, source, scope, pair, stack], index) => {
     const [role, flags, type] = raw.looks[look];
     const kind = (flags & 1) !== 0 ? "op" : "v";
     last[kind] += step;
@@ -83,7 +83,7 @@ export function decode(raw) {
       node[fact] = word(place < 0 ? told[node.pair.index][i] : place);
     });
   }
-  const boxes = rows(raw.boxes, ([at, x, y, width, height, row, column, outline, fill, ...lines]) => {
+  const boxes = read(raw.boxes, ([at, x, y, width, height, row, column, outline, fill, ...lines]) => {
     const node = nodes[at];
     const box = { key: node.id, node, frame: null, x, y, width, height, row, column: word(column) };
     box.outline = raw.outlines[outline];
@@ -95,7 +95,7 @@ export function decode(raw) {
   });
   const steps = unpacked(raw.steps);
   let next = 0;
-  const edges = rows(raw.edges, ([from, to, by, slot, kind, right, down, count, ...label], index) => {
+  const edges = read(raw.edges, ([from, to, by, slot, kind, right, down, count, ...label], index) => {
     const [source, target, tensor] = [nodes[from], nodes[from + to], nodes[from + by]];
     const edge = { index, source, target, tensor, slot: word(slot), kind };
     const start = [tenths(source.box.x + right), tenths(source.box.y + down)];

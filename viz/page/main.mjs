@@ -279,7 +279,7 @@ const KEYS = {
   "?": () => help(true),
   Escape: () => select(null),
 };
-const TABLE_KEYS = ["/", "t", "d", "?"];
+const TABLE_KEYS = new Set(["/", "t", "d", "?"]);
 
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input, textarea, select");
@@ -291,7 +291,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return;
   }
-  if (!Object.hasOwn(KEYS, event.key) || (stage.hidden && !TABLE_KEYS.includes(event.key))) return;
+  if (!Object.hasOwn(KEYS, event.key) || (stage.hidden && !TABLE_KEYS.has(event.key))) return;
   if (event.target.closest?.("#panel") && event.key.length > 1 && event.key !== "Escape") return;
   event.preventDefault();
   KEYS[event.key]();
@@ -398,8 +398,8 @@ function colourEntry([text, fill]) {
 }
 
 function legendEntry({ letter, meaning, outline, width, height, fill, dashed, bold }) {
-  const look = { d: outline, fill, "stroke-width": bold ? 2.2 : 1.1, "stroke-dasharray": dashed ? "5 3" : null };
-  const shape = svg("svg", { viewBox: `-2 -2 ${width + 4} ${height + 4}`, "aria-hidden": "true" }, svg("path", look));
+  const drawn = { d: outline, fill, "stroke-width": bold ? 2.2 : 1.1, "stroke-dasharray": dashed ? "5 3" : null };
+  const shape = svg("svg", { viewBox: `-2 -2 ${width + 4} ${height + 4}`, "aria-hidden": "true" }, svg("path", drawn));
   return html("li", {}, shape, html("b", {}, letter), ` ${meaning}`);
 }
 
