@@ -41,7 +41,7 @@ def draw(
     view = fold.fold(view, how, options["max_nodes"])
     after = len(view.drawn())
     if after < before:
-        out.note(f"{before} nodes folded into {after}; --fold none draws them all")
+        out.note(f"{before} nodes folded into {after}; --collapse none draws them all")
     if form in ("json", "mermaid", "text"):
         return _text(view, form, out)
     colouring = _coloured(view, options["color"], values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,13 +21,14 @@ LIMIT = 20.0
 @backward_options
 @click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="Which operators.")
 @click.option(
-    "--fold",
+    "--collapse",
+    "fold",
     type=click.Choice(["auto", "none", "layer", "repeat"]),
     default="auto",
     show_default=True,
     help="Draw repeated blocks once, a layer as one box; auto: as far as --max-nodes asks for.",
 )
-@click.option("--max-nodes", type=click.IntRange(min=1), default=400, show_default=True, help="For --fold.")
+@click.option("--max-nodes", type=click.IntRange(min=1), default=400, show_default=True, help="For --collapse auto.")
 @click.option("--focus", metavar="SELECTOR", help="What is near an operator or tensor.")
 @click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="How near, in operators.")
 @click.option("--path", "path_", metavar="A..B", help="What lies between two operators or tensors.")
@@ -38,6 +40,7 @@ LIMIT = 20.0
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed where --color runs the program.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Else the ending of FILE says, else dot.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all; else to stdout.")
+@click.option("--open", "open_", is_flag=True, help="Show the picture in the browser; without -o, a page.")
 @click.option("--ascii", "ascii_", is_flag=True, help="Only ASCII characters in --format text.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @click.option("-v", "--verbose", count=True, help="More detail.")
@@ -47,6 +50,7 @@ def command(**options: Any) -> None:
     \b
     gradtool graph model.py -o model.svg
     gradtool graph model.py -o model.html
+    gradtool graph model.py --open
     gradtool graph model.py -o near.svg --focus fc_0.w_0 --radius 3
     gradtool graph model.py -o way.png --path x..loss --color norm
     """
@@ -56,6 +60,9 @@ def command(**options: Any) -> None:
         verbose=options.pop("verbose"),
         ascii=options.pop("ascii_"),
     )
+    opened = options.pop("open_")
+    if opened and out.file in (None, "-"):
+        out.file = _somewhere(options["format_"] or "html")
     form = _format(options.pop("format_"), out.file)
     from .. import discovery
     from ..drawing import draw
@@ -70,11 +77,13 @@ def command(**options: Any) -> None:
     with discovery.either(request) as model:
         made = draw(model, options, form, request.seed, command_line(*again), out)
     out.text(made) if isinstance(made, str) else out.binary(made)
+    if opened:
+        _show(str(out.file), out)
 
 
 _SHOWN = {
     "--part": "part",
-    "--fold": "fold",
+    "--collapse": "fold",
     "--max-nodes": "max_nodes",
     "--focus": "focus",
     "--radius": "radius",
@@ -84,6 +93,21 @@ _SHOWN = {
     "--feed": "feed",
 }
 _DEFAULTS = {p.name: p.default for p in command.params if p.name in _SHOWN.values()}
+
+
+def _somewhere(form: str) -> str:
+    """A file to show that nobody asked to keep."""
+    import tempfile
+
+    return str(Path(tempfile.mkdtemp(prefix="gradtool-"), f"graph.{form}"))
+
+
+def _show(file: str, out: Output) -> None:
+    import webbrowser
+
+    address = Path(file).absolute().as_uri()
+    if not webbrowser.open(address):
+        out.note(f"there is no browser to open {address}")
 
 
 def _format(asked: str | None, file: str | None) -> str:

@@ -1,7 +1,7 @@
 """ResNet-50 as people write it: four stages of 3, 4, 6 and 3 bottleneck blocks, with batch normalisation.
 
-Every layer of the real one is here. Only the channels are fewer (an eighth) and the images smaller, so that it runs in a
-moment; `ResNet50(width=64, classes=1000)` is the one of the paper. See it::
+Every layer of the real one is here. Only the channels are fewer (an eighth) and the images smaller, so that it runs in
+a moment; `ResNet50(width=64, classes=1000)` is the one of the paper. See it::
 
     gradtool graph samples/models/resnet50.py -o resnet50.html
     gradtool graph samples/models/resnet50.py -o resnet50.svg --max-nodes 200

@@ -113,7 +113,7 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
         except external.GraphvizError:
             found["dot -Tsvg"] = "fails"
         program = [sys.executable, "-c", "from gradtool.cli.main import main; main()", "graph", str(file)]
-        command = [*program, "--fold", "none", "-o", str(file.with_suffix(".svg"))]
+        command = [*program, "--collapse", "none", "-o", str(file.with_suffix(".svg"))]
         _, found["command"] = best(lambda: subprocess.run(command, check=True), runs)
     return found
 

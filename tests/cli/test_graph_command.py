@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_the_same_bytes_under_every_hash_seed(tmp_path: Path, form: str) -> None
     (tmp_path / "model.py").write_text(DOCUMENT, encoding="utf-8")
     made = set()
     for seed in ("0", "1", "7"):
-        command = [*PROGRAM, "graph", "model.py", "--format", form, "--fold", "repeat"]
+        command = [*PROGRAM, "graph", "model.py", "--format", form, "--collapse", "repeat"]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         made.add(subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout)
     assert len(made) == 1
@@ -115,6 +116,21 @@ def test_folding_is_said(gradtool: Run, model: Write) -> None:
     done = gradtool("graph", model(""), "--max-nodes", "8")
     assert "nodes folded into" in done.err
     assert gradtool("graph", model(""), "--max-nodes", "8", "-q").err == ""
+
+
+def test_a_picture_is_opened(gradtool: Run, model: Write, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: not shown.append(address))
+    path = model("")
+    assert gradtool("graph", path, "--open", "-o", "g.svg").code == 0
+    assert shown == [(folder / "g.svg").as_uri()]
+    assert gradtool("graph", path, "--open").out == ""
+    page = Path(shown[1].removeprefix("file://"))
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    page.unlink()
+    page.parent.rmdir()
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    assert "there is no browser to open file://" in gradtool("graph", path, "--open", "-o", "g.svg").err
 
 
 def test_without_graphviz_all_but_png_and_pdf_works(

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,29 +9,19 @@ from hypothesis import strategies as st
 from gradtool.engine.view import BACKWARD, OP, GraphView
 from gradtool.viz.details import Details
 from gradtool.viz.layout import mirror
-from gradtool.viz.legend import Colouring
 from gradtool.viz.render import embedded
 from gradtool.viz.scene import KINDS, Scene
 from gradtool.viz.style import role_of
 from gradtool.viz.text import printable
 from tests.viz.models import Model
+from tests.viz.pages import decoded
 from tests.viz.test_page_in_browser import hostile, network
-from tests.viz.test_page_script import node
-
-DECODER = Path(__file__).parent / "page" / "decoded.mjs"
-
-
-def decoded(scene: Scene, details: Details, colouring: Colouring | None = None) -> Any:
-    """What the script reads out of the block that the page embeds."""
-    text = embedded.embedded(embedded.data(scene, details, colouring))
-    done = subprocess.run([node(), str(DECODER)], input=text, capture_output=True, encoding="utf-8", check=True)
-    return json.loads(done.stdout)
 
 
 def same(scene: Scene, details: Details) -> None:
     """Fail where what the script reads is not what the scene has."""
     view = scene.view
-    found = decoded(scene, details)
+    found = decoded(embedded.embedded(embedded.data(scene, details, None)))
     by_id = view.by_id()
     for n in found["nodes"]:
         of = by_id[n["id"]]
@@ -90,7 +75,8 @@ def test_a_model_is_read_as_it_was(model: Model) -> None:
 
 
 def test_an_empty_graph_is_read_as_it_was() -> None:
-    assert decoded(mirror(GraphView("nothing", (), ())), Details()) == {"nodes": [], "boxes": [], "edges": []}
+    data = embedded.embedded(embedded.data(mirror(GraphView("nothing", (), ())), Details(), None))
+    assert decoded(data) == {"nodes": [], "boxes": [], "edges": []}
 
 
 def unpacked(text: str) -> list[float]:

@@ -12,21 +12,10 @@ from pathlib import Path
 import pytest
 
 from gradtool.viz.render import html
+from tests.viz.pages import node
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "viz" / "page"
-
-
-def node() -> str:
-    """The path of node.
-
-    Raises:
-        RuntimeError: there is none; says what to install.
-    """
-    found = shutil.which("node")
-    if found is None:
-        raise RuntimeError("the page's script is tested by node, which is missing: install the system package 'nodejs'")
-    return found
 
 
 def test_logic_under_node() -> None:

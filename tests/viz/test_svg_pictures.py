@@ -126,7 +126,9 @@ def test_neato_draws_the_places_that_it_was_given() -> None:
         assert external.draw(text, form).startswith(start)
 
 
-NODE = re.compile(rb'<g id="node\d+" class="node">\s*<title>(\w+)</title>\s*<[^>]*?(?:points|d)="([-\d., MC]+)', re.DOTALL)
+NODE = re.compile(
+    rb'<g id="node\d+" class="node">\s*<title>(\w+)</title>\s*<[^>]*?(?:points|d)="([-\d., MC]+)', re.DOTALL
+)
 
 
 def test_the_library_draws_what_the_program_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -146,7 +148,7 @@ def test_the_library_draws_what_the_program_draws(monkeypatch: pytest.MonkeyPatc
 
 def test_the_library_is_ended_and_fails_like_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(external.GraphvizTimeout, match="dot did not finish in 0.001 s"):
+    with pytest.raises(external.GraphvizTimeout, match=r"dot did not finish in 0\.001 s"):
         external.draw("digraph { a -> b }", "svg", program="dot", seconds=0.001)
     with pytest.raises(external.GraphvizError, match="neato failed: "):
         external.draw("digraph {", "svg")
