@@ -25,6 +25,7 @@ from gradtool.engine.writing import write_files
 
 from . import from_program, from_tape
 from .details import Details, details, statistics
+from .notebook import notebook_display
 from .scene import Scene
 from .table import Table
 
@@ -228,7 +229,7 @@ class Picture:
 
     def show(self) -> None:
         """Show the picture: in a notebook below the cell, elsewhere as a page in the browser."""
-        display = _notebook_display()
+        display = notebook_display()
         if display is not None:
             display(self)
             return
@@ -269,19 +270,6 @@ def framed(page: str) -> str:
         f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="graph" '
         f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8888;border-radius:6px"></iframe>'
     )
-
-
-def _notebook_display() -> Callable[[Any], Any] | None:
-    """IPython's ``display`` inside a notebook; IPython is never imported for it."""
-    import sys
-
-    shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell is not None else None
-    if running is None or not hasattr(running, "kernel"):
-        return None
-    import importlib
-
-    return importlib.import_module("IPython.display").display  # type: ignore[no-any-return]
 
 
 # -- what can be drawn ------------------------------------------------------------------------------------------------

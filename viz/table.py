@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+
+from gradtool.engine.result import Result
 
 from .text import cells, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Result):
     """Rows of text under headings.
 
     Attributes:
@@ -34,11 +35,11 @@ class Table:
         for line in lines:
             yield "  ".join(c + " " * (w - cells(c)) for c, w in zip(line, widths, strict=True)).rstrip()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def html(self) -> str:
+        """The element of the table; every text in it is text."""
         head = "".join(f'<th scope="col">{escape(h)}</th>' for h in self.headings)
         body = "".join(f"<tr>{''.join(f'<td>{escape(printable(c))}</td>' for c in row)}</tr>" for row in self.rows)
-        html = (
+        return (
             f"<table><caption>{escape(printable(self.title))}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
-        return {"text/plain": str(self), "text/html": html}

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..result import Result
 from ..source import Location
 
 Array = np.ndarray[Any, Any]
@@ -100,7 +101,7 @@ class Checked:
 
 
 @dataclass
-class GradcheckStory:
+class GradcheckStory(Result):
     """What a gradient check found: one entry for each leaf and order."""
 
     entries: list[Checked]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import source, watch
+from ..result import Result
 from ..source import Location
 from ..view import BACKWARD, FORWARD
 from . import causes, magnitudes
@@ -70,7 +71,7 @@ class Birth:
 
 
 @dataclass
-class NanStory:
+class NanStory(Result):
     """What a search for bad numbers found.
 
     Attributes:

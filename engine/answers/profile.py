@@ -14,6 +14,7 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
+from ..result import Result
 from ..source import Location
 from ..view import BACKWARD
 from .events import Begin, End, Event
@@ -79,7 +80,7 @@ KEYS: dict[str, Callable[[Cost], str]] = {
 
 
 @dataclass
-class ProfileStory:
+class ProfileStory(Result):
     """What the operators of a run took.
 
     Attributes:

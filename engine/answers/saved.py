@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..executor.live import nbytes, root
+from ..result import Result
 from ..source import Location
 from ..view import BACKWARD, FORWARD
 from . import magnitudes
@@ -70,7 +71,7 @@ class Buffer:
 
 
 @dataclass
-class SavedStory:
+class SavedStory(Result):
     """What one backward pass keeps.
 
     Attributes:

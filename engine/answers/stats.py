@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..result import Result
 from ..source import Location
 from ..view import BACKWARD
 from . import magnitudes
@@ -125,7 +126,7 @@ class Trend:
 
 
 @dataclass
-class StatsStory:
+class StatsStory(Result):
     """The health of all gradients of one backward pass.
 
     Attributes:

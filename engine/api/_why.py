@@ -14,7 +14,7 @@ from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.source import NOWHERE
-from gradtool.engine.why.answers import Answer
+from gradtool.engine.why.answers import Answers
 from gradtool.engine.why.program_case import Asked, ProgramCase
 from gradtool.engine.why.tensor_case import Named, TensorCase
 
@@ -47,7 +47,7 @@ def why(
     no_grad_set: Iterable[Any] = (),
     feed: Mapping[str, Any] | None = None,
     contributions: bool = False,
-) -> list[Answer]:
+) -> Answers:
     """Why tensors have no gradient, or a zero one.
 
     Args:
@@ -62,7 +62,8 @@ def why(
         contributions: tell what each use of *var* adds to its gradient.
 
     Returns:
-        Answers with ``verdict``, ``location``, ``path`` and more; ``print(answer)`` shows all of it.
+        A list of answers with ``verdict``, ``location``, ``path`` and more; printing shows all of it, a notebook a
+        table.
 
     Raises:
         ArgumentTypeError: *target* or *var* is neither Variable nor Tensor (a TypeError).
@@ -89,9 +90,8 @@ def why(
             f"{_HERE}: 'target' must be a Variable or a Tensor, but received {type(target).__name__}."
         )
     if asked is None:
-        found: list[Answer] = case.answers()
-        return found
-    return [case.answer(s, contributions=contributions) for s in case.subjects()]
+        return Answers(case.answers())
+    return Answers(case.answer(s, contributions=contributions) for s in case.subjects())
 
 
 def _of_program(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -130,8 +131,27 @@ class Program:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What notebooks show: the program's graph as a picture, its text for those that show none."""
-        picture = importlib.import_module("gradtool.viz").graph(self)
-        return {**picture._repr_mimebundle_(), "text/plain": self.to_string()}
+        return {**self._picture()._repr_mimebundle_(), "text/plain": self.to_string()}
+
+    def show(self) -> None:
+        """Show the program's graph: in a notebook below the cell, elsewhere as a page in the browser."""
+        self._picture().show()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a picture of the program's graph, whole or not at all; ``static.save`` writes parameters.
+
+        Args:
+            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid),
+                ``.txt``, ``.png`` or ``.pdf``.
+
+        Raises:
+            ValueError: another ending.
+            GraphvizError: a PNG or PDF file is asked for, and Graphviz is missing.
+        """
+        self._picture().save(path)
+
+    def _picture(self) -> Any:
+        return importlib.import_module("gradtool.viz").graph(self)
 
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, DenseTensor]:
         """The values of persistable variables, by name.

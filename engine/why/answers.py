@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import source
+from ..result import Result
 from ..source import NOWHERE, Location
 from .slopes import dense
 from .verdicts import Verdict
@@ -30,7 +31,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Result):
     """Why a tensor has the gradient that it has.
 
     Attributes:
@@ -152,6 +153,13 @@ class Answer:
             "proved": self.proved or None,
             "also": list(self.also),
         }
+
+
+class Answers(list[Answer], Result):
+    """Several answers, one after another."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self))
 
 
 def _code(location: Location) -> str:

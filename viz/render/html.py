@@ -7,8 +7,6 @@ JSON, in which no character can end the block, and the script adds it to the pag
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from functools import cache
 from html import escape
@@ -19,6 +17,7 @@ import gradtool
 
 from ..details import Details
 from ..legend import FLOW, LINES, Colouring, heading
+from ..policy import digest
 from ..scene import KINDS, Scene
 from ..text import FONT, printable
 from .embedded import data, embedded
@@ -60,8 +59,8 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
     kinds = {r.kind for r in scene.routes}
     boxes = len(scene.boxes)
     parts = {
-        "script_hash": _hash(script),
-        "style_hash": _hash(style),
+        "script_hash": digest(script),
+        "style_hash": digest(style),
         "version": escape(gradtool.__version__),
         "title": escape(title),
         "heading": escape(title),
@@ -105,10 +104,6 @@ def _script() -> str:
 @cache
 def _style() -> str:
     return _INDENT.sub("\n", f":root {{ --code: {FONT}; }}\n{_text('page.css')}")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 
 def _line(kind: str) -> str:

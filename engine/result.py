@@ -1,0 +1,42 @@
+"""What answers have in common: they show themselves in notebooks, and are saved to files."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+
+class Result:
+    """An answer that people read: text when printed, tables in notebooks.
+
+    What the tables hold is decided where pictures and tables are made (``gradtool.viz.results``), which is loaded when
+    it is first used.
+    """
+
+    __slots__ = ()
+
+    def show(self) -> None:
+        """Show it: in a notebook below the cell, elsewhere as text on standard output."""
+        _results().show(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all.
+
+        Args:
+            path: its ending says what is written: ``.txt``, ``.html``, ``.md`` or ``.tsv``.
+
+        Raises:
+            ValueError: another ending.
+            OSError: the file cannot be written.
+        """
+        _results().save(self, path)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What notebooks show: tables, and text for those that show none."""
+        bundle: dict[str, str] = _results().bundle(self)
+        return bundle
+
+
+def _results() -> Any:
+    return importlib.import_module("gradtool.viz.results")

@@ -1,0 +1,236 @@
+"""Answers as tables: what notebooks show of them, and what is written to files."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import singledispatch
+from html import escape
+from typing import Any, Final
+
+import gradtool
+from gradtool.engine import source
+from gradtool.engine.answers.gradcheck import GradcheckStory
+from gradtool.engine.answers.nan import Birth, NanStory
+from gradtool.engine.answers.profile import ProfileStory
+from gradtool.engine.answers.saved import SavedStory
+from gradtool.engine.answers.stats import StatsStory
+from gradtool.engine.errors import UsageError, did_you_mean
+from gradtool.engine.source import Location
+from gradtool.engine.why.answers import Answer, Answers
+from gradtool.engine.writing import write_files
+
+from .notebook import notebook_display
+from .policy import digest
+from .table import Table
+from .text import printable
+
+NOTHING: Final = "–"
+
+
+@singledispatch
+def tables(result: Any) -> list[Table]:
+    """The tables of a result; none where its text says all."""
+    return []
+
+
+@tables.register
+def _(result: Table) -> list[Table]:
+    return [result]
+
+
+@tables.register
+def _(result: StatsStory) -> list[Table]:
+    headings = ["parameter", "shape", "‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict", "source"]
+    rows = []
+    for line in result.parameters:
+        g = line.gradient
+        sizes = [NOTHING] * 5
+        if g is not None:
+            sizes = [_number(g.norm), _number(line.ratio), _number(g.largest), str(g.zeros), str(g.nonfinite)]
+        rows.append([line.name, _shape(line.shape), *sizes, line.verdict, _place(line.loc)])
+    return [Table("gradients", headings, rows)]
+
+
+@tables.register
+def _(result: SavedStory) -> list[Table]:
+    headings = ["tensor", "made by", "shape", "dtype", "bytes", "read by", "can be computed again", "source"]
+    rows = [
+        [
+            b.tensor or b.slot,
+            b.producer.type if b.producer is not None else NOTHING,
+            _shape(b.shape),
+            b.dtype,
+            str(b.nbytes),
+            ", ".join(dict.fromkeys(r.type for r in b.readers)),
+            "yes" if b.recompute else "no",
+            _place(b.producer.loc if b.producer is not None else ()),
+        ]
+        for b in sorted(result.kept, key=lambda b: -b.nbytes)
+    ]
+    return [Table("kept for backward", headings, rows)]
+
+
+@tables.register
+def _(result: ProfileStory) -> list[Table]:
+    headings = ["type", "calls", "median µs", "spread µs", "bytes"]
+    rows = [
+        [g.name, str(g.calls), f"{1e6 * g.median:.1f}", f"{1e6 * g.spread:.1f}", str(g.nbytes)]
+        for g in (*result.by("type"), result.total)
+        if g.seconds
+    ]
+    return [Table(f"time of operators, {result.repeats} repeats", headings, rows)]
+
+
+@tables.register
+def _(result: NanStory) -> list[Table]:
+    headings = ["kind", "part", "operator", "tensor", "elements", "cause", "advice", "source"]
+
+    def table(title: str, births: Iterable[Birth]) -> Table:
+        return Table(title, headings, [_birth(b) for b in births])
+
+    named = (("births", result.births), ("absorbed", result.absorbed), ("intended", result.intended))
+    return [table(title, births) for title, births in named if births]
+
+
+def _birth(b: Birth) -> list[str]:
+    return [b.kind, b.part, b.type, b.name or b.slot, f"{b.count} of {b.total}", b.cause, b.advice, _place(b.loc)]
+
+
+@tables.register
+def _(result: GradcheckStory) -> list[Table]:
+    headings = ["input", "order", "status", "worst element", "gradient", "difference", "cause", "source"]
+    rows = []
+    for e in result.entries:
+        worst, pair = NOTHING, [NOTHING, NOTHING]
+        if e.index is not None and e.element is not None:
+            worst, pair = str(list(e.index)), [_number(v) for v in e.element]
+        rows.append([e.name, str(e.order), e.status, worst, *pair, e.cause or NOTHING, _place(e.loc)])
+    return [Table("gradients and differences", headings, rows)]
+
+
+@tables.register
+def _(result: Answers) -> list[Table]:
+    headings = ["tensor", "gradient", "verdict", "source", "line", "advice"]
+    rows = [[a.name, a.state or NOTHING, a.label, a.source or NOTHING, a.code, a.advice] for a in result]
+    return [Table("verdicts", headings, rows)]
+
+
+@tables.register
+def _(result: Answer) -> list[Table]:
+    return tables(Answers([result]))
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.4g}" if math.isfinite(value) else str(value)
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "×".join(map(str, shape)) or "[]"
+
+
+def _place(location: Location) -> str:
+    return source.short(location) or NOTHING
+
+
+# -- showing and saving ------------------------------------------------------------------------------------------------
+
+
+def bundle(result: Any) -> dict[str, str]:
+    """MIME type -> content: text always, tables where there are some."""
+    found = {"text/plain": str(result)}
+    made = tables(result)
+    if made:
+        found["text/html"] = "".join(t.html() for t in made)
+    return found
+
+
+def show(result: Any) -> None:
+    """Show a result: in a notebook below the cell, elsewhere as text on standard output."""
+    display = notebook_display()
+    if display is not None:
+        display(result)
+    else:
+        print(result)
+
+
+def save(result: Any, path: str | os.PathLike[str]) -> None:
+    """Write a result to a file, in the form that the file's ending asks for.
+
+    Raises:
+        ValueError: there is no form for the ending.
+        OSError: the file cannot be written.
+    """
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower()
+    form = FORMS.get(ending)
+    if form is None:
+        raise UsageError(
+            f"{type(result).__name__}.save: cannot tell from {name!r} what to write: "
+            f"its ending must be one of {', '.join(FORMS)}.",
+            hint=did_you_mean(ending, FORMS) or "result.save('answer.html')",
+        )
+    write_files({name: form(result).encode("utf-8", "backslashreplace")})
+
+
+def _text(result: Any) -> str:
+    return f"{result}\n"
+
+
+def _tsv(result: Any) -> str:
+    return (
+        "\n".join(
+            "\t".join(printable(c.replace("\\", "\\\\")) for c in row)
+            for t in tables(result)
+            for row in (t.headings, *t.rows)
+        )
+        + "\n"
+    )
+
+
+_SIGNS = str.maketrans({c: f"\\{c}" for c in "\\`*_<>[]|"})
+
+
+def _markdown(result: Any) -> str:
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(printable(c).translate(_SIGNS) for c in cells)} |"
+
+    found = []
+    for t in tables(result):
+        found += [f"**{t.title.translate(_SIGNS)}**", ""]
+        found += [line(t.headings), "|" + " --- |" * len(t.headings), *map(line, t.rows), ""]
+    return "\n".join(found)
+
+
+_STYLE: Final = (
+    ":root{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif}table{border-collapse:collapse;margin:1em 0}"
+    "caption{text-align:start;font-weight:600}th,td{text-align:start;vertical-align:top;padding:.2em .8em .2em 0;"
+    "border-bottom:1px solid #8888;overflow-wrap:anywhere}pre{overflow-x:auto}"
+)
+
+
+def _page(result: Any) -> str:
+    made = tables(result)
+    title = escape(printable(made[0].title if made else type(result).__name__))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" '
+        f"content=\"default-src 'none'; style-src '{digest(_STYLE)}'; base-uri 'none'; form-action 'none'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="generator" content="gradtool {escape(gradtool.__version__)}">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<pre>{escape(str(result))}</pre>\n{''.join(t.html() for t in made)}\n</body>\n</html>\n"
+    )
+
+
+FORMS: Final[dict[str, Callable[[Any], str]]] = {
+    ".txt": _text,
+    ".html": _page,
+    ".htm": _page,
+    ".md": _markdown,
+    ".tsv": _tsv,
+}
+"""Ending of a file -> the text that is written to it."""
