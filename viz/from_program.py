@@ -12,6 +12,8 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, BlockView, EdgeView, GraphView, NodeView, op_names
 
+from .scopes import filled
+
 
 def view(
     program: Program,
@@ -42,16 +44,17 @@ class _Builder:
         self.loss = loss
         self.ops = [op for block in program.blocks for op in block.ops]
         self.variables = [v for block in program.blocks for v in block.vars.values()]
+        forward = [op for op in self.ops if _part(op) == FORWARD]
+        self.layers = dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
         self.op_ids = {op: f"op{i}" for i, op in enumerate(self.ops)}
         self.ids = {v: f"v{i}" for i, v in enumerate(self.variables)}
         self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, self.ops))
         self.written = {v for op in self.ops for v in op.output_variables()}
         self.read = {v for op in self.ops for v in op.input_variables()}
         self.backward = {v for op in self.ops if _part(op) == BACKWARD for v in op.output_variables()}
-        self.backward -= {v for op in self.ops if _part(op) == FORWARD for v in op.output_variables()}
+        self.backward -= {v for op in forward for v in op.output_variables()}
         # An optimizer writes parameters, which the forward part read before.
-        forward = (v for op in self.ops if _part(op) == FORWARD for v in op.input_variables())
-        self.backward -= {v for v in forward if v.persistable}
+        self.backward -= {v for op in forward for v in op.input_variables() if v.persistable}
 
     def build(self, title: str) -> GraphView:
         op_name = op_names(self.ops)
@@ -74,7 +77,7 @@ class _Builder:
             _part(op),
             pair=self.op_ids.get(op.origin) if op.origin is not None else None,
             source=source.short(op.loc),
-            scope=op.scope.strip("/") or layer_of(op),
+            scope=op.scope.strip("/") or self.layers.get(op.origin or op, ""),
             block=op.block.idx,
         )
 

@@ -25,6 +25,8 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.spec import TensorSpec
 from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 
+from .scopes import filled
+
 
 @dataclass(frozen=True, slots=True)
 class TapeGraph:
@@ -91,6 +93,7 @@ class _Builder:
         count = len(self.nodes)
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
         self.grad_ids = {n: f"op{2 * count - 1 - i}" for i, n in enumerate(self.nodes)}
+        self.scopes = dict(zip(self.nodes, filled([(self._layer(n), n.loc) for n in self.nodes]), strict=True))
         self.op_names = dict(zip(self.nodes, numbered(n.op.type for n in self.nodes), strict=True))
         newest = self.nodes[::-1]
         self.grad_names = dict(zip(newest, numbered(f"{n.op.type}_grad" for n in newest), strict=True))
@@ -166,7 +169,7 @@ class _Builder:
             FORWARD,
             pair=self.grad_ids[node],
             source=where,
-            scope=self._layer(node),
+            scope=self.scopes[node],
         )
 
     def _backward(self, node: GradNode) -> NodeView:
@@ -180,7 +183,7 @@ class _Builder:
             BACKWARD,
             pair=self.op_ids[node],
             source=where,
-            scope=self._layer(node),
+            scope=self.scopes[node],
         )
 
     def _layer(self, node: GradNode) -> str:

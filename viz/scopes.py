@@ -1,0 +1,68 @@
+"""Which layer an operator belongs to that reads no parameter: an activation, a sum, a reshaping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import CodeType
+
+from gradtool.engine.source import Location
+
+Call = tuple[str, Location]
+"""The layer whose parameter an operator reads, empty for none, and where it was called."""
+
+Function = tuple[str, str]
+"""A file, and the name of a function in it."""
+
+
+def filled(calls: Sequence[Call]) -> list[str]:
+    """The layer of every operator, in the order of the run; empty where it is not known.
+
+    A ``forward`` calls layers and operators of its own. So what stands in the same function as a call of
+    ``blocks.0.mlp.fc`` belongs to ``blocks.0.mlp``: the last one before it, or, where the function has begun anew since
+    then, the next one.
+    """
+    before = _nearest(calls, 1)
+    after = _nearest(calls[::-1], -1)[::-1]
+    found = []
+    for (layer, _), first, second in zip(calls, before, after, strict=True):
+        known = first if first is not None else second
+        found.append(layer or known or "")
+    return found
+
+
+def _nearest(calls: Iterable[Call], direction: int) -> list[str | None]:
+    """For every call the layer that the nearest one before it in the same run of its function tells."""
+    last: dict[Function, tuple[str, int]] = {}
+    functions: dict[CodeType, Function] = {}
+    found: list[str | None] = []
+    for layer, location in calls:
+        if not location:
+            found.append(None)
+            continue
+        code, line = location[0]
+        function = functions.get(code)
+        if function is None:
+            function = functions[code] = _function(code)
+        known = last.get(function)
+        if known is not None and (line - known[1]) * direction < 0:
+            known = None
+        if layer:
+            known = (around(layer), line)
+        if known is None:
+            last.pop(function, None)
+            found.append(None)
+        else:
+            last[function] = (known[0], line)
+            found.append(known[0])
+    return found
+
+
+def _function(code: CodeType) -> Function:
+    """The function that code belongs to: a comprehension or lambda belongs to the one that it stands in."""
+    return code.co_filename, code.co_qualname.partition(".<locals>")[0]
+
+
+def around(layer: str) -> str:
+    """The layer whose ``forward`` calls *layer*: ``blocks.0`` for ``blocks.0.mlp``, also for ``blocks.0.parts.1``."""
+    outer, _, name = layer.rpartition(".")
+    return outer.rpartition(".")[0] if name.isdecimal() else outer
