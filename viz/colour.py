@@ -87,7 +87,7 @@ def by_value(
     if any(not math.isfinite(v) for v in shown.values()):
         entries.append(("not finite", "#D55E00"))
     fills = {i: fill(v) for i, v in shown.items()}
-    return Colouring(title, fills, tuple(entries), {i: text(v) for i, v in found.items()})
+    return Colouring(title, fills, tuple(entries), {i: text(v) for i, v in found.items()}, ordered=True)
 
 
 def root_of_squares(values: Iterable[float]) -> float:

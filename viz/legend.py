@@ -35,6 +35,7 @@ class Colouring:
         title: what the colours mean.
         fills: node -> colour as ``#rrggbb``; others are white.
         entries: text and colour for the legend.
+        ordered: whether later entries stand for more: then a collapsed layer has the colour of its largest member.
         notes: node -> what its box says of it, so that colour is not all that tells.
     """
 
@@ -42,6 +43,7 @@ class Colouring:
     fills: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[tuple[str, str], ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    ordered: bool = False
 
     def fill(self, node: NodeView) -> str:
         return self.fills.get(node.id, "#FFFFFF")

@@ -12,12 +12,13 @@ import pytest
 import gradtool as paddle
 from gradtool.engine import source
 from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
-from gradtool.viz import from_program
+from gradtool.viz import colour, from_program
 from gradtool.viz.details import Details, details
 from gradtool.viz.layout import mirror
 from gradtool.viz.picture import framed
 from gradtool.viz.render import html
 from tests.viz.chromium import Browser, Page, browser
+from tests.viz.models import Model
 
 BOXES = "document.querySelectorAll('#stage .box').length"
 TRANSFORM = "document.querySelector('#stage svg > g').getAttribute('transform')"
@@ -427,6 +428,68 @@ def test_names_are_harmless(opened: Opener) -> None:
     assert page.run("document.querySelectorAll('script, img').length") == 2
     assert page.problems() == []
     assert len(page.requests()) == 1
+
+
+def test_without_scripts_a_table_stands_in_for_the_picture(opened: Opener) -> None:
+    view, known = network(40, stacks=True)
+    page = opened(view, known)
+    assert page.run("document.getElementById('static')") is None
+    page.send("Emulation.setScriptExecutionDisabled", value=True)
+    page.send("Page.reload")
+    page.wait("document.readyState === 'complete' && document.getElementById('static') !== null")
+    rows = page.run("[...document.querySelectorAll('#static tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    # The first block reads the data and not a block, so that it is not one of the repeated ones.
+    assert next(r for r in rows if r[0] == "softmax.0")[1:3] == ["softmax_grad.39", "block0/attention"]
+    row = next(r for r in rows if r[0] == "softmax.1 ×39")
+    assert row[1:4] == ["softmax_grad.38 ×39", "block*/attention", "softmax_*.tmp_0"]
+    assert row[4].startswith("test_page_in_browser.py:")
+    shown = page.run(
+        "[...document.querySelectorAll('body *')].filter(e => e.checkVisibility()).map(e => e.tagName.toLowerCase())"
+    )
+    assert "table" in shown
+    assert not {"button", "input", "main", "svg", "canvas"} & set(shown)
+    assert page.printed().startswith(b"%PDF-")
+    assert page.problems() == []
+
+
+def test_models_open_fold_and_are_searched(model: Model, opened: Opener) -> None:
+    page = opened(model.view, model.details())
+    assert page.problems() == []
+    far = page.run("Object.fromEntries(performance.getEntriesByType('paint').map(e => [e.name, e.startTime]))")
+    assert "first-contentful-paint" in far
+    layer, op = ("layer:blocks.7.attn", "op:softmax") if model.name == "gpt" else ("layer:layer3.5", "op:relu")
+    page.key("/")
+    page.type(f"{layer} {op}")
+    count = 1 if model.name == "gpt" else 3
+    assert text(page, "#found") == f"{2 * count} found"
+    page.key("Enter")
+    assert layer.partition(":")[2] in text(page, "#facts")
+    assert "Called from" in text(page, "#facts")
+    page.key("Escape")
+    page.key("C")
+    page.key("C" if model.name == "gpt" else "0")
+    titles = set(page.run("[...document.querySelectorAll('#stage .box .name')].map(t => t.textContent)"))
+    expected = {"⊞ blocks"} if model.name == "gpt" else {f"⊞ layer{i}" for i in range(1, 5)}
+    assert expected <= titles
+    page.key("E")
+    page.key("t")
+    assert text(page, "#table caption").endswith("in the order of the picture")
+    assert page.problems() == []
+    assert len(page.requests()) == 1
+
+
+def test_collapsed_layers_keep_the_scale_of_colours(opened: Opener) -> None:
+    view, known = network(3)
+    values = {n.id: 10.0**i for i, n in enumerate(n for n in view.nodes if n.part == BACKWARD)}
+    by = colour.by_value(view, values, "norm", lambda v: f"{v:.3g}", filled=lambda n: n.part == BACKWARD)
+    page = opened.text(html.render(mirror(view, notes=by.notes), details=known, colouring=by))
+    page.key("C")
+    fills = page.run(
+        "[...document.querySelectorAll('#stage .box')].filter(b => b.querySelector('.name').textContent[0] === '⊞')"
+        ".map(b => b.querySelector('rect').getAttribute('fill'))"
+    )
+    assert set(fills) <= {"#FFFFFF", *colour.STEPS}
+    assert colour.STEPS[-1] in fills
 
 
 def test_it_works_in_the_frame_of_a_notebook(opened: Opener) -> None:

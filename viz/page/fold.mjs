@@ -3,6 +3,7 @@
 export const BAND = 46;
 const GAP = 22;
 const INSET = 10;
+const SEVERAL = "#FFFFFF";
 
 /**
  * The picture with some of its frames collapsed.
@@ -77,12 +78,13 @@ export class Folding {
     }
     const owners = this.owners();
     const bands = new Bands(this.rows, owners);
+    const scale = graph.ordered ? graph.colours.map(([, fill]) => fill).filter((fill) => fill !== SEVERAL) : [];
     const sums = new Map();
     const boxOf = new Map();
     const boxes = [];
     for (const box of graph.boxes) {
       const owner = owners.get(box.row);
-      const stands = owner === undefined ? { ...box, y: bands.y(box.y) } : joined(sums, owner, box, bands);
+      const stands = owner === undefined ? { ...box, y: bands.y(box.y) } : joined(sums, owner, box, bands, scale);
       if (owner === undefined) boxes.push(stands);
       boxOf.set(box.node, stands);
     }
@@ -160,11 +162,11 @@ class Bands {
 }
 
 /** The box that stands for the boxes of a collapsed frame in one column, *box* among them. */
-function joined(sums, frame, box, bands) {
+function joined(sums, frame, box, bands, scale) {
   const key = `${frame.id} ${box.column}`;
   const sum = sums.get(key);
   if (sum === undefined) {
-    const { x, width, row, column } = box;
+    const { x, width, row, column, fill } = box;
     const made = {
       key,
       node: null,
@@ -175,6 +177,7 @@ function joined(sums, frame, box, bands) {
       height: BAND,
       row,
       column,
+      fill,
       members: [box.node],
     };
     sums.set(key, made);
@@ -184,7 +187,16 @@ function joined(sums, frame, box, bands) {
   sum.x = Math.min(sum.x, box.x);
   sum.width = right - sum.x;
   sum.members.push(box.node);
+  sum.fill = larger(sum.fill, box.fill, scale);
   return sum;
+}
+
+/** The fill for two of them: the one further up on *scale*, none where that says nothing. */
+export function larger(one, other, scale) {
+  if (one === other) return one;
+  const [first, second] = [one, other].map((fill) => scale.indexOf(fill));
+  if (first === second) return SEVERAL;
+  return first > second ? one : other;
 }
 
 function contents(sum) {

@@ -16,6 +16,8 @@ const GLIDE = 180;
 const LONGEST = 120;
 
 const graph = decode(JSON.parse(part("graph").textContent));
+part("static").remove();
+for (const element of document.querySelectorAll("[data-live]")) element.hidden = false;
 const folding = new Folding(graph);
 const entries = searchable(graph);
 const known = ways(graph);

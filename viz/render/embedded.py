@@ -52,7 +52,8 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
         "frames": _frames(scene),
         "roles": {r: {"letter": s.letter, "meaning": s.meaning, **_look(s)} for r, s in roles(graph.shown)},
         "legend": [_entry(s, colouring) for _, s in roles(graph.by_id[b.node] for b in scene.boxes)],
-        "colours": [] if colouring is None else [*colouring.entries, ("not known", "#FFFFFF")],
+        "colours": [] if colouring is None else [*colouring.entries, (_white(colouring), "#FFFFFF")],
+        "ordered": colouring is not None and colouring.ordered,
         "colourTitle": "" if colouring is None else colouring.title,
         "stacks": [[list(call) for call in stack] for stack in graph.stacks],
         "files": {file: {str(n): line for n, line in lines.items()} for file, lines in details.files.items()},
@@ -230,6 +231,11 @@ def _entry(style: NodeStyle, colouring: Colouring | None) -> dict[str, Any]:
         "width": width,
         "height": height,
     }
+
+
+def _white(colouring: Colouring) -> str:
+    """What it means that a box has no colour."""
+    return "not known" if colouring.ordered else "not known, or several"
 
 
 def _frames(scene: Scene) -> list[list[Any]]:

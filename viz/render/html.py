@@ -14,13 +14,17 @@ from importlib.resources import files
 from typing import Final
 
 import gradtool
+from gradtool.engine.view import GraphView, NodeView
 
 from ..details import Details
+from ..fold import automatic
 from ..legend import FLOW, LINES, Colouring, heading
 from ..policy import digest
 from ..scene import KINDS, Scene
-from ..text import FONT, printable
+from ..table import Table
+from ..text import FONT, printable, shortened
 from .embedded import data, embedded
+from .text import pairs
 
 SCRIPTS: Final = (
     "graph.mjs",
@@ -39,6 +43,8 @@ SCRIPTS: Final = (
 """The files of the script; each uses only those before it."""
 
 LONGEST_TITLE: Final = 200
+LONGEST_NAME: Final = 80
+"""Of names in the table that stands in for the picture."""
 _NOTHING: Final = Details()
 
 
@@ -65,6 +71,7 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
         "title": escape(title),
         "heading": escape(title),
         "description": escape(f"{title}: {boxes} {'box' if boxes == 1 else 'boxes'}"),
+        "static": _static(scene.view),
         "style": style,
         "flow": escape(FLOW[scene.view.part]),
         "lines": "".join(_line(kind) for kind in KINDS if kind in kinds),
@@ -104,6 +111,34 @@ def _script() -> str:
 @cache
 def _style() -> str:
     return _INDENT.sub("\n", f":root {{ --code: {FONT}; }}\n{_text('page.css')}")
+
+
+def _static(view: GraphView) -> str:
+    """What stands in for the picture where no script runs: operators in their order, folded until they can be read."""
+    rows = []
+    for pair in pairs(automatic(view)):
+        forward, backward = pair.forward, pair.backward
+        known = forward or backward
+        rows.append(
+            [
+                _counted(forward) if pair.first else "",
+                _counted(backward),
+                _short(known.scope if known is not None else ""),
+                ", ".join(_short(n.name) for n in pair.saved),
+                pair.source,
+            ]
+        )
+    return Table("operators", ["forward", "backward", "layer", "kept for backward", "source"], rows).html()
+
+
+def _counted(node: NodeView | None) -> str:
+    if node is None:
+        return ""
+    return f"{_short(node.name)} ×{node.count}" if node.count > 1 else _short(node.name)
+
+
+def _short(text: str) -> str:
+    return shortened(printable(text), LONGEST_NAME)
 
 
 def _line(kind: str) -> str:

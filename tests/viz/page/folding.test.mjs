@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BAND, Folding, attached } from "../../../viz/page/fold.mjs";
+import { BAND, Folding, attached, larger } from "../../../viz/page/fold.mjs";
 import { chain, named } from "./graphs.mjs";
 
 const LAYERS = [
@@ -194,4 +194,23 @@ test("a line that ends inside a box is cut at its border, from every side", () =
       [100, 120],
     ],
   );
+});
+
+test("a collapsed frame has the colour of its largest member where colours have an order, else none", () => {
+  const scale = ["#111111", "#222222"];
+  assert.equal(larger("#111111", "#222222", scale), "#222222");
+  assert.equal(larger("#222222", "#FFFFFF", scale), "#222222");
+  assert.equal(larger("#111111", "#222222", []), "#FFFFFF");
+  assert.equal(larger(null, null, []), null);
+  const graph = chain(6, LAYERS);
+  graph.boxes.forEach((box, i) => (box.fill = scale[i % 2]));
+  const filled = (ordered) => {
+    const folding = new Folding({ ...graph, ordered, colours: scale.map((fill) => ["", fill]) });
+    folding.toggle(graph.frames[0]);
+    return folding.arranged().boxes.filter((b) => b.node === null);
+  };
+  const forward = (boxes) => boxes.find((b) => b.column === "forward").fill;
+  const members = new Set(filled(true).find((b) => b.column === "forward").members.map((n) => n.box.fill));
+  assert.equal(forward(filled(true)), members.size > 1 ? "#222222" : [...members][0]);
+  assert.equal(forward(filled(false)), members.size > 1 ? "#FFFFFF" : [...members][0]);
 });

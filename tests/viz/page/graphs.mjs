@@ -57,6 +57,8 @@ export function chain(count, spans = []) {
     frames,
     roles,
     stacks: [],
+    colours: [],
+    ordered: false,
     outlines: [""],
     width: 500,
     height: (count + 1) * ROW,
