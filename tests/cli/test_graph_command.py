@@ -16,6 +16,7 @@ GOLDEN = Path(__file__).parent / "golden"
 ROOT = Path(__file__).parents[2]
 PICTURES = {
     "lenet_digits.svg": ["samples/lenet_digits.py"],
+    "resnet50.svg": ["samples/models/resnet50.py", "--max-nodes", "120"],
     "eager_decoder.svg": ["samples/eager_decoder.py", "--max-nodes", "60"],
     "frozen_branch.svg": ["samples/frozen_branch.py"],
 }

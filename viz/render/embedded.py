@@ -184,7 +184,7 @@ class _Graph:
         start, box = r.points[0], self.box_of[e.source]
         steps = list(_steps(r.points))
         self.steps += steps
-        found = [*ends, self.word(e.slot), KINDS.index(r.kind)]
+        found: list[float] = [*ends, self.word(e.slot), KINDS.index(r.kind)]
         found += [_between(box.x, start[0]), _between(box.y, start[1]), len(steps)]
         if r.label is None:
             return [*found, AS_PAIR, 0, 0, 0]
