@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import webbrowser
@@ -108,9 +109,11 @@ def test_colours_of_a_recorded_graph(gradtool: Run, folder: Path) -> None:
     (folder / "model.py").write_text(DYNAMIC, encoding="utf-8")
     assert "‖·‖" in gradtool("graph", "model.py", "--color", "norm", "--format", "svg").out
     assert "24 B · float32[3, 2]" in gradtool("graph", "model.py", "--color", "bytes", "--format", "svg").out
-    refused = gradtool("graph", "model.py", "--color", "time")
-    assert refused.code == 2
-    assert "static programs" in refused.err
+    timed = gradtool("graph", "model.py", "--color", "time", "--format", "svg")
+    assert timed.code == 0
+    assert "colour: time of the operator" in timed.out
+    titles = re.findall(r'<g class="n [^"]*" id="op\d+"><title>([^<]*)</title>', timed.out)
+    assert len(titles) == timed.out.count("µs · ") * 2, "gradient operators, across from as many forward ones"
 
 
 def test_folding_is_said(gradtool: Run, model: Write) -> None:
