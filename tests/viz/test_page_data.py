@@ -94,6 +94,9 @@ def unpacked(text: str) -> list[float]:
 def test_columns_come_back(column: list[float]) -> None:
     text = embedded.packed(column)
     assert unpacked(text) == column
+    if column:
+        runs = embedded._Runs(embedded._tenths(column))
+        assert len(runs) == len(str(runs))
 
 
 def test_columns_are_told_in_what_is_shorter() -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gradtool.engine import names
 from gradtool.engine.view import BACKWARD, OP, NodeView
@@ -18,7 +20,7 @@ from gradtool.engine.view import BACKWARD, OP, NodeView
 from ..details import Details, shown
 from ..layers import layers
 from ..legend import Colouring, heading, roles
-from ..scene import KINDS, Box, Point, Route, Scene
+from ..scene import KINDS, Box, Route, Scene
 from ..style import ROLES, NodeStyle, role_of
 from ..text import printable
 from .svg import SHAPES
@@ -41,14 +43,17 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
     """What the script draws."""
     graph = _Graph(scene, details, colouring)
+    nodes = _columns(map(graph.node, graph.shown), 8)
+    boxes = _columns(map(graph.box, scene.boxes), 11)
+    edges, steps = graph.edges(scene.routes)
     return {
         "title": printable(heading(scene.view)),
         "width": _number(scene.width),
         "height": _number(scene.height),
-        "nodes": _columns(map(graph.node, graph.shown), 8),
-        "boxes": _columns(map(graph.box, scene.boxes), 11),
-        "edges": _columns(map(graph.edge, scene.routes), 12),
-        "steps": packed(graph.steps),
+        "nodes": nodes,
+        "boxes": boxes,
+        "edges": edges,
+        "steps": steps,
         "frames": _frames(scene),
         "roles": {r: {"letter": s.letter, "meaning": s.meaning, **_look(s)} for r, s in roles(graph.shown)},
         "legend": [_entry(s, colouring) for _, s in roles(graph.by_id[b.node] for b in scene.boxes)],
@@ -58,7 +63,7 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
         "stacks": [[list(call) for call in stack] for stack in graph.stacks],
         "files": {file: {str(n): line for n, line in lines.items()} for file, lines in details.files.items()},
         "values": {i: shown(found) for i, found in details.values.items() if i in graph.by_id},
-        "outlines": graph.outline.all(),
+        "outlines": graph.outlines(),
         "looks": [list(look) for look in graph.look.all()],
         "words": graph.word.all(),
     }
@@ -66,36 +71,68 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
 
 # -- columns ----------------------------------------------------------------------------------------------------------
 
+Ints = NDArray[np.int64]
 
-def packed(column: Sequence[float]) -> str:
+
+def packed(column: Sequence[float] | Ints) -> str:
     """Numbers as text: ``3 1*5`` is 3 and five times 1. With ``~`` before it, each but the first is a difference.
 
-    Which of the two it is, is what is shorter.
+    Which of the two it is, is what is shorter. Numbers are told to a tenth.
     """
-    plain = _runs(column)
-    steps = _runs([_number(b - a) for a, b in zip([0, *column[:-1]], column, strict=True)] if column else [])
-    return plain if len(plain) <= len(steps) + 1 else f"~{steps}"
+    values = _tenths(column)
+    if not len(values):
+        return ""
+    plain, steps = _Runs(values), _Runs(np.diff(values, prepend=0))
+    return str(plain) if len(plain) <= len(steps) + 1 else f"~{steps}"
 
 
-def _runs(column: Sequence[float]) -> str:
-    counted = ((value, sum(1 for _ in run)) for value, run in groupby(column))
-    return " ".join(f"{value}*{n}" if n > 1 else str(value) for value, n in counted)
+class _Runs:
+    """Tenths as text, equal ones that follow each other together; ``len`` is that of the text."""
+
+    def __init__(self, values: Ints) -> None:
+        starts = np.flatnonzero(np.diff(values, prepend=values[0] - 1))
+        self._counts = np.diff(starts, append=len(values))
+        self._values = values[starts]
+        self._whole = not (self._values % 10).any()
+
+    def __len__(self) -> int:
+        fractions = 2 * int((self._values % 10 != 0).sum())
+        signs = int((self._values < 0).sum())
+        runs = self._counts[self._counts > 1]
+        between = len(self._values) - 1
+        return _digits(np.abs(self._values) // 10) + fractions + signs + _digits(runs) + len(runs) + between
+
+    def __str__(self) -> str:
+        texts = map(str, (self._values // 10).tolist()) if self._whole else map(_text, self._values.tolist())
+        counts = self._counts.tolist()
+        return " ".join([text if n == 1 else f"{text}*{n}" for text, n in zip(texts, counts, strict=True)])
+
+
+def _digits(numbers: Ints) -> int:
+    """How many digits it takes to write numbers that are not below 0."""
+    return len(numbers) + sum(int((numbers >= 10**n).sum()) for n in range(1, 13))
+
+
+def _text(tenths: int) -> str:
+    whole, rest = divmod(abs(tenths), 10)
+    return f"{'-' if tenths < 0 else ''}{whole}{f'.{rest}' if rest else ''}"
+
+
+def _tenths(values: Any) -> Ints:
+    """Numbers in tenths, so that what is rounded adds up."""
+    found: Ints = np.rint(np.asarray(values, dtype=np.float64) * 10).astype(np.int64)
+    return found
 
 
 def _columns(rows: Iterable[Sequence[float]], width: int) -> list[str]:
-    found = [packed(column) for column in zip(*rows, strict=True)]
-    return found or [""] * width
+    table = list(rows)
+    return [packed(c) for c in np.array(table, dtype=np.float64).T] if table else [""] * width
 
 
 def _number(value: float) -> float:
     """To a tenth of a pixel, and without a point where it can be."""
     rounded = round(value, 1)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-def _between(a: float, b: float) -> float:
-    """How far b lies from a, both to a tenth of a pixel, so that distances add up."""
-    return _number(round(b, 1) - round(a, 1))
 
 
 class _Once:
@@ -134,7 +171,6 @@ class _Graph:
         for found in self.stack_of.values():
             stack(found)
         self.stack_place, self.stacks = stack, stack.all()
-        self.steps: list[float] = []
         self.number = {"op": -1, "v": -1}
 
     def node(self, n: NodeView) -> list[float]:
@@ -168,44 +204,76 @@ class _Graph:
     def box(self, b: Box) -> list[float]:
         node = self.by_id[b.node]
         style = ROLES[role_of(node)]
-        path = SHAPES[_shape(style)](0.0, 0.0, b.width, b.height)
         fill = self.word(self.colouring.fill(node)) if self.colouring is not None else 0
-        place = [*map(_number, (b.x, b.y, b.width, b.height)), b.row, self.word(b.column), self.outline(path), fill]
+        look = self.outline((_shape(style), b.width, b.height))
+        place = [b.x, b.y, b.width, b.height, b.row, self.word(b.column), look, fill]
         about = " · ".join(filter(None, (node.id, node.scope, node.source))) if node.kind == OP else node.spec
         usual = (f"{style.letter} {node.name}", about)
         lines = [AS_PAIR if t == u else self.word(t) for t, u in zip(b.lines, usual, strict=True)]
         return [self.index[b.node], *place, *lines]
 
-    def edge(self, r: Route) -> list[float]:
+    def outlines(self) -> list[str]:
+        """The outlines of the boxes, each at (0, 0)."""
+        return [SHAPES[shape](0.0, 0.0, width, height) for shape, width, height in self.outline.all()]
+
+    def edges(self, routes: Sequence[Route]) -> tuple[list[str], str]:
+        """The columns of the edges, and all steps of their lines."""
+        lines = _Lines(routes, [self.box_of[self.edges_of_view[r.edge].source] for r in routes])
+        rows = [self._edge(r) for r in routes]
+        if not rows:
+            return [""] * 12, ""
+        table = np.array(rows, dtype=np.float64).T
+        label_x, label_y = lines.beside(table[6:8])
+        numbers = [*table[:5], lines.right, lines.down, lines.counts, table[5], label_x, label_y, table[8]]
+        return [packed(n) for n in numbers], packed(lines.steps / 10)
+
+    def _edge(self, r: Route) -> list[float]:
         e = self.edges_of_view[r.edge]
-        source = self.index[e.source]
-        tensor = self.index[e.tensor]
-        ends = [source, self.index[e.target] - source, tensor - source]
-        start, box = r.points[0], self.box_of[e.source]
-        steps = list(_steps(r.points))
-        self.steps += steps
-        found: list[float] = [*ends, self.word(e.slot), KINDS.index(r.kind)]
-        found += [_between(box.x, start[0]), _between(box.y, start[1]), len(steps)]
+        source, tensor = self.index[e.source], self.index[e.tensor]
+        found = [source, self.index[e.target] - source, tensor - source, self.word(e.slot), KINDS.index(r.kind)]
         if r.label is None:
-            return [*found, AS_PAIR, 0, 0, 0]
+            return [*found, AS_PAIR, *r.points[0], 0]
         text, x, y, anchor = r.label
         name = self.by_id[e.tensor].name
         follows = text.startswith(name)
-        rest = self.word(text.removeprefix(name))
-        place = [_between(start[0], x), _between(start[1], y)]
-        return [*found, rest, *place, ANCHORS.index(anchor) + 3 * follows]
+        return [*found, self.word(text.removeprefix(name)), x, y, ANCHORS.index(anchor) + 3 * follows]
 
 
-def _steps(points: Sequence[Point]) -> Iterator[float]:
-    """How far a line goes to the side and down in turn, from its first point on; lines have no slanting parts."""
-    across = True
-    for (x, y), (to_x, to_y) in pairwise(points):
-        for length, is_across in ((_between(x, to_x), True), (_between(y, to_y), False)):
-            if length:
-                if is_across != across:
-                    yield 0
-                yield length
-                across = not is_across
+class _Lines:
+    """The lines of edges: where they start, and how far they go to the side and down in turn.
+
+    Attributes:
+        right, down: from the corner of the box that they start at.
+        steps: of all lines, in tenths; none of them is slanted.
+        counts: how many steps each line has.
+    """
+
+    def __init__(self, routes: Sequence[Route], starts: Sequence[Box]) -> None:
+        points = [p for r in routes for p in r.points]
+        lengths = np.array([len(r.points) for r in routes], dtype=np.int64)
+        places = _tenths(points).reshape(-1, 2)
+        firsts = np.cumsum(lengths) - lengths
+        self._first = places[firsts]
+        corners = _tenths([(b.x, b.y) for b in starts]).reshape(-1, 2)
+        self.right, self.down = ((self._first - corners) / 10).T
+        inside = np.ones(len(places), dtype=bool)
+        inside[firsts] = False
+        steps = np.diff(places, axis=0, prepend=places[:1])[inside]
+        line = np.repeat(np.arange(len(lengths)), lengths - 1)
+        # Two parts of a line meet: (7, 0) and (0, 5) are told as 7 and 5.
+        kept = np.ones(steps.shape, dtype=bool)
+        meets = (line[:-1] == line[1:]) & (steps[:-1, 1] == 0) & (steps[1:, 0] == 0)
+        kept[:-1, 1] &= ~meets
+        kept[1:, 0] &= ~meets
+        ends = np.diff(line, append=-1) != 0
+        kept[ends & (steps[:, 1] == 0), 1] = False
+        self.steps: Ints = steps[kept]
+        self.counts: Ints = np.bincount(line, weights=kept.sum(axis=1), minlength=len(lengths)).astype(np.int64)
+
+    def beside(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Places, told from the starts of the lines."""
+        found: NDArray[np.float64] = (_tenths(places) - self._first.T) / 10
+        return found
 
 
 # -- what stands around ----------------------------------------------------------------------------------------------
