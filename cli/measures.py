@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.answers import magnitudes
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.spec import dtype
 from gradtool.engine.view import BACKWARD
@@ -51,13 +52,12 @@ def of_program(model: Model, measure: str, feed: str | None, seed: int, out: Out
     for step in steps(model, fetch, feed, seed, out):
         values = []
         for v, value in _each(step.op.outputs, step.outputs):
-            if v is not None and value is not None:
-                values.append(number(value))
-                found[ids[v]] = values[-1]
+            values.append(number(value))
+            found[ids[v]] = values[-1]
         if step.op in op_ids and values:
             found[op_ids[step.op]] = _norm(np.array(values)) if measure == "norm" else sum(values)
         for v, value in _each(step.op.inputs, step.inputs):
-            if v is not None and value is not None and ids[v] not in found:
+            if ids[v] not in found:
                 found[ids[v]] = number(value)
     return found
 
@@ -107,17 +107,16 @@ def _gradients(model: Model) -> list[Any]:
 
 
 def _each(variables: Any, values: Any) -> Iterator[tuple[Any, Any]]:
+    """Variables with their arrays. What else a branch or loop leaves behind for its gradient has no size."""
     for v, value in zip(variables, values, strict=False):
-        if isinstance(v, tuple):
-            if isinstance(value, (list, tuple)):
-                yield from zip(v, value, strict=False)
-        else:
-            yield v, value
+        for each, held in zip(v, value or (), strict=False) if isinstance(v, tuple) else [(v, value)]:
+            if each is not None and held is not None and magnitudes.plain(held).dtype.kind != "O":
+                yield each, held
 
 
 def _norm(value: Any) -> float:
     with np.errstate(all="ignore"):
-        return float(np.sqrt(np.square(np.abs(np.asarray(value).astype(np.complex128))).sum()))
+        return float(np.sqrt(np.square(np.abs(magnitudes.plain(value).astype(np.complex128))).sum()))
 
 
 def _bytes(value: Any) -> float:

@@ -116,6 +116,14 @@ def test_colours_of_a_recorded_graph(gradtool: Run, folder: Path) -> None:
     assert len(titles) == timed.out.count("µs · ") * 2, "gradient operators, across from as many forward ones"
 
 
+@pytest.mark.parametrize("by", ["norm", "bytes", "time"])
+def test_colours_of_branches(gradtool: Run, by: str) -> None:
+    done = gradtool("graph", str(ROOT / "samples" / "mixture_of_experts.py"), "--color", by, "--format", "svg")
+    assert done.code == 0, done.err
+    assert "conditional_block_grad" in done.out
+    assert "colour: " in done.out
+
+
 def test_folding_is_said(gradtool: Run, model: Write) -> None:
     done = gradtool("graph", model(""), "--max-nodes", "8")
     assert "nodes folded into" in done.err
