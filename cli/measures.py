@@ -109,8 +109,11 @@ def _gradients(model: Model) -> list[Any]:
 def _each(variables: Any, values: Any) -> Iterator[tuple[Any, Any]]:
     """Variables with their arrays. What else a branch or loop leaves behind for its gradient has no size."""
     for v, value in zip(variables, values, strict=False):
-        many = isinstance(v, tuple)
-        for each, held in zip(v, value if value is not None else (), strict=False) if many else [(v, value)]:
+        if isinstance(v, tuple):
+            found = list(zip(v, value, strict=False)) if isinstance(value, (list, tuple)) else []
+        else:
+            found = [(v, value)]
+        for each, held in found:
             if each is not None and held is not None and magnitudes.plain(held).dtype.kind != "O":
                 yield each, held
 
