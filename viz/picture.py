@@ -238,11 +238,17 @@ class Picture:
         self.save(file)
         webbrowser.open(file.as_uri())
 
+    def _as_table(self) -> str:
+        """What is left of the picture where viewers of notebooks take frames out."""
+        from .render.html import static
+
+        return f"<details><summary>as a table</summary>{static(self.view)}</details>"
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What notebooks show: an HTML page in a frame of its own; an SVG picture and text for those that cannot."""
         nodes = len(self.view.drawn())
         page = self.html() if nodes <= NOTEBOOK_PAGE else self._page(self.scene)
-        bundle = {"text/plain": self.text(), "text/html": framed(page)}
+        bundle = {"text/plain": self.text(), "text/html": framed(page) + self._as_table()}
         if nodes <= NOTEBOOK_SVG:
             bundle["image/svg+xml"] = self.svg()
         return bundle

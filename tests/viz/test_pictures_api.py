@@ -128,6 +128,10 @@ def test_notebooks_get_a_page_in_a_frame_a_picture_and_text() -> None:
     assert frame.startswith('<iframe srcdoc="')
     assert 'sandbox="allow-scripts"' in frame
     assert unescape(frame.partition('srcdoc="')[2].partition('"')[0]) == found.html()
+    # Viewers that take frames out are left with a table.
+    left = frame.partition("</iframe>")[2]
+    assert left.startswith("<details>")
+    assert "<td>tanh.0</td><td>tanh_grad.0</td>" in left
 
 
 def test_a_large_graph_brings_no_svg_to_a_notebook() -> None:

@@ -72,9 +72,10 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
 # -- columns ----------------------------------------------------------------------------------------------------------
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-def packed(column: Sequence[float] | Ints) -> str:
+def packed(column: Sequence[float] | Floats) -> str:
     """Numbers as text: ``3 1*5`` is 3 and five times 1. With ``~`` before it, each but the first is a difference.
 
     Which of the two it is, is what is shorter. Numbers are told to a tenth.
@@ -270,9 +271,9 @@ class _Lines:
         self.steps: Ints = steps[kept]
         self.counts: Ints = np.bincount(line, weights=kept.sum(axis=1), minlength=len(lengths)).astype(np.int64)
 
-    def beside(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    def beside(self, places: Floats) -> Floats:
         """Places, told from the starts of the lines."""
-        found: NDArray[np.float64] = (_tenths(places) - self._first.T) / 10
+        found: Floats = (_tenths(places) - self._first.T) / 10
         return found
 
 

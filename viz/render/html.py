@@ -71,7 +71,7 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
         "title": escape(title),
         "heading": escape(title),
         "description": escape(f"{title}: {boxes} {'box' if boxes == 1 else 'boxes'}"),
-        "static": _static(scene.view),
+        "static": static(scene.view),
         "style": style,
         "flow": escape(FLOW[scene.view.part]),
         "lines": "".join(_line(kind) for kind in KINDS if kind in kinds),
@@ -113,7 +113,7 @@ def _style() -> str:
     return _INDENT.sub("\n", f":root {{ --code: {FONT}; }}\n{_text('page.css')}")
 
 
-def _static(view: GraphView) -> str:
+def static(view: GraphView) -> str:
     """What stands in for the picture where no script runs: operators in their order, folded until they can be read."""
     rows = []
     for pair in pairs(automatic(view)):
