@@ -4,6 +4,8 @@
 step            when
 ==============  ============================================================================================
 ``Step``        an operator of a static program was computed (``engine/executor/plan.py``)
+``Entered``     a block of a static program begins to run: a branch, or one iteration of a loop
+``Left``        the block that was entered last is over, or failed
 ``Computed``    an operator was computed on tensors of dynamic mode, recorded or not
 ``Began``       a backward pass over a tape begins
 ``Pulled``      one recorded operator of the tape was differentiated
@@ -45,11 +47,30 @@ from typing import Any
 
 from .source import Location
 
-# What happens is told in the terms of dynamic mode, which stands above this module: hence ``Any``.
+# What happens is told in the terms of modules above this one: hence ``Any``.
+Operator = Any
 OpDef = Any
 GradNode = Any
 Place = Any
 Tensor = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A block begins to run; the steps up to the matching :class:`Left` are in it.
+
+    Attributes:
+        op: the operator that the block belongs to, which is told when all its runs are over.
+        run: which iteration, from 0. Backward blocks have the number of the forward iteration that they belong to.
+    """
+
+    op: Operator
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The block that was entered last is over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,15 @@ def command(**options: Any) -> int:
     """
     out = Output.take(options)
     from gradtool.engine import watch
+    from gradtool.engine.answers.coverage import Coverage
     from gradtool.engine.answers.events import Adapter
     from gradtool.engine.answers.nan import Hunt
 
     from .. import discovery, loader
     from ..eager_model import EagerModel
     from ..loader import Request
-    from ..nan_report import Names, passes, report
+    from ..nan_report import passes, report
+    from ..run_names import Names
 
     request = Request.take(options)
 
@@ -50,7 +52,8 @@ def command(**options: Any) -> int:
         return Hunt(options["big"], options["subnormal"], options["steps"])
 
     found = hunt()
-    adapter = Adapter(found)
+    coverage = Coverage(found)
+    adapter = Adapter(coverage)
     with watch.watched(adapter), loader.executed(request) as left:
         step = left.namespace.get("step")
         if options["steps"] and callable(step):
@@ -70,46 +73,34 @@ def command(**options: Any) -> int:
                     "put one step of training into step(), or the loop into the file",
                 )
             eager = isinstance(model, EagerModel)
-            unchecked: list[str] = []
             if model is not None and (not found.steps or (options["order"] == 2 and found.story().clean)):
                 if not eager:
                     found = hunt()
-                unchecked = _run(model, found, options, request.seed, out)
+                    coverage = Coverage(found)
+                _run(model, coverage, options, request.seed, out)
             elif found.steps:
                 out.note(f"{left.name} ran backward itself: searched {passes(found.steps)}")
-            story = found.story(unchecked)
+            story = found.story(coverage.missing())
             mode = "eager" if eager or (model is None and not left.main.global_block().ops) else "static"
             out.emit(report(story, left.name, mode, Names.of(model), request.words(), out.format))
     return CLEAN if story.clean else FAILED
 
 
-def _run(model: Any, found: Any, options: dict[str, Any], seed: int, out: Output) -> list[str]:
-    """One backward pass of *model* under watch; what was not looked at."""
+def _run(model: Any, listener: Any, options: dict[str, Any], seed: int, out: Output) -> None:
+    """One backward pass of *model* under watch."""
     from gradtool.engine.answers import running
 
     from ..eager_model import EagerModel
     from ..feeds import run
-    from ..views import count
 
     if isinstance(model, EagerModel):
         if options["feed"]:
             raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
-        model.call(running.through_tape, model.loss, found, options["order"])
-        return []
-    seen = set()
-
-    def listen(event: Any) -> None:
-        seen.add(getattr(event, "origin", None))
-        found(event)
-
+        model.call(running.through_tape, model.loss, listener, options["order"])
+        return
     running.through_program(
         model.the_loss,
-        listen,
+        listener,
         order=options["order"],
         run=lambda fetch: run(model, fetch, options["feed"], "numpy", seed, out),
     )
-    left_out = [op for op in model.program.global_block().ops if op not in seen]
-    if not left_out:
-        return []
-    types = ", ".join(dict.fromkeys(op.type for op in left_out[:3]))
-    return [f"{count(len(left_out), 'operator')} not run, since neither the loss nor a gradient needs them: {types}"]

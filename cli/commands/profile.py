@@ -44,7 +44,7 @@ def command(**options: Any) -> None:
     from ..eager_model import EagerModel
     from ..feeds import run
     from ..loader import Request
-    from ..nan_report import Names
+    from ..run_names import Names
 
     request = Request.take(options)
     forward = profile.Clock()

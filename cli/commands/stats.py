@@ -48,7 +48,7 @@ def command(**options: Any) -> None:
 def _eager(model: Any) -> Any:
     from gradtool.engine.answers import running, stats
 
-    from ..nan_report import Names
+    from ..run_names import Names
 
     gatherer = stats.Gatherer()
     found = model.call(running.through_tape, model.loss, gatherer)
@@ -73,7 +73,7 @@ def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
     from gradtool.engine.executor.scope import global_scope
 
     from ..feeds import run
-    from ..nan_report import Names
+    from ..run_names import Names
 
     gatherer = stats.Gatherer()
     values: dict[Any, Any] = {}

@@ -17,6 +17,7 @@ from ..view import FORWARD
 from . import checking
 from . import profile as timing
 from . import stats as health
+from .coverage import FORWARD_IS_OVER, Coverage
 from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
@@ -63,8 +64,9 @@ def find_nan(
     if steps < 1:
         raise UsageError(f"steps must be at least 1, but is {steps}.")
     hunt = Hunt(big, subnormal)
-    any_model(model, hunt, feed, order, steps)
-    return hunt.story()
+    coverage = Coverage(hunt)
+    any_model(model, coverage, feed, order, steps)
+    return hunt.story([FORWARD_IS_OVER] if isinstance(model, Tensor) else coverage.missing())
 
 
 def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed: int = 0) -> GradcheckStory:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from .. import names, watch
 from ..eager.tensor import Leaf, Tensor
@@ -18,6 +19,21 @@ from ..view import BACKWARD, FORWARD
 
 UPDATE = "update"
 """The part of operators that change parameters."""
+
+
+class Run(NamedTuple):
+    """A run of a branch or a loop.
+
+    Attributes:
+        op: the operator of the program around it.
+        number: which iteration, from 0; backward has that of the forward iteration that it goes back through.
+    """
+
+    op: Operator
+    number: int
+
+
+Inside = tuple[Run, ...]
 
 
 @dataclass(slots=True)
@@ -52,11 +68,12 @@ class Event:
         loc: the user's line; of a gradient operator, that of its forward operator.
         inputs, outputs: the arrays that it read and wrote, in the order of the slots.
         origin: the static operator, the recorded call that was differentiated, or the key of a recorded call.
-        seconds: what it took, without what stands around it.
+        seconds: what it took, without what stands around it; of a branch or a loop, without the operators inside.
         contains: whether it may consist of operators that were told before: the user's own gradient rule, a branch or a
             loop.
         nested: whether it is part of such an operator, or of a rule that is computed on tensors.
         recorded: whether the backward pass is itself recorded, and the rule computed on tensors.
+        inside: of a static program, the branches and loops that it stands in, the outermost first.
     """
 
     type: str
@@ -70,6 +87,7 @@ class Event:
     contains: bool = False
     nested: bool = False
     recorded: bool = False
+    inside: Inside = ()
 
     def slots(self) -> dict[str, Any]:
         """The first array in every slot, inputs before outputs."""
@@ -109,10 +127,17 @@ class Adapter:
         self._last = -1
         self._program: Any = None
         self._begun = False
+        self._inside: Inside = ()
+        self._spent = [0.0, 0.0]
+        """By depth of blocks, the time of what the operator around has told of so far, and of telling it."""
 
     def __call__(self, event: Any) -> None:
         if isinstance(event, Step):
             self._step(event)
+        elif isinstance(event, watch.Entered):
+            self._enter(event)
+        elif isinstance(event, watch.Left):
+            self._inside = self._inside[:-1]
         elif isinstance(event, watch.Computed):
             found = _computed(event)
             if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
@@ -126,12 +151,25 @@ class Adapter:
         elif isinstance(event, watch.Pulled):
             self.listener(_pulled(event))
 
+    def _enter(self, event: watch.Entered) -> None:
+        if not self._inside and self._begun and not roles.is_backward(event.op.role):
+            self.finish()  # the first operator of another run has a block, and is told after what is inside
+        self._inside = (*self._inside, Run(event.op, event.run))
+        if len(self._inside) + 1 == len(self._spent):
+            self._spent.append(0.0)
+
     def _step(self, step: Step) -> None:
+        start = perf_counter()
         op = step.op
-        if op.block.idx:  # of a branch or a loop: its places count from the start in each run of the block
-            event = of_step(step)
-            event.nested = True
+        event = of_step(step)
+        depth = len(self._inside)
+        if event.contains:
+            event.seconds = max(0.0, event.seconds - self._spent[depth + 1])
+            self._spent[depth + 1] = 0.0
+        if depth:
+            event.nested, event.inside = True, self._inside
             self.listener(event)
+            self._spent[depth] += step.seconds + perf_counter() - start
             return
         if step.index <= self._last or op.block.program is not self._program or op.role & roles.OPTIMIZE:
             self.finish()
@@ -140,7 +178,7 @@ class Adapter:
             self._begun = True
             made = [] if op.inputs else [v.name for v in op.output_variables()]
             self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in made]))
-        self.listener(of_step(step))
+        self.listener(event)
 
     def finish(self) -> None:
         """The backward pass is over; at the end of a static program nothing else says so."""
@@ -157,9 +195,7 @@ def part_of(op: Operator) -> str:
 def of_step(step: Step) -> Event:
     """The event of an operator of a static program."""
     op = step.op
-    if (
-        op.sub_blocks
-    ):  # a branch or a loop, whose operators were told before; it reads what its kernel needs, in any order
+    if op.sub_blocks:  # its operators were told before; it reads what its kernel needs, in any order
         reads = [Value("X", a) for a in step.inputs if _is_tensor(a)]
         made = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
         return Event(op.type, part_of(op), op.loc, op.attrs, reads, made, op, step.seconds, contains=True)

@@ -22,7 +22,7 @@ from ..result import Result
 from ..source import Location
 from ..view import BACKWARD, FORWARD
 from . import causes, magnitudes
-from .events import UPDATE, Begin, End, Event, Value
+from .events import UPDATE, Begin, End, Event, Inside, Value
 from .magnitudes import INF, KINDS, NAN
 
 DATA = "data"
@@ -49,6 +49,8 @@ class Birth:
         masked_by: the type and line of the operator that did not use these elements.
         turned: the type and line of the operator that made NaN of the infinities.
         loss: whether it reached the loss.
+        inside: the branches and loops of a static program that it happened in, with the iteration of each.
+        nth: of dynamic mode, how many operators of this type the line had computed in this step, this one included.
     """
 
     kind: str
@@ -68,6 +70,8 @@ class Birth:
     masked_by: tuple[str, Location] | None = None
     turned: tuple[str, Location] | None = None
     loss: bool = False
+    inside: Inside = ()
+    nth: int = 1
 
 
 @dataclass
@@ -135,6 +139,9 @@ class Hunt:
         self._inner = 0
         self._masks: list[tuple[str, Location]] = []
         self._done: list[Birth] | None = None
+        self._bad_inside: dict[int, set[str]] = {}
+        self._lines: dict[Any, int] = {}
+        self._nth: dict[Any, int] = {}
 
     def __call__(self, event: Event | Begin | End) -> None:
         if self._done is not None:
@@ -186,6 +193,7 @@ class Hunt:
             self._absorb(self._open)
         self._inner = len(self._open)
         self._masks = []
+        self._lines = {}
 
     def _end_pass(self) -> None:
         """A pass is over: what was born in it counts if a gradient is bad."""
@@ -218,6 +226,10 @@ class Hunt:
         if event.type in _MASKING and event.part == BACKWARD:
             self._masks.append((event.type.removesuffix("_grad"), event.loc))
         begun = len(self._open)
+        depth = len(event.inside) or int(event.nested)
+        if event.part == FORWARD and type(event.origin) is int:
+            line = (event.type, event.loc[:1])
+            self._lines[line] = self._nth[event.origin] = self._lines.get(line, 0) + 1
         for value in event.outputs:
             array = magnitudes.plain(value.array)
             if not magnitudes.holds_numbers(array):
@@ -228,6 +240,8 @@ class Hunt:
                 (self._bad_names.add if wrong else self._bad_names.discard)(value.name)
             if wrong:
                 self._judge(event, value, array, wrong)
+                self._bad_inside.setdefault(depth, set()).update(wrong)
+        self._bad_inside.pop(depth + 1, None)
         if event.part == BACKWARD and not event.nested:
             if event.recorded and not event.contains and len(self._open) > begun:
                 # The rule's own operators, computed on tensors just before, are part of this one.
@@ -239,7 +253,10 @@ class Hunt:
         if kind in _WORST and event.part == BACKWARD and value.name is not None and self._ends(value):
             self.victims.setdefault(value.name)
         came = self._came(event)
-        if kind in _WORST and came & set(_WORST):
+        within = self._bad_inside.get(len(event.inside) + 1, ()) if event.contains else ()
+        if kind in within or (kind == NAN and INF in within):
+            self.carriers += 1  # it was told of when it happened inside
+        elif kind in _WORST and came & set(_WORST):
             if kind == NAN and NAN not in came and not self._open:
                 self._born(event, value, array, wrong[kind], kind)  # out of infinities that were meant
                 return
@@ -248,8 +265,6 @@ class Hunt:
             elif kind == NAN and NAN not in came and self._open[0].kind == INF and self._open[0].turned is None:
                 self._open[0].turned = (event.type, event.loc)
             self.carriers += 1
-        elif event.contains and len(self._open) > self._inner:
-            self.carriers += 1  # born inside
         elif kind in came or (kind not in _WORST and came & set(_WORST)):
             if not self._open and kind in came:
                 self._from_outside(event, kind)
@@ -320,6 +335,8 @@ class Hunt:
             array.dtype.name,
             event.loc,
             max(self.steps, 1) if event.part != FORWARD else self.steps + 1,
+            inside=event.inside,
+            nth=self._nth.get(event.origin if type(event.origin) is int else getattr(event.origin, "key", None), 1),
         )
 
     def _born(self, event: Event, value: Value, array: np.ndarray[Any, Any], bad: Any, kind: str) -> None:

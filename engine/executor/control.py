@@ -183,7 +183,7 @@ class Control:
             else:
                 self._refuse(v, code, register)
         plan = Plan(code, constants=constants, feeds={}, loads={}, stores={}, fetches=[], size=size)
-        runner = Runner(plan, session.backend.xp)
+        runner = Runner(region.op, plan, session.backend.xp)
         runner.fixed = fixed
         runner.begun = begun
         runner.ends = ends

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import watch
 from ..errors import ExecutionError
+from ..ir.operator import Operator
 from ..rows import RowArray
 from .plan import Plan
 
@@ -35,6 +37,7 @@ class Runner:
     """The kernel of an operator with a block. Numbers are places among the arguments unless they say otherwise.
 
     Attributes:
+        op: the operator.
         plan: what one run does.
         fixed: ``(register, argument)``: what every run reads.
         begun, ends: for each carried value, the register that it is put into before a run and found in after it.
@@ -43,7 +46,8 @@ class Runner:
         kept: the registers that go into a frame; None when there are no frames to leave.
     """
 
-    def __init__(self, plan: Plan, xp: Any) -> None:
+    def __init__(self, op: Operator, plan: Plan, xp: Any) -> None:
+        self.op = op
         self.plan = plan
         self.xp = xp
         self.fixed: list[tuple[int, int]] = []
@@ -87,14 +91,20 @@ class Runner:
             registers[r] = arguments[i]
         return registers
 
-    def _run(self, template: list[Any], state: list[Any]) -> list[Any]:
-        """One run, from the carried values of the one before."""
-        registers = template.copy()
+    def _run(self, registers: list[Any], state: list[Any], number: int) -> None:
+        """Run number *number*, from the carried values of the one before."""
         for r, value in zip(self.begun, state, strict=True):
             if r >= 0:
                 registers[r] = value
-        self.plan.run(registers)
-        return registers
+        by = watch.watcher()
+        if by is None:
+            self.plan.run(registers)
+            return
+        by(watch.Entered(self.op, number))
+        try:
+            self.plan.run(registers)
+        finally:
+            by(watch.Left())
 
     def _after(self, registers: list[Any]) -> list[Any]:
         return [registers[r] if r >= 0 else None for r in self.ends]
@@ -105,8 +115,11 @@ class Runner:
         state = [arguments[i] if i >= 0 else None for i in self.before]
         frames = Frames([_shaped(arguments[i]) for _, i in self.begins]) if self.kept is not None else None
         go = self.condition < 0 or _truth(arguments[self.condition])
+        number = 0
         while go:
-            registers = self._run(template, state)
+            registers = template.copy()
+            self._run(registers, state, number)
+            number += 1
             state = self._after(registers)
             if frames is not None and self.kept is not None:
                 frames.runs.append([registers[r] for r in self.kept])
@@ -135,10 +148,7 @@ class Runner:
                     registers[r] = frame[p]
                 if consume:
                     scope.runs[n] = None
-            for r, value in zip(self.begun, state, strict=True):
-                if r >= 0:
-                    registers[r] = value
-            self.plan.run(registers)
+            self._run(registers, state, n)
             state = self._after(registers)
             for j, r in enumerate(self.summed):
                 value = registers[r]

@@ -26,6 +26,7 @@ __all__ = [
     "one",
     "reads",
     "region",
+    "run_by",
     "slot",
     "writes",
 ]
@@ -149,6 +150,16 @@ class Region:
 def region(op: Operator) -> Region:
     """The block of *op* and how it runs."""
     return _REGIONS[op.type](op)
+
+
+def run_by(op: Operator) -> tuple[Operator, bool]:
+    """Whose runs those of *op*'s block follow: the forward operator's; and whether it loops."""
+    found = region(op)
+    while found.frames:
+        owner = found.frames[0].op
+        assert owner is not None, "frames are written by the operator that they belong to"
+        found = region(owner)
+    return found.op, found.loops
 
 
 def slot(op: Operator, name: str) -> tuple[Variable | None, ...]:

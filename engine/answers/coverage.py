@@ -1,0 +1,74 @@
+"""What a search did not see: operators that were not run, branches that were not taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import source
+from ..ir import blocks
+from ..ir.operator import Operator
+from ..ir.program import Block, Program
+from ..view import BACKWARD, FORWARD
+from .events import Begin, End, Event, Listener, part_of
+
+FORWARD_IS_OVER = "the forward pass, which was over before the search began: pass a function that computes the loss"
+"""What is not looked at where a computed loss is all there is."""
+
+
+class Coverage:
+    """Notes which operators of programs a listener is told of."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self._seen: set[Any] = set()
+        self._entered: set[Operator] = set()
+        self._programs: dict[Program, None] = {}
+
+    def __call__(self, event: Event | Begin | End) -> None:
+        if isinstance(event, Event):
+            self._seen.add(event.origin)
+            self._entered.update(op for op, _ in event.inside)
+            if event.part == BACKWARD and isinstance(event.origin, Operator):
+                self._programs[event.origin.block.program] = None
+        self.listener(event)
+
+    def missing(self) -> list[str]:
+        """What of the programs that ran backward was not looked at, in words."""
+        return [text for program in self._programs for text in self._missing(program)]
+
+    def _missing(self, program: Program) -> list[str]:
+        left_out = [op for op in program.global_block().ops if op not in self._seen]
+        told = []
+        if left_out:
+            told.append(f"{_ops(left_out)} not run, since neither the loss nor a gradient needs them: {_types(left_out)}")
+        for block in program.blocks:
+            for op in block.ops:
+                if not op.sub_blocks or op not in self._seen or op in self._entered or part_of(op) != FORWARD:
+                    continue
+                inner = _inside(op)
+                if not inner:
+                    continue
+                kind = "a loop that ran no iteration" if blocks.region(op).loops else "a branch that was not taken"
+                where = source.short(inner[0].loc or op.loc)
+                told.append(f"{_ops(inner)} in {kind}{f' ({where})' if where else ''}: {_types(inner)}")
+        return told
+
+
+def _inside(op: Operator) -> list[Operator]:
+    """The operators in the blocks of *op*, at any depth, in order."""
+    found: list[Operator] = []
+    todo: list[Block] = [*op.sub_blocks]
+    while todo:
+        ops = todo.pop().ops
+        found += ops
+        todo += [block for inner in ops for block in inner.sub_blocks]
+    return found
+
+
+def _ops(ops: list[Operator]) -> str:
+    return "1 operator" if len(ops) == 1 else f"{len(ops)} operators"
+
+
+def _types(ops: list[Operator]) -> str:
+    types = [*dict.fromkeys(op.type for op in ops)]
+    return ", ".join(types[:3]) + (", …" if len(types) > 3 else "")
