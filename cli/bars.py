@@ -37,3 +37,22 @@ def spark(values: Sequence[float], width: int = 40) -> str:
     edges = [len(values) * i // columns for i in range(columns + 1)]
     parts = [max(values[a:b]) for a, b in pairwise(edges)]
     return "".join(_EIGHTHS[math.ceil(8 * v / top)] for v in parts)
+
+
+def course(values: Sequence[float], width: int = 20) -> str:
+    """How positive *values* go up and down on a logarithmic scale; ``×`` for one that is not finite, ``·`` for 0."""
+    sizes = [math.log(v) for v in values if v > 0 and math.isfinite(v)]
+    low, high = min(sizes, default=0.0), max(sizes, default=0.0)
+    columns = min(width, len(values))
+    edges = [len(values) * i // columns for i in range(columns + 1)] if columns else []
+    drawn = []
+    for a, b in pairwise(edges):
+        part = values[a:b]
+        if not all(map(math.isfinite, part)):
+            drawn.append("×")
+        elif max(part) <= 0:
+            drawn.append("·")
+        else:
+            share = (math.log(max(part)) - low) / (high - low) if high > low else 1.0
+            drawn.append(_EIGHTHS[1 + round(7 * share)])
+    return "".join(drawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -35,14 +36,14 @@ def command(**options: Any) -> None:
         if isinstance(model, EagerModel):
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
-            story, mode = _eager(model), "eager"
+            (story, names), mode = _eager(model), "eager"
         else:
-            story, mode = _static(model, options["feed"], request.seed, out), "static"
+            (story, names), mode = _static(model, options["feed"], request.seed, out), "static"
         lines = {"parameter": story.parameters, "layer": story.layers, "op": story.operators}[options["by"]]
         total = len(lines)
         if options["worst"]:
             lines = story.worst(options["worst"], lines)
-        out.emit(_report(story, lines, total, model.name, mode, options, request.words()))
+        out.emit(_report(story, names, lines, total, model.name, mode, options, request.words()))
 
 
 def _eager(model: Any) -> Any:
@@ -65,7 +66,7 @@ def _eager(model: Any) -> Any:
         for e in leaves
     ]
     names = Names.of(model)
-    return stats.story(parameters, gatherer, lambda line: names.operators.get(line.origin, line.name))
+    return stats.story(parameters, gatherer, lambda line: names.operators.get(line.origin, line.name)), names
 
 
 def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
@@ -91,11 +92,18 @@ def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
             arrived = None if gradient is None else values[gradient]
             parameters.append(stats.parameter(path, held[p.name], arrived, p, p.made_at))
     names = Names.of(model)
-    return stats.story(parameters, gatherer, lambda line: names.operators.get(line.origin, line.name))
+    return stats.story(parameters, gatherer, lambda line: names.operators.get(line.origin, line.name)), names
 
 
 def _report(
-    story: Any, lines: list[Any], total: int, name: str, mode: str, options: dict[str, Any], again: list[str]
+    story: Any,
+    names: Any,
+    lines: list[Any],
+    total: int,
+    name: str,
+    mode: str,
+    options: dict[str, Any],
+    again: list[str],
 ) -> Report:
     from gradtool.engine import source
 
@@ -107,6 +115,9 @@ def _report(
     headings = [by, "shape", "‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict"]
     if by == "layer":
         headings[1] = "parameters"
+    repeated = any(x.runs for x in lines)
+    if repeated:
+        headings.append("runs")
     if options["histogram"]:
         headings.append("sizes")
     styles = {
@@ -130,11 +141,13 @@ def _report(
             cells += [number(g.norm), log_bar(g.norm, low, high), number(x.ratio), number(g.largest), share]
             cells.append(str(g.nonfinite))
         cells.append(x.verdict)
+        if repeated:
+            cells.append(_runs(x) if x.runs else NOTHING)
         if options["histogram"]:
             cells.append(histogram(g.decades) if g is not None and g.decades else NOTHING)
         where = source.short(x.loc)
         table.rows.append([*cells, where or NOTHING])
-        rows.append(_row(x, where))
+        rows.append(_row(x, where, names))
     wrong = [x for x in lines if x.verdict not in ("ok", "no gradient")]
     bad = f"{count(len(wrong), 'row')} to look at" if wrong else "nothing to look at"
     last = f"{len(lines)} of {count(total, by)} · {bad}"
@@ -161,7 +174,17 @@ def _report(
     return Report("stats", data, [table, "\n".join(told)], next_)
 
 
-def _row(x: Any, where: str) -> dict[str, Any]:
+def _runs(x: Any) -> str:
+    """How often an operator ran inside of branches and loops, and how its norm went from run to run."""
+    from ..bars import course
+
+    bars = course([math.nan if n.nonfinite else n.norm for _, n in x.runs])
+    return f"{len(x.runs)} {bars}"
+
+
+def _row(x: Any, where: str, names: Any) -> dict[str, Any]:
+    from ..run_names import runs_data
+
     g = x.gradient
     file, _, line = where.rpartition(":")
     return {
@@ -172,15 +195,18 @@ def _row(x: Any, where: str) -> dict[str, Any]:
         "ratio": None if x.ratio is None else finite(x.ratio),
         "verdict": x.verdict,
         "source": {"file": file, "line": int(line)} if file else None,
-        "gradient": None
-        if g is None
-        else {
-            "norm": finite(g.norm),
-            "max_abs": finite(g.largest),
-            "mean": finite(g.mean),
-            "zeros": g.zeros,
-            "nonfinite": g.nonfinite,
-            "elements": g.elements,
-            "decades": [[k, n] for k, n in g.decades.items()],
-        },
+        "gradient": None if g is None else _numbers(g),
+        "runs": [{"inside": runs_data(names.runs(inside)), **_numbers(n)} for inside, n in x.runs],
+    }
+
+
+def _numbers(g: Any) -> dict[str, Any]:
+    return {
+        "norm": finite(g.norm),
+        "max_abs": finite(g.largest),
+        "mean": finite(g.mean),
+        "zeros": g.zeros,
+        "nonfinite": g.nonfinite,
+        "elements": g.elements,
+        "decades": [[k, n] for k, n in g.decades.items()],
     }

@@ -13,7 +13,7 @@ from ..result import Result
 from ..source import Location
 from ..view import BACKWARD
 from . import magnitudes
-from .events import Begin, End, Event
+from .events import Begin, End, Event, Inside
 
 OK, NOT_FINITE, LARGE, SMALL, ZERO, NONE = "ok", "not finite", "large", "vanishing", "all zero", "no gradient"
 VERDICTS = (NOT_FINITE, LARGE, SMALL, ZERO, NONE, OK)
@@ -48,6 +48,24 @@ class Numbers:
     decades: dict[int, int] = field(default_factory=dict)
 
     @classmethod
+    def joined(cls, parts: Sequence[Numbers]) -> Numbers:
+        """The numbers of several arrays together, from those of each."""
+        decades: dict[int, int] = {}
+        for n in parts:
+            for order, count in n.decades.items():
+                decades[order] = decades.get(order, 0) + count
+        elements = sum(n.elements for n in parts)
+        return cls(
+            norm=math.hypot(*(n.norm for n in parts)),
+            largest=max(n.largest for n in parts),
+            mean=sum(n.mean * n.elements for n in parts) / elements if elements else 0.0,
+            zeros=sum(n.zeros for n in parts),
+            nonfinite=sum(n.nonfinite for n in parts),
+            elements=elements,
+            decades=dict(sorted(decades.items())),
+        )
+
+    @classmethod
     def of(cls, *values: Any) -> Numbers:
         """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros."""
         arrays = [magnitudes.plain(v) for v in values]
@@ -78,6 +96,7 @@ class Line:
         weight: the norm of the parameter or of all parameters of the layer; None for operators.
         origin: the parameter's key, or the operator's origin (``events.py``).
         members: of a layer, its parameters.
+        runs: of an operator in branches and loops, each of its runs, in the order of the forward pass.
     """
 
     name: str
@@ -87,6 +106,7 @@ class Line:
     origin: Any = None
     loc: Location = ()
     members: list[str] = field(default_factory=list)
+    runs: list[tuple[Inside, Numbers]] = field(default_factory=list)
 
     @property
     def ratio(self) -> float | None:
@@ -182,37 +202,39 @@ def _joined(name: str, lines: Sequence[Line]) -> Line:
     members = [p.name for p in lines]
     if not found:
         return Line(name, None, weight, members=members)
-    decades: dict[int, int] = {}
-    for g in found:
-        for order, count in g.decades.items():
-            decades[order] = decades.get(order, 0) + count
-    elements = sum(g.elements for g in found)
-    joined = Numbers(
-        norm=math.sqrt(sum(g.norm**2 for g in found)),
-        largest=max(g.largest for g in found),
-        mean=sum(g.mean * g.elements for g in found) / elements if elements else 0.0,
-        zeros=sum(g.zeros for g in found),
-        nonfinite=sum(g.nonfinite for g in found),
-        elements=elements,
-        decades=dict(sorted(decades.items())),
-    )
-    return Line(name, joined, weight, members=members)
+    return Line(name, Numbers.joined(found), weight, members=members)
 
 
 class Gatherer:
     """Listens to a run and keeps the numbers of what every gradient operator gives, not the arrays."""
 
     def __init__(self) -> None:
-        self.operators: list[Line] = []
+        self._lines: list[Line] = []
+        self._repeated: dict[Any, Line] = {}
 
     def __call__(self, event: Event | Begin | End) -> None:
-        if not isinstance(event, Event) or event.part != BACKWARD or event.nested:
+        if not isinstance(event, Event) or event.part != BACKWARD or (event.nested and not event.inside):
             return
         values = [v.array for v in event.outputs if magnitudes.holds_numbers(magnitudes.plain(v.array))]
-        if values:
-            line = Line(event.type, Numbers.of(*values), origin=event.origin, loc=event.loc)
-            line.shape = tuple(values[0].shape)
-            self.operators.append(line)
+        if not values:
+            return
+        line = self._repeated.get(event.origin) if event.inside else None
+        if line is None:
+            line = Line(event.type, None, origin=event.origin, loc=event.loc, shape=tuple(values[0].shape))
+            self._lines.append(line)
+        if event.inside:
+            self._repeated[event.origin] = line
+            line.runs.append((event.inside, Numbers.of(*values)))
+        else:
+            line.gradient = Numbers.of(*values)
+
+    @property
+    def operators(self) -> list[Line]:
+        """A line for each operator, in the order of the run."""
+        for line in self._repeated.values():
+            line.runs.sort(key=lambda run: [r.number for r in run[0]])
+            line.gradient = Numbers.joined([n for _, n in line.runs])
+        return self._lines
 
 
 def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Location = ()) -> Line:
@@ -229,6 +251,7 @@ def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Lo
 
 def story(parameters: Iterable[Line], gatherer: Gatherer, name: Callable[[Line], str] | None = None) -> StatsStory:
     """The answer; *name* gives the names of operators."""
-    for line in gatherer.operators if name is not None else ():
+    operators = gatherer.operators
+    for line in operators if name is not None else ():
         line.name = name(line)  # type: ignore[misc]
-    return StatsStory(list(parameters), gatherer.operators)
+    return StatsStory(list(parameters), operators)
