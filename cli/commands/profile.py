@@ -22,7 +22,9 @@ from ..views import Report, Table, count
 )
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="How often to measure.")
 @click.option("--top", type=click.IntRange(1), metavar="N", help="Only the N slowest rows.")
-@click.option("--flame", metavar="FILE", help="Write folded stacks for programs that draw flame graphs.")
+@click.option(
+    "--flame", metavar="FILE", help="Write stacks for programs that draw flame graphs: folded; FILE.json: speedscope."
+)
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @output_options
 def command(**options: Any) -> None:
@@ -32,7 +34,8 @@ def command(**options: Any) -> None:
     gradtool profile model.py --by layer
     gradtool profile model.py --flame stacks.txt
 
-    What is measured is the kernel or the gradient rule, without Python around it, after a run that does not count. In
+    What is measured is the kernel or the gradient rule, without Python around it, after a run that does not count; of
+    a branch or a loop of a program what stands around the operators inside, which are counted for themselves. In
     dynamic mode the forward pass is the file's own and is measured once.
     """
     out = Output.take(options)
@@ -75,8 +78,14 @@ def command(**options: Any) -> None:
         names = Names.of(model)
         for c in story.costs:
             c.name = names.operators.get(c.origin, c.name)
-        files = {options["flame"]: story.flame()} if options["flame"] else {}
+        files = {options["flame"]: _stacks(story, model.name, options["flame"])} if options["flame"] else {}
         out.emit(_report(story, model.name, eager, options, request.words()), files)
+
+
+def _stacks(story: Any, name: str, file: str) -> str:
+    import json
+
+    return json.dumps(story.speedscope(name), indent=1) + "\n" if file.endswith(".json") else str(story.flame())
 
 
 def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: list[str]) -> Report:

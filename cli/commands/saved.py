@@ -62,9 +62,8 @@ def command(**options: Any) -> None:
 
 
 def _report(story: Any, name: str, mode: str, names: Any, options: dict[str, Any], again: list[str]) -> Report:
-    from gradtool.engine import source
-
     from ..bars import spark
+    from ..sizes import size
 
     def named(operation: Any) -> str:
         found = names.operators.get(operation.origin)
@@ -72,60 +71,25 @@ def _report(story: Any, name: str, mode: str, names: Any, options: dict[str, Any
         return str(found if fits else operation.type)
 
     chosen = [b for b in story.buffers if options["held"] or not b.held]
-    shown = sorted(chosen, key=lambda b: (-b.nbytes, b.number))[: options["top"]] if options["top"] else chosen
+    kinds = _folded(chosen)
+    if options["top"]:
+        kinds = sorted(kinds, key=lambda found: (-sum(b.nbytes for b in found), found[0].number))[: options["top"]]
+    shown = [b for found in kinds for b in found]
+    by_number = {b.number: b for b in story.buffers}
     table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "source"])
-    rows = []
-    for b in shown:
-        made = named(b.producer) if b.producer is not None else NOTHING
-        readers = [named(r) for r in b.readers]
-        notes = (
-            [f"same contents as {_called(story, b.duplicate_of, names, named)}"] if b.duplicate_of is not None else []
-        )
-        notes += ["again"] if b.recompute else ["held anyway"] if b.held else []
-        alive = f"{b.made}…{b.last}" if not b.held else NOTHING
-        where = source.short(b.producer.loc) if b.producer is not None else ""
-        tensor = _tensor(b, names, named)
-        table.rows.append(
-            [
-                tensor,
-                str(b.nbytes),
-                shape(b.shape),
-                b.dtype,
-                made,
-                ", ".join(readers),
-                alive,
-                ", ".join(notes) or NOTHING,
-                where or NOTHING,
-            ]
-        )
-        file, _, line = where.rpartition(":")
-        rows.append(
-            {
-                "tensor": tensor,
-                "number": b.number,
-                "bytes": b.nbytes,
-                "shape": list(b.shape),
-                "dtype": b.dtype,
-                "producer": made if b.producer is not None else None,
-                "readers": readers,
-                "made": b.made if not b.held else None,
-                "last": b.last,
-                "held_anyway": b.held,
-                "duplicate_of": b.duplicate_of,
-                "recomputable": b.recompute,
-                "source": {"file": file, "line": int(line)} if file else None,
-            }
-        )
+    for found in kinds:
+        table.rows.append(_cells(found, by_number, names, named))
+    rows = [_data(b, names, named) for b in shown]
     freed, operators, share = story.recomputable
     peak = story.at_peak
     total = (
-        f"{len(shown)} of {count(len(chosen), 'buffer')} · {story.total} bytes kept for backward · "
-        f"{story.held} bytes that the program holds anyway · {story.duplicated} bytes twice"
+        f"{len(shown)} of {count(len(chosen), 'buffer')} · {size(story.total)} kept for backward · "
+        f"{size(story.held)} that the program holds anyway · {size(story.duplicated)} twice"
     )
     lines = [
         total,
-        f"peak {story.peak} bytes at {named(peak) if peak is not None else NOTHING}   {spark(story.timeline)}",
-        f"computing {count(operators, 'operator')} again ({share} % of the forward work) would free {freed} bytes",
+        f"peak {size(story.peak)} at {named(peak) if peak is not None else NOTHING}   {spark(story.timeline)}",
+        f"computing {count(operators, 'operator')} again ({share} % of the forward work) would free {size(freed)}",
     ]
     data = {
         "model": name,
@@ -145,6 +109,74 @@ def _report(story: Any, name: str, mode: str, names: Any, options: dict[str, Any
     return Report("saved", data, [table, "\n".join(lines)], next_)
 
 
+def _folded(buffers: list[Any]) -> list[list[Any]]:
+    """What the iterations of a loop make at one place together; every other buffer by itself."""
+    kinds: dict[Any, list[Any]] = {}
+    for b in buffers:
+        made = b.producer
+        key = (made.origin, b.slot, b.tensor, b.shape) if made is not None and made.inside else b.number
+        kinds.setdefault(key, []).append(b)
+    return [*kinds.values()]
+
+
+def _cells(found: list[Any], by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
+    """The row of one buffer, or of those that one operator makes in several runs."""
+    from gradtool.engine import source
+
+    b = found[0]
+    notes = []
+    if len(found) > 1:
+        notes.append(f"{len(found)} runs inside {names.around(b.producer.inside)}")
+    elif b.producer is not None and b.producer.inside:
+        notes.append(names.within(b.producer.inside))
+    copies = [x for x in found if x.duplicate_of is not None]
+    if len(found) == 1 and copies:
+        notes.append(f"same contents as {_tensor(by_number[b.duplicate_of], names, named)}")
+    elif copies:
+        notes.append(f"{len(copies)} with the contents of another")
+    again = [x for x in found if x.recompute]
+    if again:
+        notes.append("again" if len(again) == len(found) else f"{len(again)} again")
+    notes += ["held anyway"] if b.held else []
+    where = source.short(b.producer.loc) if b.producer is not None else ""
+    return [
+        _tensor(b, names, named),
+        str(sum(x.nbytes for x in found)),
+        (f"{len(found)} of " if len(found) > 1 else "") + shape(b.shape),
+        b.dtype,
+        named(b.producer) if b.producer is not None else NOTHING,
+        ", ".join(dict.fromkeys(named(r) for x in found for r in x.readers)),
+        f"{min(x.made for x in found)}…{max(x.last for x in found)}" if not b.held else NOTHING,
+        ", ".join(notes) or NOTHING,
+        where or NOTHING,
+    ]
+
+
+def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:
+    from gradtool.engine import source
+
+    from ..run_names import runs_data
+
+    where = source.short(b.producer.loc) if b.producer is not None else ""
+    file, _, line = where.rpartition(":")
+    return {
+        "tensor": _tensor(b, names, named),
+        "number": b.number,
+        "bytes": b.nbytes,
+        "shape": list(b.shape),
+        "dtype": b.dtype,
+        "producer": named(b.producer) if b.producer is not None else None,
+        "readers": [named(r) for r in b.readers],
+        "made": b.made if not b.held else None,
+        "last": b.last,
+        "held_anyway": b.held,
+        "duplicate_of": b.duplicate_of,
+        "recomputable": b.recompute,
+        "inside": runs_data(names.runs(b.producer.inside)) if b.producer is not None else [],
+        "source": {"file": file, "line": int(line)} if file else None,
+    }
+
+
 def _tensor(b: Any, names: Any, named: Any) -> str:
     if b.tensor is not None:
         shown: str = names.shown(b.tensor)
@@ -154,6 +186,3 @@ def _tensor(b: Any, names: Any, named: Any) -> str:
     found = names.written.get(b.producer.origin, {}).get(b.slot)
     return found if found is not None and named(b.producer) != b.producer.type else f"{named(b.producer)}:{b.slot}"
 
-
-def _called(story: Any, number: int, names: Any, named: Any) -> str:
-    return _tensor(next(b for b in story.buffers if b.number == number), names, named)

@@ -68,7 +68,7 @@ class Event:
         loc: the user's line; of a gradient operator, that of its forward operator.
         inputs, outputs: the arrays that it read and wrote, in the order of the slots.
         origin: the static operator, the recorded call that was differentiated, or the key of a recorded call.
-        seconds: what it took, without what stands around it; of a branch or a loop, without the operators inside.
+        seconds: what it took, without what stands around it; of a branch or a loop, without the runs of its blocks.
         contains: whether it may consist of operators that were told before: the user's own gradient rule, a branch or a
             loop.
         nested: whether it is part of such an operator, or of a rule that is computed on tensors.
@@ -128,8 +128,9 @@ class Adapter:
         self._program: Any = None
         self._begun = False
         self._inside: Inside = ()
-        self._spent = [0.0, 0.0]
-        """By depth of blocks, the time of what the operator around has told of so far, and of telling it."""
+        self._entered: list[float] = []
+        self._spent = [0.0]
+        """By depth of blocks, the time that runs of blocks took whose operator has not been told yet."""
 
     def __call__(self, event: Any) -> None:
         if isinstance(event, Step):
@@ -138,6 +139,7 @@ class Adapter:
             self._enter(event)
         elif isinstance(event, watch.Left):
             self._inside = self._inside[:-1]
+            self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
         elif isinstance(event, watch.Computed):
             found = _computed(event)
             if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
@@ -154,22 +156,21 @@ class Adapter:
     def _enter(self, event: watch.Entered) -> None:
         if not self._inside and self._begun and not roles.is_backward(event.op.role):
             self.finish()  # the first operator of another run has a block, and is told after what is inside
+        self._entered.append(perf_counter())
         self._inside = (*self._inside, Run(event.op, event.run))
-        if len(self._inside) + 1 == len(self._spent):
+        if len(self._inside) == len(self._spent):
             self._spent.append(0.0)
 
     def _step(self, step: Step) -> None:
-        start = perf_counter()
         op = step.op
         event = of_step(step)
         depth = len(self._inside)
         if event.contains:
-            event.seconds = max(0.0, event.seconds - self._spent[depth + 1])
-            self._spent[depth + 1] = 0.0
+            event.seconds = max(0.0, event.seconds - self._spent[depth])
+            self._spent[depth] = 0.0
         if depth:
             event.nested, event.inside = True, self._inside
             self.listener(event)
-            self._spent[depth] += step.seconds + perf_counter() - start
             return
         if step.index <= self._last or op.block.program is not self._program or op.role & roles.OPTIMIZE:
             self.finish()

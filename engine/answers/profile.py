@@ -17,7 +17,7 @@ from ..ir.variable import Variable
 from ..result import Result
 from ..source import Location
 from ..view import BACKWARD
-from .events import Begin, End, Event
+from .events import Begin, End, Event, Inside
 from .running import through_program, through_tape
 
 
@@ -29,6 +29,7 @@ class Cost:
         seconds: of each repeat, the kernel or the gradient rule alone.
         nbytes: what it wrote.
         layer: the layer whose parameter it reads, as far as that is known.
+        inside: of a static program, the branches and loops that it stands in, with the iteration.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Cost:
     nbytes: int
     seconds: list[float] = field(default_factory=list)
     layer: str = ""
+    inside: Inside = ()
 
     @property
     def line(self) -> str:
@@ -69,11 +71,13 @@ class Group:
         return max(self.seconds) - min(self.seconds)
 
 
+_UNKNOWN = "(unknown)"
+
 KEYS: dict[str, Callable[[Cost], str]] = {
     "op": lambda c: c.name,
     "type": lambda c: c.type,
     "layer": lambda c: c.layer or "(no parameter)",
-    "line": lambda c: c.line or "(unknown)",
+    "line": lambda c: c.line or _UNKNOWN,
     "part": lambda c: c.part,
 }
 """What costs can be added up by."""
@@ -106,16 +110,52 @@ class ProfileStory(Result):
     def total(self) -> Group:
         return _group("total", self.costs)
 
+    def stacks(self) -> dict[tuple[str, ...], int]:
+        """Stack -> nanoseconds, from the outside in: part, layer, then line and type of every operator around."""
+        layers = {c.origin: KEYS["layer"](c) for c in self.costs if not c.inside}
+        found: dict[tuple[str, ...], float] = {}
+        for c in self.costs:
+            outermost = layers.get(c.inside[0].op, KEYS["layer"](c)) if c.inside else KEYS["layer"](c)
+            around = [x for op, _ in c.inside for x in (source.short(op.loc) or _UNKNOWN, op.type)]
+            own = [c.layer] if c.inside and c.layer not in ("", outermost) else []
+            stack = (c.part, outermost, *around, *own, KEYS["line"](c), c.type)
+            found[stack] = found.get(stack, 0.0) + statistics.median(c.seconds)
+        return {stack: round(1e9 * seconds) for stack, seconds in found.items()}
+
     def flame(self) -> str:
         """The costs as folded stacks, a line each: ``backward;fc1;model.py:7;mul_grad 120``, in nanoseconds.
 
-        Programs that draw flame graphs read that.
+        Programs that draw flame graphs read that (flamegraph.pl, inferno, speedscope).
         """
-        found: dict[str, float] = {}
-        for c in self.costs:
-            stack = ";".join(x.replace(";", ",") for x in (c.part, KEYS["layer"](c), KEYS["line"](c), c.type))
-            found[stack] = found.get(stack, 0.0) + statistics.median(c.seconds)
-        return "".join(f"{stack} {round(1e9 * seconds)}\n" for stack, seconds in found.items())
+        return "".join(
+            f"{';'.join(x.replace(';', ',') for x in stack)} {nanoseconds}\n"
+            for stack, nanoseconds in self.stacks().items()
+        )
+
+    def speedscope(self, name: str = "gradtool profile") -> dict[str, Any]:
+        """The costs in the file format of speedscope, as JSON values."""
+        stacks = self.stacks()
+        frames: dict[str, int] = {}
+        samples = [[frames.setdefault(x, len(frames)) for x in stack] for stack in stacks]
+        weights = [*stacks.values()]
+        return {
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "name": name,
+            "exporter": "gradtool",
+            "activeProfileIndex": 0,
+            "shared": {"frames": [{"name": x} for x in frames]},
+            "profiles": [
+                {
+                    "type": "sampled",
+                    "name": name,
+                    "unit": "nanoseconds",
+                    "startValue": 0,
+                    "endValue": sum(weights),
+                    "samples": samples,
+                    "weights": weights,
+                }
+            ],
+        }
 
     def __str__(self) -> str:
         return "\n".join(
@@ -136,7 +176,8 @@ def _group(name: str, costs: Sequence[Cost]) -> Group:
 class Clock:
     """Listens to runs and adds up what they took; a run that repeats the operators of the one before is a repeat.
 
-    Call :meth:`again` before each repeat.
+    Call :meth:`again` before each repeat. Operators of programs are known again wherever they stand, those of dynamic
+    mode by their order.
 
     Args:
         before: what was measured already.
@@ -144,23 +185,36 @@ class Clock:
 
     def __init__(self, before: Sequence[Cost] = ()) -> None:
         self._costs = list(before)
+        self._known: dict[tuple[Operator, Inside], Cost] = {}
         self._at: list[Cost] = []
         self._index = -1
 
     def again(self, part: str | None = None) -> None:
         """What comes now repeats what came before: all of it, or the operators of one *part*."""
+        self._known = {(c.origin, c.inside): c for c in self._costs if isinstance(c.origin, Operator)}
         self._at = [c for c in self._costs if part is None or c.part == part]
         self._index = 0
 
     def __call__(self, event: Event | Begin | End) -> None:
-        if not isinstance(event, Event) or event.nested:
+        if not isinstance(event, Event) or (event.nested and not event.inside):
             return
-        if 0 <= self._index < len(self._at) and self._at[self._index].type == event.type:
-            self._at[self._index].seconds.append(event.seconds)
-            self._index += 1
+        before = self._measured(event)
+        if before is not None:
+            before.seconds.append(event.seconds)
             return
         size = sum(nbytes(v.array) for v in event.outputs if v.array is not None)
-        self._costs.append(Cost(event.type, event.type, event.part, event.loc, event.origin, size, [event.seconds]))
+        made = Cost(event.type, event.type, event.part, event.loc, event.origin, size, [event.seconds])
+        made.inside = event.inside
+        self._costs.append(made)
+
+    def _measured(self, event: Event) -> Cost | None:
+        """What the operator took in earlier repeats."""
+        if isinstance(event.origin, Operator):
+            return self._known.get((event.origin, event.inside))
+        if 0 <= self._index < len(self._at) and self._at[self._index].type == event.type:
+            self._index += 1
+            return self._at[self._index - 1]
+        return None
 
     def story(self) -> ProfileStory:
         return ProfileStory(self._costs)

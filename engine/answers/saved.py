@@ -18,7 +18,7 @@ from ..result import Result
 from ..source import Location
 from ..view import BACKWARD, FORWARD
 from . import magnitudes
-from .events import Begin, End, Event
+from .events import Begin, End, Event, Inside
 
 
 @dataclass
@@ -28,6 +28,7 @@ class Operation:
     Attributes:
         work: an estimate of the arithmetic that it takes, in elements.
         reads: the buffers that it read, by number.
+        inside: of a static program, the branches and loops that it stands in, with the iteration.
     """
 
     type: str
@@ -36,7 +37,7 @@ class Operation:
     origin: Any
     work: int = 0
     reads: list[int] = field(default_factory=list)
-    name: str = ""
+    inside: Inside = ()
 
 
 @dataclass
@@ -155,7 +156,7 @@ class Keeper:
         return self._found if self._found is not None else self._told()
 
     def _see(self, event: Event) -> None:
-        operation = Operation(event.type, event.part, event.loc, event.origin)
+        operation = Operation(event.type, event.part, event.loc, event.origin, inside=event.inside)
         index = len(self._operations)
         self._operations.append(operation)
         for v in event.inputs:
@@ -166,7 +167,7 @@ class Keeper:
             found.held = found.held or v.held or found.producer is None
             if event.part == BACKWARD and (found.producer is None or found.producer.part == FORWARD):
                 found.last = index
-                if operation not in found.readers:
+                if not found.readers or found.readers[-1] is not operation:
                     found.readers.append(operation)
         operation.work = work(event)
         for v in event.outputs:
@@ -218,7 +219,7 @@ def _choose(kept: Iterable[Buffer], there: set[int]) -> None:
     chosen: set[int] = set()
     for b in by_price:
         needs = set(b.producer.reads) if b.producer is not None else set()
-        if b.number not in pinned and needs and needs <= there - chosen:
+        if b.number not in pinned and needs and needs <= there and needs.isdisjoint(chosen):
             b.recompute = True
             chosen.add(b.number)
             pinned |= needs
