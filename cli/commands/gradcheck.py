@@ -32,7 +32,7 @@ def command(**options: Any) -> int:
     out = Output.take(options)
     from gradtool.engine import watch
     from gradtool.engine.answers import checking
-    from gradtool.engine.answers.replay import Recorder
+    from gradtool.engine.answers.recording import Recorder
 
     from .. import discovery, loader
     from ..eager_model import EagerModel

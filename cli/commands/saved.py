@@ -185,4 +185,3 @@ def _tensor(b: Any, names: Any, named: Any) -> str:
         return str(b.slot)
     found = names.written.get(b.producer.origin, {}).get(b.slot)
     return found if found is not None and named(b.producer) != b.producer.type else f"{named(b.producer)}:{b.slot}"
-

@@ -19,7 +19,8 @@ from ..ir.variable import Variable
 from ..source import Location
 from . import gradcheck, kinks, magnitudes
 from .gradcheck import Array, Checked, Subject
-from .replay import Recorder, Trace
+from .recording import Recorder
+from .replay import Trace
 
 FAITHFUL = 2e-3
 """How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""
@@ -256,8 +257,10 @@ def _checked(
     """The check by replay, if the replay gives what was recorded and nothing was computed outside of operators."""
     model = ReplayModel(trace, [s.key for s in subjects], weights)
     reason, loc = "", ()
-    if trace.breaks:
-        reason, loc = trace.breaks[0]  # type: ignore[assignment]
+    if model.replay.breaks:
+        reason, loc = model.replay.breaks[0]  # type: ignore[assignment]
+    elif not all(np.isfinite(_double(r)).all() for r in recorded):
+        reason = "the loss is not finite (gradtool nan explains it)"
     else:
         results, _ = model.replay({})
         for again, before in zip(results, recorded, strict=True):

@@ -40,7 +40,9 @@ class Coverage:
         left_out = [op for op in program.global_block().ops if op not in self._seen]
         told = []
         if left_out:
-            told.append(f"{_ops(left_out)} not run, since neither the loss nor a gradient needs them: {_types(left_out)}")
+            told.append(
+                f"{_ops(left_out)} not run, since neither the loss nor a gradient needs them: {_types(left_out)}"
+            )
         for block in program.blocks:
             for op in block.ops:
                 if not op.sub_blocks or op not in self._seen or op in self._entered or part_of(op) != FORWARD:

@@ -11,7 +11,7 @@ import gradtool as paddle
 from gradtool.engine import watch
 from gradtool.engine.answers import checking
 from gradtool.engine.answers.gradcheck import Subject, likely_cause
-from gradtool.engine.answers.replay import Recorder
+from gradtool.engine.answers.recording import Recorder
 from gradtool.engine.eager.recorded import nodes_behind
 
 
