@@ -15,7 +15,7 @@ from ..views import Report, Table, count
 @model_options
 @click.option(
     "--by",
-    type=click.Choice(["op", "type", "layer", "line", "part"]),
+    type=click.Choice(["op", "type", "layer", "line", "iteration", "part"]),
     default="type",
     show_default=True,
     help="What a row is.",
@@ -78,6 +78,7 @@ def command(**options: Any) -> None:
         names = Names.of(model)
         for c in story.costs:
             c.name = names.operators.get(c.origin, c.name)
+            c.run = names.within(c.inside)
         files = {options["flame"]: _stacks(story, model.name, options["flame"])} if options["flame"] else {}
         out.emit(_report(story, model.name, eager, options, request.words()), files)
 

@@ -181,8 +181,9 @@ def profile(model: Any, feed: Mapping[str, Any] | None = None, *, repeats: int =
         feed: what to feed to a static program.
 
     Returns:
-        ``by("op")``, ``by("type")``, ``by("layer")``, ``by("line")`` and ``by("part")``: groups with the seconds of
-        each repeat, their median and spread, and the bytes written; ``total``; and ``flame()``, folded stacks.
+        ``by("op")``, ``by("type")``, ``by("layer")``, ``by("line")``, ``by("iteration")`` (of loops in a program) and
+        ``by("part")``: groups with the seconds of each repeat, their median and spread, and the bytes written;
+        ``total``; ``flame()``, folded stacks, and ``speedscope()``, the same for that program.
 
     Raises:
         ArgumentTypeError: *model* is none of these (a TypeError).

@@ -238,7 +238,8 @@ def of_program(
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
     with watch.watched(recorder):
         values = dict(zip(fetch, run(fetch), strict=True))
-    trace = recorder.of_program([loss])
+    held = global_scope().values
+    trace = recorder.of_program([loss], {p: held[p.name] for p, _ in pairs if p.name in held})
     subjects, rest = [], []
     for p, g in pairs:
         if p not in trace.leaves:

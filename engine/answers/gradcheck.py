@@ -27,6 +27,8 @@ DIRECTIONS = 3
 ELEMENTS = 256
 """Up to how many elements a leaf has all of them looked at; of a larger one that many are drawn."""
 
+_BORDER = "a small step away the loss is not finite any more"
+
 _STEPS = (1.0, 1e-2, 1e-3)
 
 
@@ -158,6 +160,9 @@ def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, prec
             result.status = KINK
             result.cause, result.loc = f"{kink[0]} has a kink there", kink[1]
             return result
+        if not np.isfinite(numeric):
+            result.status, result.cause = UNCHECKED, _BORDER
+            return result
         analytic = float(np.vdot(gradient, u))
         scale = norm + abs(numeric) + _floor(size, precise)
         error = abs(analytic - numeric) / scale if scale else 0.0
@@ -212,6 +217,9 @@ def _second(
     result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 2, OK)
     assert s.second is not None
     second = s.second.astype(np.float64)
+    if not np.isfinite(second).all():
+        result.status, result.cause = UNCHECKED, "the gradient's own gradient is not finite (gradtool nan explains it)"
+        return result
     v = rng.normal(size=s.values.shape)
     values = {o.key: o.values for o in subjects}
     h = 1e-4
@@ -230,6 +238,9 @@ def _second(
     (a, b, c, d) = [value for value, _ in corners]
     result.numeric = (a - b - c + d) / (4 * h * h)
     result.analytic = float(np.vdot(second, v))
+    if not np.isfinite(result.numeric):
+        result.status, result.cause = UNCHECKED, _BORDER
+        return result
     scale = float(np.linalg.norm(second)) + abs(result.numeric) + 1e-3 * size
     result.error = abs(result.analytic - result.numeric) / scale if scale else 0.0
     if not result.error <= tolerance(s.dtype, 2):

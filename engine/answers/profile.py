@@ -30,6 +30,7 @@ class Cost:
         nbytes: what it wrote.
         layer: the layer whose parameter it reads, as far as that is known.
         inside: of a static program, the branches and loops that it stands in, with the iteration.
+        run: what that is called.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Cost:
     seconds: list[float] = field(default_factory=list)
     layer: str = ""
     inside: Inside = ()
+    run: str = ""
 
     @property
     def line(self) -> str:
@@ -73,12 +75,18 @@ class Group:
 
 _UNKNOWN = "(unknown)"
 
+
+def _run(c: Cost) -> str:
+    return " · ".join(f"{op.type} {source.short(op.loc) or _UNKNOWN} #{number + 1}" for op, number in c.inside)
+
+
 KEYS: dict[str, Callable[[Cost], str]] = {
     "op": lambda c: c.name,
     "type": lambda c: c.type,
     "layer": lambda c: c.layer or "(no parameter)",
     "line": lambda c: c.line or _UNKNOWN,
     "part": lambda c: c.part,
+    "iteration": lambda c: f"{c.part} {c.run or _run(c)}" if c.inside else f"{c.part} (outside)",
 }
 """What costs can be added up by."""
 
@@ -99,7 +107,7 @@ class ProfileStory(Result):
         return max((len(c.seconds) for c in self.costs), default=0)
 
     def by(self, key: str) -> list[Group]:
-        """The costs added up by op, type, layer, line or part, the slowest first."""
+        """The costs added up by op, type, layer, line, part or iteration, the slowest first."""
         groups: dict[str, list[Cost]] = {}
         for c in self.costs:
             groups.setdefault(KEYS[key](c), []).append(c)

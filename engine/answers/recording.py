@@ -6,7 +6,7 @@ of the branch that was taken, and those of each iteration after those of the one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,9 +81,13 @@ class Recorder:
         """
         return _OfTensors(self.computed, nodes, leaves).trace(results)
 
-    def of_program(self, results: Sequence[Variable]) -> Trace:
-        """The trace of the last run of a static program."""
-        return OfProgram(self.steps).trace(results)
+    def of_program(self, results: Sequence[Variable], leaves: Mapping[Variable, Any]) -> Trace:
+        """The trace of the last run of a static program.
+
+        Args:
+            leaves: the arrays that the run began with: a plan may read them as what was assigned from them.
+        """
+        return OfProgram(self.steps, leaves).trace(results)
 
 
 class _OfTensors:

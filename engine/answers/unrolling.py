@@ -7,7 +7,7 @@ is written down as a ``sum``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,10 @@ from .replay import Entry, LeafRef, Ref, Trace, pick
 class OfProgram:
     """The steps of one run, with those in blocks before the operator around them."""
 
-    def __init__(self, events: Iterable[Step | watch.Entered | watch.Left]) -> None:
+    def __init__(self, events: Iterable[Step | watch.Entered | watch.Left], leaves: Mapping[Variable, Any]) -> None:
         self.trace_ = Trace()
         self.events = events
+        self._leaves = {id(array): (v, array) for v, array in leaves.items()}
         self._current: dict[Variable, Ref] = {}
         self._by_array: dict[int, Ref] = {}
         self._regions: dict[Operator, blocks.Region] = {}
@@ -100,6 +101,7 @@ class OfProgram:
         found = self._found(v, array)
         if found is not None:
             return found
+        v, array = self._leaves.get(id(array), (v, array))
         if v.persistable or v.is_data:
             self.trace_.leaves.setdefault(v, array)
             return LeafRef(v)
