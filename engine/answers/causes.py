@@ -1,4 +1,4 @@
-"""Why an operator gave NaN or infinity: for each operator, predicates on the values that it read.
+"""Why operators give NaN or infinity: for each operator, predicates on the values that it read.
 
 The first line of :data:`CAUSES` that names the operator and holds at one of the bad elements explains it. A predicate
 gets the operator's slots in double precision and gives a truth value for each element.
@@ -6,13 +6,12 @@ gets the operator's slots in double precision and gives a truth value for each e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..view import BACKWARD
 from . import magnitudes
 from .events import Event
 
@@ -25,12 +24,14 @@ class Slots:
     Attributes:
         attrs: the operator's attributes.
         bad: where the output is bad.
+        nan: where it is NaN.
         limit: the largest number of the output's type.
     """
 
-    def __init__(self, event: Event, bad: np.ndarray[Any, Any], dtype: Any) -> None:
+    def __init__(self, event: Event, bad: np.ndarray[Any, Any], dtype: Any, kind: str = magnitudes.INF) -> None:
         self.attrs = event.attrs
         self.bad = bad
+        self.nan = bad if kind == magnitudes.NAN else np.zeros_like(bad)
         self.dtype = dtype
         self.limit = magnitudes.largest(dtype)
         self._arrays = event.slots()
@@ -98,7 +99,7 @@ def cause(ops: str, test: Callable[[Slots], Mask], text: str, advice: str = "", 
     return Cause(frozenset(ops.split()), test, text, advice, each)
 
 
-def _rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
+def rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
     """*test* of the logits along their axis."""
     axes = s.attrs.get("axis", -1)
     logits = s.x
@@ -107,6 +108,12 @@ def _rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
     return test(np.moveaxis(logits, axes if isinstance(axes, int) else axes[0], -1))
 
 
+def no_score(row: Any) -> Any:
+    """Where every score of a row is -inf."""
+    return np.all(row == -np.inf, axis=-1)
+
+
+CHOOSING = "softmax log_softmax softmax_with_cross_entropy logsumexp"
 _EPS = "keep it away from 0: add an epsilon, or clip it"
 _BRANCH = "choose a safe argument before the operator, as in where(x > 0, x, 1), and mask the result after it"
 _STABLE = "use the form that subtracts the largest first: log_softmax, logsumexp, cross_entropy on logits, sigmoid"
@@ -149,15 +156,15 @@ CAUSES: tuple[Cause, ...] = (
         "atanh", lambda s: np.abs(s.x) >= 1, "atanh at or beyond ±1 in {count}", "clip the argument to inside -1 … 1"
     ),
     cause(
-        "softmax log_softmax softmax_with_cross_entropy logsumexp",
-        lambda s: _rows(s, lambda r: np.all(r == -np.inf, axis=-1)),
+        CHOOSING,
+        lambda s: rows(s, no_score),
         "every score is -inf in {count}: nothing is left to choose from",
         "let each row keep one score that is not masked, or mask with a large finite number such as -1e9",
         "row",
     ),
     cause(
-        "softmax log_softmax softmax_with_cross_entropy logsumexp",
-        lambda s: _rows(s, lambda r: np.any(r == np.inf, axis=-1)),
+        CHOOSING,
+        lambda s: rows(s, lambda r: np.any(r == np.inf, axis=-1)),
         "a score is +inf in {count}: inf - inf",
         "",
         "row",
@@ -302,6 +309,12 @@ CAUSES: tuple[Cause, ...] = (
     ),
     cause(
         "",
+        lambda s: s.nan,
+        "{op} has no value there: finite operands gave NaN in {count} (largest operand {largest})",
+        "keep the operands inside of where it is defined",
+    ),
+    cause(
+        "",
         lambda s: np.asarray(s.limit < 1e6),
         "the result is beyond the range of {dtype}, {limit:.6g} (largest operand {largest})",
         "compute in float32, or scale the values (for gradients: the loss) so that they stay in range",
@@ -313,71 +326,3 @@ CAUSES: tuple[Cause, ...] = (
         "look at what makes the operands so large: gradtool stats shows where they grow",
     ),
 )
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why numbers went bad.
-
-    Attributes:
-        text: what happened.
-        advice: what to do about it, or empty.
-        masked: whether the gradient that arrived was 0 there: the elements were not used later on.
-    """
-
-    text: str
-    advice: str
-    masked: bool = False
-
-
-def explain(event: Event, bad: np.ndarray[Any, Any], dtype: Any) -> Explanation:
-    """The explanation of bad elements in an output of *event*."""
-    s = Slots(event, bad, dtype)
-    elsewhere: tuple[Cause, np.ndarray[Any, Any]] | None = None
-    for entry in CAUSES:
-        if entry.ops and event.type not in entry.ops:
-            continue
-        if not entry.ops and elsewhere is not None:
-            break  # what is known of the operator says more than what is true of all
-        with np.errstate(all="ignore"):
-            try:
-                holds = np.asarray(entry.test(s))
-            except (StopIteration, KeyError, ValueError):
-                continue  # the operator was called without that slot, or shapes do not tell
-        if not holds.any():
-            continue
-        if holds.shape == bad.shape:
-            if not (holds & bad).any():
-                elsewhere = elsewhere or (entry, holds)
-                continue
-            holds = holds & bad
-        return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
-    assert elsewhere is not None, "the last line of the table holds always"
-    entry, holds = elsewhere
-    return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
-
-
-def _masked(event: Event, s: Slots, bad: np.ndarray[Any, Any]) -> bool:
-    """Whether the gradient arrived as 0 at all bad elements."""
-    if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
-        return False
-    dout = s.dout
-    return dout.shape == bad.shape and not dout[bad].any()
-
-
-def _filled(entry: Cause, event: Event, s: Slots, holds: np.ndarray[Any, Any]) -> str:
-    total = holds.size
-    n = int(holds.sum())
-    what = entry.each if total == 1 else f"{entry.each}s"
-    sizes = [np.abs(a[np.isfinite(a)]) for a in s.operands()]
-    facts: Mapping[str, Any] = {
-        "op": event.type,
-        "count": f"{n} of {total} {what}",
-        "dtype": s.dtype.name,
-        "limit": s.limit,
-        "log_limit": f"{np.log(s.limit):.4g}",
-        "largest": f"{max((float(a.max()) for a in sizes if a.size), default=0.0):.4g}",
-        "smallest": f"{min((float(a[a > 0].min()) for a in sizes if (a > 0).any()), default=0.0):.4g}",
-        "factor": event.attrs.get("factor"),
-    }
-    return entry.text.format(**facts)

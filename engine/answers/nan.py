@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from .. import source, watch
+from ..ir.operator import Operator
 from ..result import Result
 from ..source import Location
 from ..view import BACKWARD, FORWARD
-from . import causes, magnitudes
+from . import explaining, magnitudes
 from .events import UPDATE, Begin, End, Event, Inside, Value
 from .magnitudes import INF, KINDS, NAN
 
@@ -257,7 +258,7 @@ class Hunt:
         if kind in within or (kind == NAN and INF in within):
             self.carriers += 1  # it was told of when it happened inside
         elif kind in _WORST and came & set(_WORST):
-            if kind == NAN and NAN not in came and not self._open:
+            if not self._open and ((kind == NAN and NAN not in came) or explaining.has_empty_row(event, wrong[kind])):
                 self._born(event, value, array, wrong[kind], kind)  # out of infinities that were meant
                 return
             if not self._open:
@@ -269,6 +270,8 @@ class Hunt:
             if not self._open and kind in came:
                 self._from_outside(event, kind)
             self.carriers += 1
+        elif any(b.part == FORWARD and b.origin == _forward_of(event) for b in self._open):
+            self.carriers += 1  # differentiated where its value was born bad
         elif kind == INF and _writes_infinity(event):
             birth = self._made(event, value, array, wrong[kind], kind)
             birth.cause = "written on purpose"
@@ -342,7 +345,7 @@ class Hunt:
     def _born(self, event: Event, value: Value, array: np.ndarray[Any, Any], bad: Any, kind: str) -> None:
         birth = self._made(event, value, array, bad, kind)
         if kind in _WORST:
-            why = causes.explain(event, bad, array.dtype)
+            why = explaining.explain(event, bad, array.dtype, kind)
             birth.cause, birth.advice = why.text, why.advice
             earlier = self._absorbed_before(event)
             if earlier is not None:
@@ -371,6 +374,13 @@ class Hunt:
                 self.absorbed.remove(birth)
                 return birth
         return None
+
+
+def _forward_of(event: Event) -> Any:
+    """The origin of the operator that the event differentiates."""
+    if event.part != BACKWARD:
+        return None
+    return event.origin.origin if isinstance(event.origin, Operator) else getattr(event.origin, "key", None)
 
 
 def _writes_infinity(event: Event) -> bool:

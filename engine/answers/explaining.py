@@ -1,0 +1,92 @@
+"""Which of the known causes explains the bad elements in an operator's result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..view import BACKWARD
+from . import causes
+from .events import Event
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why numbers went bad.
+
+    Attributes:
+        text: what happened.
+        advice: what to do about it, or empty.
+        masked: whether the gradient that arrived was 0 there: the elements were not used later on.
+    """
+
+    text: str
+    advice: str
+    masked: bool = False
+
+
+def has_empty_row(event: Event, bad: np.ndarray[Any, Any]) -> bool:
+    """Whether an operator that chooses among scores had a row without any, where its output is bad."""
+    if event.type not in causes.CHOOSING.split():
+        return False
+    try:
+        empty = causes.rows(causes.Slots(event, bad, np.dtype(np.float64)), causes.no_score)
+    except (StopIteration, KeyError, ValueError):
+        return False
+    return bool(empty.any())
+
+
+def explain(event: Event, bad: np.ndarray[Any, Any], dtype: Any, kind: str) -> Explanation:
+    """The explanation of bad elements, of one *kind*, in an output of *event*."""
+    s = causes.Slots(event, bad, dtype, kind)
+    elsewhere: tuple[causes.Cause, np.ndarray[Any, Any]] | None = None
+    for entry in causes.CAUSES:
+        if entry.ops and event.type not in entry.ops:
+            continue
+        if not entry.ops and elsewhere is not None:
+            break  # what is known of the operator says more than what is true of all
+        with np.errstate(all="ignore"):
+            try:
+                holds = np.asarray(entry.test(s))
+            except (StopIteration, KeyError, ValueError):
+                continue  # the operator was called without that slot, or shapes do not tell
+        if not holds.any():
+            continue
+        if holds.shape == bad.shape:
+            if not (holds & bad).any():
+                elsewhere = elsewhere or (entry, holds)
+                continue
+            holds = holds & bad
+        return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
+    assert elsewhere is not None, "the last line of the table holds always"
+    entry, holds = elsewhere
+    return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
+
+
+def _masked(event: Event, s: causes.Slots, bad: np.ndarray[Any, Any]) -> bool:
+    """Whether the gradient arrived as 0 at all bad elements."""
+    if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
+        return False
+    dout = s.dout
+    return dout.shape == bad.shape and not dout[bad].any()
+
+
+def _filled(entry: causes.Cause, event: Event, s: causes.Slots, holds: np.ndarray[Any, Any]) -> str:
+    total = holds.size
+    n = int(holds.sum())
+    what = entry.each if total == 1 else f"{entry.each}s"
+    sizes = [np.abs(a[np.isfinite(a)]) for a in s.operands()]
+    facts: Mapping[str, Any] = {
+        "op": event.type,
+        "count": f"{n} of {total} {what}",
+        "dtype": s.dtype.name,
+        "limit": s.limit,
+        "log_limit": f"{np.log(s.limit):.4g}",
+        "largest": f"{max((float(a.max()) for a in sizes if a.size), default=0.0):.4g}",
+        "smallest": f"{min((float(a[a > 0].min()) for a in sizes if (a > 0).any()), default=0.0):.4g}",
+        "factor": event.attrs.get("factor"),
+    }
+    return entry.text.format(**facts)
