@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradtool.engine import source
+from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
 from gradtool.engine.view import BACKWARD, FORWARD
 
@@ -80,6 +81,8 @@ def _lines(story: NanStory, names: Names) -> list[str]:
     lines.append(f"   forward    {_part(story, FORWARD)}")
     if story.steps:
         lines.append(f"   backward   {_part(story, BACKWARD)}")
+    if story.checked[UPDATE]:
+        lines.append(f"   update     {_part(story, UPDATE)}")
     lines += [f"   absorbed   {_one_line(b, names)}: reached neither the loss nor a gradient" for b in story.absorbed]
     lines += [f"   intended   {_one_line(b, names)}: {b.cause}" for b in story.intended]
     lines += [f"   unchecked  {text}" for text in story.unchecked]

@@ -64,8 +64,10 @@ def command(**options: Any) -> int:
             model: Any = None
             try:
                 model = discovery.model_in(left, request)
-            except CommandError:
+            except CommandError as error:
                 if not found.steps:
+                    if callable(step):
+                        raise CommandError(str(error), "--steps N searches N calls of its function step()") from None
                     raise
             if options["steps"] and not found.steps:
                 raise CommandError(
@@ -80,7 +82,10 @@ def command(**options: Any) -> int:
                 _run(model, coverage, options, request.seed, out)
             elif found.steps:
                 out.note(f"{left.name} ran backward itself: searched {passes(found.steps)}")
-            story = found.story(coverage.missing())
+            unchecked = coverage.missing()
+            if options["order"] == 2 and model is None:
+                unchecked.append(f"gradients of gradients, since {left.name} leaves no loss behind to start from")
+            story = found.story(unchecked)
             mode = "eager" if eager or (model is None and not left.main.global_block().ops) else "static"
             out.emit(report(story, left.name, mode, Names.of(model), request.words(), out.format))
     return CLEAN if story.clean else FAILED

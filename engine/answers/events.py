@@ -66,7 +66,8 @@ class Event:
         type: ``sqrt_grad``.
         part: forward, backward or update.
         loc: the user's line; of a gradient operator, that of its forward operator.
-        inputs, outputs: the arrays that it read and wrote, in the order of the slots.
+        reads, outputs: the arrays that it read and wrote, in the order of the slots; what it read may be something to
+            call for them, since few listeners look at it. ``inputs`` is the list.
         origin: the static operator, the recorded call that was differentiated, or the key of a recorded call.
         seconds: what it took, without what stands around it; of a branch or a loop, without the runs of its blocks.
         contains: whether it may consist of operators that were told before: the user's own gradient rule, a branch or a
@@ -80,7 +81,7 @@ class Event:
     part: str
     loc: Location
     attrs: Mapping[str, Any]
-    inputs: list[Value]
+    reads: list[Value] | Callable[[], list[Value]]
     outputs: list[Value]
     origin: Any
     seconds: float = 0.0
@@ -88,6 +89,13 @@ class Event:
     nested: bool = False
     recorded: bool = False
     inside: Inside = ()
+
+    @property
+    def inputs(self) -> list[Value]:
+        """What it read."""
+        if not isinstance(self.reads, list):
+            self.reads = self.reads()
+        return self.reads
 
     def slots(self) -> dict[str, Any]:
         """The first array in every slot, inputs before outputs."""
@@ -165,7 +173,8 @@ class Adapter:
         op = step.op
         event = of_step(step)
         depth = len(self._inside)
-        if event.contains:
+        if op.sub_blocks:  # whose operators were told before
+            event.contains = True
             event.seconds = max(0.0, event.seconds - self._spent[depth])
             self._spent[depth] = 0.0
         if depth:
@@ -196,16 +205,19 @@ def part_of(op: Operator) -> str:
 def of_step(step: Step) -> Event:
     """The event of an operator of a static program."""
     op = step.op
-    if op.sub_blocks:  # its operators were told before; it reads what its kernel needs, in any order
-        reads = [Value("X", a) for a in step.inputs if _is_tensor(a)]
-        made = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
-        return Event(op.type, part_of(op), op.loc, op.attrs, reads, made, op, step.seconds, contains=True)
-    read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
-    if op.op.forward is not None and op.op.forward.rule is not None:  # what is read for its shape only is not read
-        shapes = {s.name for s, r in zip(op.op.inputs, op.op.forward.rule.reads, strict=True) if r.like}
-        read = [v for v in read if v.slot not in shapes]
     wrote = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
-    return Event(op.type, part_of(op), op.loc, op.attrs, read, wrote, op, step.seconds)
+    return Event(op.type, part_of(op), op.loc, op.attrs, lambda: _step_reads(step), wrote, op, step.seconds)
+
+
+def _step_reads(step: Step) -> list[Value]:
+    op = step.op
+    if op.sub_blocks:  # it reads what its kernel needs, in any order
+        return [Value("X", a) for a in step.inputs if _is_tensor(a)]
+    read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
+    if op.op.forward is None or op.op.forward.rule is None:
+        return read
+    shapes = {s.name for s, r in zip(op.op.inputs, op.op.forward.rule.reads, strict=True) if r.like}
+    return [v for v in read if v.slot not in shapes]  # what is read for its shape only is not read
 
 
 def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[Value]:
@@ -235,7 +247,7 @@ def _computed(event: watch.Computed) -> Event:
         part,
         event.loc,
         event.attrs,
-        _laid(op.inputs, event.inputs),
+        lambda: _laid(op.inputs, event.inputs),
         _laid(op.outputs, event.outputs),
         event.key,
         event.seconds,
@@ -259,7 +271,7 @@ def _pulled(event: watch.Pulled) -> Event:
         BACKWARD,
         node.loc,
         node.attrs,
-        list(_read(event, grad_op)),
+        lambda: list(_read(event, grad_op)),
         list(_wrote(event, grad_op)),
         node,
         event.seconds,

@@ -75,7 +75,9 @@ class Numbers:
         sizes = np.abs(finite)
         largest = float(sizes.max(initial=0.0))
         scaled = sizes / largest if largest else sizes
-        orders, counts = np.unique(np.floor(np.log10(sizes[sizes > 0])).astype(int), return_counts=True)
+        orders = np.floor(np.log10(sizes[sizes > 0])).astype(int)
+        lowest = int(orders.min(initial=0))
+        counts = np.bincount(orders - lowest).tolist()
         return cls(
             norm=largest * float(np.sqrt(np.square(scaled).sum())),
             largest=largest,
@@ -83,7 +85,7 @@ class Numbers:
             zeros=int((finite == 0).sum()) + total - flat.size,
             nonfinite=int(flat.size - finite.size),
             elements=total,
-            decades={int(o): int(c) for o, c in zip(orders, counts, strict=True)},
+            decades={lowest + i: c for i, c in enumerate(counts) if c},
         )
 
 

@@ -33,7 +33,7 @@ def test_something_explains_everything() -> None:
     assert told.text == "finite values gave a result beyond the range of float32, 3.4e+38 (largest operand 2)"
     told = explain(event, bad, x.dtype, "nan")
     assert told.text == "unheard_of has no value there: finite operands gave NaN in 1 of 2 elements (largest operand 2)"
-    event.inputs = []
+    event.reads = []
     assert explain(event, bad, np.dtype("float16"), "inf").text.startswith("the result is beyond the range")
 
 
