@@ -18,6 +18,8 @@ KINDS = (NAN, INF, OVERFLOW, SUBNORMAL)
 
 def plain(value: Any) -> np.ndarray[Any, Any]:
     """The numbers of *value* as an array; of selected rows the rows alone."""
+    if type(value) is np.ndarray:
+        return value
     if isinstance(value, SelectedRows):
         return np.asarray(value.values)
     return np.asarray(value.dense() if isinstance(value, RowArray) else value)
@@ -39,7 +41,7 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
         return {}
     found: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)
-    if not finite.all():
+    if np.count_nonzero(finite) < array.size:  # several times as fast as all() on small arrays
         nan = np.isnan(array)
         found = {NAN: nan, INF: ~finite & ~nan}
     if big is not None:
@@ -47,7 +49,7 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     if subnormal:
         size = np.abs(array)
         found[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
-    return {kind: mask for kind, mask in found.items() if mask.any()}
+    return found and {kind: mask for kind, mask in found.items() if mask.any()}
 
 
 def tiny(dtype: Any) -> float:

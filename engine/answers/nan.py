@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, watch
+from .. import source
 from ..ir.operator import Operator
 from ..result import Result
 from ..source import Location
@@ -147,13 +147,12 @@ class Hunt:
     def __call__(self, event: Event | Begin | End) -> None:
         if self._done is not None:
             return
-        with watch.unwatched():
-            if isinstance(event, Begin):
-                self._begin(event)
-            elif isinstance(event, End):
-                self._end_pass()
-            else:
-                self._see(event)
+        if isinstance(event, Begin):
+            self._begin(event)
+        elif isinstance(event, End):
+            self._end_pass()
+        else:
+            self._see(event)
 
     def story(self, unchecked: Iterable[str] = ()) -> NanStory:
         """What was found so far."""
@@ -242,7 +241,8 @@ class Hunt:
             if wrong:
                 self._judge(event, value, array, wrong)
                 self._bad_inside.setdefault(depth, set()).update(wrong)
-        self._bad_inside.pop(depth + 1, None)
+        if self._bad_inside:
+            self._bad_inside.pop(depth + 1, None)
         if event.part == BACKWARD and not event.nested:
             if event.recorded and not event.contains and len(self._open) > begun:
                 # The rule's own operators, computed on tensors just before, are part of this one.
