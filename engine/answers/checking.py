@@ -42,6 +42,10 @@ class ReplayModel:
         entry = self.trace.entries[number]
         return entry.op.type, entry.loc
 
+    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
+        found = self.replay.undecided(key)
+        return None if found is None else self.chooser(found)
+
 
 class FunctionModel:
     """A function of tensors, called again.
@@ -100,6 +104,9 @@ class FunctionModel:
 
     def chooser(self, number: int) -> tuple[str, Location]:
         return self._choosers[number]
+
+    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
+        return None  # it chooses in the precision that its gradients are computed in
 
 
 def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int, seed: int) -> list[Checked]:

@@ -43,6 +43,10 @@ class Model(Protocol):
         """The type and the line of the operator behind the choice *number*."""
         ...
 
+    def undecided(self, key: Hashable) -> tuple[str, Location] | None:
+        """The operator behind a leaf whose choice is a matter of rounding, so that its gradient may be another one."""
+        ...
+
 
 @dataclass
 class Subject:
@@ -169,10 +173,18 @@ def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, prec
         if not error <= worst:
             worst = error
             result.analytic, result.numeric, result.error = analytic, numeric, error
-    if not result.error <= limit:
+    if not result.error <= limit and not _undecided(model, s, result):
         result.status = WRONG
         _look_closer(model, s, gradient, result, rng, precise)
     return result
+
+
+def _undecided(model: Model, s: Subject, result: Checked) -> bool:
+    found = model.undecided(s.key)
+    if found is not None:
+        result.status = KINK
+        result.cause, result.loc = f"{found[0]} has a kink there: {np.dtype(s.dtype).name} rounding decides", found[1]
+    return found is not None
 
 
 def _floor(size: float, precise: bool) -> float:
@@ -243,7 +255,7 @@ def _second(
         return result
     scale = float(np.linalg.norm(second)) + abs(result.numeric) + 1e-3 * size
     result.error = abs(result.analytic - result.numeric) / scale if scale else 0.0
-    if not result.error <= tolerance(s.dtype, 2):
+    if not result.error <= tolerance(s.dtype, 2) and not _undecided(model, s, result):
         result.status = WRONG
         result.cause = "the gradient's own gradient is wrong: look at what computes the gradient"
     return result

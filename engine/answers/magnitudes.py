@@ -17,11 +17,11 @@ KINDS = (NAN, INF, OVERFLOW, SUBNORMAL)
 
 
 def plain(value: Any) -> np.ndarray[Any, Any]:
-    """The numbers of *value* as an array; of selected rows the rows alone."""
+    """The numbers of *value* as an array; of selected rows the rows alone, each once."""
     if type(value) is np.ndarray:
         return value
     if isinstance(value, SelectedRows):
-        return np.asarray(value.values)
+        return np.asarray(value.merged().values)
     return np.asarray(value.dense() if isinstance(value, RowArray) else value)
 
 

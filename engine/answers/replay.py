@@ -138,6 +138,35 @@ class Replay:
                     choices.append((i, choice))
             return [np.asarray(self._value(r, found, values)) for r in self.trace.results], choices
 
+    def undecided(self, leaf: Any) -> int | None:
+        """The first operator behind *leaf* that chose otherwise when it was recorded than in double precision.
+
+        What it chose among is equal up to rounding: it has a kink there, and the recorded gradient is that of another
+        side of it.
+        """
+        _, precise = self({})
+        chosen = dict(precise)
+        behind: set[int] = set()
+        with np.errstate(all="ignore"):
+            for i, op, entry, _ in self._code:
+                if any(
+                    (isinstance(r, Ref) and r.entry in behind) or (isinstance(r, LeafRef) and r.leaf is leaf)
+                    for r in flat(entry.operands)
+                ):
+                    behind.add(i)
+                    if i in chosen:
+                        before = kinks.choice(op, entry.attrs, [*map(self._recorded, entry.operands)], entry.outputs)
+                        if not np.array_equal(before, chosen[i]):
+                            return i
+        return None
+
+    def _recorded(self, operand: Any) -> Any:
+        if isinstance(operand, list):
+            return [self._recorded(o) for o in operand]
+        if isinstance(operand, Ref):
+            return pick(self.trace.entries[operand.entry].outputs, operand)
+        return self.trace.leaves[operand.leaf] if isinstance(operand, LeafRef) else operand
+
     def _value(self, operand: Any, found: dict[int, tuple[Any, ...]], values: Mapping[Any, Any]) -> Any:
         if isinstance(operand, list):
             return [self._value(o, found, values) for o in operand]
@@ -154,10 +183,12 @@ class Replay:
 
 
 def flat(operands: Sequence[Any]) -> list[Any]:
+    """The operands, those of list slots one by one."""
     return [o for v in operands for o in (v if isinstance(v, list) else (v,))]
 
 
 def pick(outputs: Sequence[Any], ref: Ref) -> Any:
+    """The output that *ref* means, among those of its operator."""
     value = outputs[ref.slot]
     return value if ref.place < 0 else value[ref.place]
 

@@ -143,3 +143,15 @@ def test_patterns_of_errors(wrong: Any, text: str) -> None:
     n = np.random.default_rng(0).normal(size=12)
     subject = Subject("w", "w", n.reshape(3, 4), n.reshape(3, 4), np.dtype("float32"))
     assert text in likely_cause(wrong(n), n, (3, 4), subject, limit=2e-3)
+
+
+def test_a_choice_that_rounding_decides_is_a_kink() -> None:
+    """In float32 both sums are 1, and the first one is the larger; in double precision the second one is."""
+    small = paddle.to_tensor(np.array([1.0, 1e-9, 1.0, 2e-9], "float32"))
+    recorder = Recorder()
+    with watch.watched(recorder):
+        w = leaf(np.ones(4, "float32"))
+        pairs = (w * small).reshape([2, 2]).sum(axis=1)
+        loss = paddle.topk(pairs, 1)[0].sum() * 2.0
+    [entry] = checking.of_loss(loss, recorder, {w: "w"})
+    assert (entry.status, entry.cause) == ("kink", "top_k_v2 has a kink there: float32 rounding decides")

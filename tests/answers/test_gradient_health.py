@@ -104,3 +104,13 @@ def test_small_pictures() -> None:
     assert log_bar(2.0, 2.0, 2.0) == "█" * 10
     assert histogram({-3: 1, -1: 8}) == "1e-3 ▁ █ 1e-1"
     assert histogram({}) == ""
+
+
+def test_rows_that_are_looked_up_several_times_count_once() -> None:
+    paddle.disable_static()
+    words = paddle.nn.Embedding(5, 2, sparse=True)
+    loss = (words(paddle.to_tensor([1, 1, 3])) * paddle.to_tensor([[1.0], [2.0], [4.0]])).sum()
+    [line] = paddle.stats(loss).parameters
+    g = line.gradient
+    assert (g.elements, g.zeros, g.largest) == (10, 6, 4.0)
+    assert g.norm == pytest.approx(np.sqrt(2 * 9 + 2 * 16))
