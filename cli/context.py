@@ -123,6 +123,8 @@ class Output:
 
     def emit(self, report: views.Report, also: Mapping[str, Content] | None = None) -> None:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
+        if self.ascii or (self.file in (None, "-") and not _utf8(sys.stdout.encoding)):
+            report = views.in_ascii(report)
         if self._on_terminal():
             write_all(also or {})
             from .terminal import show

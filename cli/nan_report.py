@@ -31,9 +31,8 @@ def report(story: NanStory, name: str, mode: str, names: Names, again: Sequence[
         "steps": story.steps,
     }
     next_ = [command_line("gradtool", "stats", *again), command_line("gradtool", "program", *again, "--pairs")]
-    if form in ("tsv", "markdown"):
-        return Report("nan", data, [_table(story, names)], next_)
-    return Report("nan", data, ["\n".join(_lines(story, names))], next_)
+    table = _table(story, names)
+    return Report("nan", data, ["\n".join(_lines(story, names))], next_, table if table.rows or form == "tsv" else None)
 
 
 def passes(n: int) -> str:

@@ -102,10 +102,6 @@ class Names:
         told = [f"branch {name}" if n is None else f"iteration {n} of {name}" for name, n in self.runs(inside)]
         return " · ".join(told)
 
-    def around(self, inside: Inside) -> str:
-        """``while.0 · branch conditional_block.1``: the branches and loops alone."""
-        return " · ".join(name if n is not None else f"branch {name}" for name, n in self.runs(inside))
-
 
 def runs_data(runs: list[tuple[str, int | None]]) -> list[dict[str, Any]]:
     """Branches and iterations for JSON."""

@@ -6,6 +6,7 @@ A command fills a :class:`Report`; how it looks is decided here. Cells are plain
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,12 @@ _ASCII = str.maketrans(
         "∞": "inf",
         "⟨": "<",
         "⟩": ">",
+        "µ": "u",
+        "√": "sqrt",
+        "²": "^2",
+        "³": "^3",
+        "±": "+-",
+        "θ": "theta",
     }
     | dict(zip("▁▂▃▄▅▆▇█", "1234567#", strict=True))
     | {"─": "-", "✂": "x", "▶": ">", "│": "|"}
@@ -87,6 +94,20 @@ def to_ascii(text: str) -> str:
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
+def in_ascii(report: Report) -> Report:
+    """*report* with ASCII cells and lines: before it is laid out, so that columns fit."""
+
+    def block(b: str | Table) -> str | Table:
+        if isinstance(b, Table):
+            rows = [[to_ascii(printable(c)) for c in row] for row in b.rows]
+            return Table([to_ascii(h) for h in b.headings], rows, b.styles)
+        return "\n".join(map(to_ascii, b.split("\n")))
+
+    table = None if report.table is None else block(report.table)
+    assert table is None or isinstance(table, Table)
+    return Report(report.kind, report.data, [*map(block, report.blocks)], [*map(to_ascii, report.next)], table)
+
+
 def to_json(data: dict[str, Any], kind: str) -> str:
     """JSON with sorted keys, without NaN literals, pure ASCII (the same bytes in every locale)."""
     import json
@@ -96,8 +117,12 @@ def to_json(data: dict[str, Any], kind: str) -> str:
 
 def to_text(report: Report) -> str:
     """Plain text; columns as wide as their widest cell, nothing cut."""
-    parts = ["\n".join(_text_rows(b)) if isinstance(b, Table) else b for b in report.blocks]
+    parts = ["\n".join(_text_rows(b)) if isinstance(b, Table) else _lines(b) for b in report.blocks]
     return "\n".join([*parts, report.next_line]) + "\n"
+
+
+def _lines(block: str) -> str:
+    return "\n".join(line.rstrip() for line in block.split("\n"))
 
 
 def _text_rows(table: Table) -> Iterable[str]:
@@ -121,13 +146,17 @@ def _tsv_cell(cell: str) -> str:
 
 
 def to_markdown(report: Report) -> str:
-    """Lines as paragraphs, tables as tables."""
+    """Lines as paragraphs, indented lines as they stand, tables as tables; the table in the end if no block has it."""
     parts = []
-    for block in report.blocks:
+    blocks = report.blocks if report.table is None or report.table in report.blocks else [*report.blocks, report.table]
+    for block in blocks:
         if isinstance(block, Table):
             rows = ["| " + " | ".join(map(_markdown_cell, r)) + " |" for r in (block.headings, *block.rows)]
             rows.insert(1, "|" + " --- |" * len(block.headings))
             parts.append("\n".join(rows))
+        elif "\n " in block:
+            fence = "`" * max(3, *(1 + len(run) for run in re.findall("`+", block)), 0)
+            parts.append(f"{fence}\n{_lines(block)}\n{fence}")
         else:
             parts.append("\n".join(_markdown_line(line) for line in block.split("\n")))
     return "\n\n".join([*parts, _markdown_line(report.next_line)]) + "\n"

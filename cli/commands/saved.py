@@ -24,7 +24,8 @@ def command(**options: Any) -> None:
     gradtool saved model.py --top 10
 
     A buffer counts once, whatever the number of its readers and views. "again" marks what could be computed again from
-    values that are kept anyway.
+    values that are kept anyway, "twice" and "same as" what has the contents of an earlier buffer. What a loop of a
+    program keeps of its iterations is one row; JSON has them one by one.
     """
     out = Output.take(options)
     from gradtool.engine import watch
@@ -126,14 +127,14 @@ def _cells(found: list[Any], by_number: dict[int, Any], names: Any, named: Any) 
     b = found[0]
     notes = []
     if len(found) > 1:
-        notes.append(f"{len(found)} runs inside {names.around(b.producer.inside)}")
+        notes.append(f"{len(found)} runs")
     elif b.producer is not None and b.producer.inside:
         notes.append(names.within(b.producer.inside))
     copies = [x for x in found if x.duplicate_of is not None]
     if len(found) == 1 and copies:
-        notes.append(f"same contents as {_tensor(by_number[b.duplicate_of], names, named)}")
+        notes.append(f"same as {_tensor(by_number[b.duplicate_of], names, named)}")
     elif copies:
-        notes.append(f"{len(copies)} with the contents of another")
+        notes.append(f"{len(copies)} twice")
     again = [x for x in found if x.recompute]
     if again:
         notes.append("again" if len(again) == len(found) else f"{len(again)} again")

@@ -246,17 +246,15 @@ def of_program(
     with watch.watched(recorder):
         values = dict(zip(fetch, run(fetch), strict=True))
     held = global_scope().values
-    trace = recorder.of_program([loss], {p: held[p.name] for p, _ in pairs if p.name in held})
-    subjects, rest = [], []
+    trace = recorder.of_program([loss], {p: held[p.name] for p, _ in pairs})
+    subjects = []
     for p, g in pairs:
-        if p not in trace.leaves:
-            rest.append(_unchecked(p.name, p.spec, "its value was not read by an operator"))
-            continue
         second = None
         if order > 1:
             second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
-        subjects.append(Subject(p, p.name, _double(trace.leaves[p]), values[g], p.dtype.numpy, second, along.get(p)))
-    return [*_checked(trace, subjects, [np.ones(values[loss].shape)], [values[loss]], seed), *rest]
+        start = trace.leaves.get(p, held[p.name])  # no operator reads the parameters of a branch that was not taken
+        subjects.append(Subject(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p)))
+    return _checked(trace, subjects, [np.ones(values[loss].shape)], [values[loss]], seed)
 
 
 def _checked(
