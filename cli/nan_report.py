@@ -31,6 +31,8 @@ def report(story: NanStory, name: str, mode: str, names: Names, again: Sequence[
         "steps": story.steps,
     }
     next_ = [command_line("gradtool", "stats", *again), command_line("gradtool", "program", *again, "--pairs")]
+    if story.births and story.births[0].part in (FORWARD, BACKWARD):
+        next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *again))
     table = _table(story, names)
     return Report("nan", data, ["\n".join(_lines(story, names))], next_, table if table.rows or form == "tsv" else None)
 

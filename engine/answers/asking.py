@@ -7,10 +7,11 @@ from typing import Any
 
 from .. import watch
 from ..eager.parameter import parameters_at
-from ..eager.recorded import nodes_behind
+from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tape import GradNode
-from ..eager.tensor import Tensor
-from ..errors import UsageError
+from ..eager.tensor import Leaf, Tensor
+from ..errors import ArgumentTypeError, UsageError
+from ..executor.executor import Executor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
 from ..view import FORWARD
@@ -22,6 +23,7 @@ from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .profile import Clock, ProfileStory
+from .recording import Recorder
 from .running import any_model, computed_loss, through_program, through_tape
 from .saved import Keeper, SavedStory
 from .stats import Gatherer, StatsStory
@@ -69,13 +71,18 @@ def find_nan(
     return hunt.story([FORWARD_IS_OVER] if isinstance(model, Tensor) else coverage.missing())
 
 
-def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed: int = 0) -> GradcheckStory:
-    """Compare the gradients of *function* with differences, along random directions and with random weights.
+def gradcheck(
+    model: Any, inputs: Any = None, feed: Mapping[str, Any] | None = None, *, order: int = 1, seed: int = 0
+) -> GradcheckStory:
+    """Compare gradients with differences, along random directions and with random weights.
 
     Args:
-        function: takes *inputs* and returns a Tensor, or several; the ``apply`` of a PyLayer, a Layer, anything.
+        model: a function that takes *inputs* and returns a Tensor, or several: the ``apply`` of a PyLayer, a Layer,
+            anything. Without *inputs*, a function that computes a loss, or the loss Variable of a static program:
+            the run is written down and computed again in double precision, branches and loops as they went.
         inputs: a Tensor or a sequence of arguments. Those with ``stop_gradient=False`` are checked. They are cast to
-            float64 if the function takes that.
+            float64 if the function takes that. Without them, all parameters behind the loss are checked.
+        feed: what to feed to a static program.
         order: 2 checks the gradients of the gradients, too.
 
     Returns:
@@ -85,6 +92,7 @@ def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed
 
     Raises:
         ArgumentTypeError: no input needs a gradient, or the function returns no Tensor (a TypeError).
+        LossError: nothing was recorded for the loss.
 
     >>> import gradtool as paddle
     >>> class Square(paddle.autograd.PyLayer):
@@ -99,11 +107,37 @@ def gradcheck(function: Callable[..., Any], inputs: Any, *, order: int = 1, seed
     >>> x = paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False)
     >>> paddle.gradcheck(Square.apply, x).entries[0].cause
     'wrong by a factor of 1/2 (a mean where a sum belongs, or a sum that is missing?)'
+    >>> layer = paddle.nn.Linear(3, 2)
+    >>> paddle.gradcheck(lambda: layer(paddle.ones([4, 3])).mean()).passed
+    True
     """
     if order not in (1, 2):
         raise UsageError(f"order must be 1 or 2, but is {order}.")
-    arguments: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    return GradcheckStory(checking.of_function(function, arguments, order, seed))
+    if inputs is not None:
+        arguments: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+        return GradcheckStory(checking.of_function(model, arguments, order, seed))
+    if isinstance(model, Tensor):
+        raise ArgumentTypeError(
+            "gradcheck: the run that computed this Tensor is over.",
+            hint="pass a function that computes it, so that the run can be written down",
+        )
+    recorder = Recorder()
+    with watch.watched(recorder):
+        loss = computed_loss(model)
+    if isinstance(loss, Variable):
+        program = loss.block.program
+
+        def run(fetch: Sequence[Variable]) -> Any:
+            return Executor().run(program, feed=feed, fetch_list=list(fetch))
+
+        return GradcheckStory(checking.of_program(loss, run, order, seed))
+    leaves = leaves_behind([loss], nodes_behind([loss]))
+    known = parameters_at(leaves)
+    names: dict[Tensor | Leaf, str] = {
+        known.get(leaf, leaf): leaf.name if leaf not in known else known[leaf].layer_path or leaf.name
+        for leaf in leaves
+    }
+    return GradcheckStory(checking.of_loss(loss, recorder, names, order, seed))
 
 
 def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:

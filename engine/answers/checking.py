@@ -181,21 +181,21 @@ def through(
 
 
 def of_loss(
-    loss: Tensor, recorder: Recorder, names: Mapping[Tensor, str], order: int = 1, seed: int = 0
+    loss: Tensor, recorder: Recorder, names: Mapping[Tensor | Leaf, str], order: int = 1, seed: int = 0
 ) -> list[Checked]:
     """Check the gradients of a recorded loss by its leaves.
 
     Args:
         recorder: watched the run that computed it.
-        names: the leaves to check, and what they are called.
+        names: the leaves to check, or their tensors, and what they are called.
     """
     if loss.stop_gradient:
         raise LossError(f"'{loss.name}' has no recorded graph: its stop_gradient is True.", variable=loss.name)
     nodes = nodes_behind([loss])
     rng = np.random.default_rng(seed)
     weight = rng.uniform(0.5, 1.5, loss.array.shape)
-    named = {t.leaf: name for t, name in names.items()}
-    trace = recorder.of_tensors([loss], nodes, list(names))
+    named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
+    trace = recorder.of_tensors([loss], nodes, [t for t in names if isinstance(t, Tensor)])
     behind = set(leaves_behind([loss], nodes))
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     missing = [leaf for leaf in leaves if leaf not in trace.leaves]

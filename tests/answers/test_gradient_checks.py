@@ -155,3 +155,26 @@ def test_a_choice_that_rounding_decides_is_a_kink() -> None:
         loss = paddle.topk(pairs, 1)[0].sum() * 2.0
     [entry] = checking.of_loss(loss, recorder, {w: "w"})
     assert (entry.status, entry.cause) == ("kink", "top_k_v2 has a kink there: float32 rounding decides")
+
+
+def test_a_function_without_inputs_is_checked_by_all_that_it_reads() -> None:
+    net = paddle.nn.Linear(3, 2)
+    x = leaf([[1.0, 2.0, 3.0]])
+    story = paddle.gradcheck(lambda: paddle.tanh(net(x)).sum(), order=2)
+    assert story.passed
+    assert {e.order for e in story.entries} == {1, 2}
+    assert {e.name for e in story.entries} == {x.name, "weight", "bias"}
+    with pytest.raises(TypeError, match="the run that computed this Tensor is over"):
+        paddle.gradcheck(net(x).sum())
+    with pytest.raises(TypeError, match="expected a loss Tensor"):
+        paddle.gradcheck(lambda: 3)
+
+
+def test_a_program_is_checked_from_python() -> None:
+    paddle.enable_static()
+    x = paddle.static.data("x", [2, 3])
+    loss = paddle.mean(paddle.static.nn.fc(x, 2, activation="tanh"))
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    story = paddle.gradcheck(loss, feed={"x": np.ones([2, 3], "float32")})
+    assert story.passed
+    assert len(story.entries) == 2
