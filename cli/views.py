@@ -99,8 +99,8 @@ def in_ascii(report: Report) -> Report:
 
     def block(b: str | Table) -> str | Table:
         if isinstance(b, Table):
-            rows = [[to_ascii(printable(c)) for c in row] for row in b.rows]
-            return Table([to_ascii(h) for h in b.headings], rows, b.styles)
+            rows: list[Sequence[str]] = [[to_ascii(printable(c)) for c in row] for row in b.rows]
+            return Table([*map(to_ascii, b.headings)], rows, b.styles)
         return "\n".join(map(to_ascii, b.split("\n")))
 
     table = None if report.table is None else block(report.table)

@@ -24,8 +24,9 @@ def command(**options: Any) -> int:
     \b
     gradtool gradcheck model.py --order 2
 
-    The forward pass is computed again in double precision at other values of each parameter; the file runs once. A
-    parameter behind a kink (a relu at 0, two equal maxima) is refused, and the operator named.
+    The forward pass is computed again in double precision at other values of each parameter, branches and loops as they
+    went; the file runs once. A parameter behind a kink (a relu at 0, two equal maxima, a condition about to change) is
+    refused, and the operator named.
 
     Exit code 1: a gradient is wrong. 4: nothing is wrong, but something could not be checked.
     """
@@ -85,7 +86,7 @@ def _report(entries: list[Any], name: str, mode: str, again: list[str]) -> Repor
                 *values,
                 worst,
                 ratio,
-                e.cause or NOTHING,
+                (e.cause + (f" · look at {e.suspect}" if e.suspect else "")) or NOTHING,
                 where or NOTHING,
             ]
         )
@@ -109,6 +110,7 @@ def _report(entries: list[Any], name: str, mode: str, again: list[str]) -> Repor
                     "ratio": None if e.ratio is None else finite(e.ratio),
                 },
                 "cause": e.cause or None,
+                "suspect": e.suspect or None,
                 "source": {"file": file, "line": int(line)} if file else None,
             }
         )

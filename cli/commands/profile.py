@@ -57,8 +57,7 @@ def command(**options: Any) -> None:
         if isinstance(model, EagerModel):
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
-            types = {n.key: n.op.type for n in model.nodes}
-            clock = profile.Clock([c for c in forward.story().costs if types.get(c.origin, "") == c.type])
+            clock = profile.Clock(profile.behind(forward.story().costs, model.nodes))
             model.call(profile.of_tape, model.loss, clock, options["repeats"])
             shown = {e.tensor.leaf: e.shown for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient}
             profile.add_layers(clock.story().costs, model.nodes, shown)

@@ -40,6 +40,7 @@ class ReplayModel:
 
     def chooser(self, number: int) -> tuple[str, Location]:
         entry = self.trace.entries[number]
+        assert entry.op is not None, "what cannot be computed again chooses nothing"
         return entry.op.type, entry.loc
 
     def undecided(self, key: Hashable) -> tuple[str, Location] | None:
@@ -128,7 +129,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
     rng = np.random.default_rng(seed)
     model.weights = [rng.uniform(0.5, 1.5, r.array.shape) * rng.choice([-1, 1], r.array.shape) for r in results]
     leaves = [arguments[i].leaf for i in wanted]
-    found, seconds, along, arriving = through(results, model.weights, leaves, order, rng)
+    found, seconds, along, arriving, written = through(results, model.weights, leaves, order, rng)
     subjects = []
     for i, leaf in zip(wanted, leaves, strict=True):
         x = inputs[i]
@@ -141,6 +142,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
             seconds.get(leaf),
             along.get(leaf),
             arriving,
+            written,
         )
         subjects.append(subject)
     return gradcheck.check(model, subjects, seed, precise)
@@ -148,12 +150,15 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
 
 def through(
     results: Sequence[Tensor], weights: Sequence[Array], leaves: Sequence[Leaf], order: int, rng: np.random.Generator
-) -> tuple[dict[Leaf, Array], dict[Leaf, Array], dict[Leaf, Array], list[Array]]:
-    """Gradients, products with the Hessian, the directions of these, and what arrived at rules that users wrote."""
+) -> tuple[dict[Leaf, Array], dict[Leaf, Array], dict[Leaf, Array], list[Array], list[tuple[str, Location]]]:
+    """Gradients, products with the Hessian, the directions of these, and the rules that users wrote: what arrived there,
+    and their operators."""
     arriving: list[Array] = []
+    written: list[tuple[str, Location]] = []
 
     def note(event: Any) -> None:
         if isinstance(event, watch.Pulled) and getattr(event.node.op, "grad_op", None) is None:
+            written.append((event.node.op.type, event.node.loc))
             arriving.extend(magnitudes.plain(_array(g)).astype(np.float64) for g in event.arriving if g is not None)
 
     work = Pass(retain_graph=True, create_graph=order > 1, fill=False)
@@ -177,7 +182,7 @@ def through(
         for leaf in leaves:
             total = again.total(leaf)
             seconds[leaf] = np.zeros(leaf.spec.shape) if total is None else np.asarray(_array(total))
-    return found, seconds, along, arriving
+    return found, seconds, along, arriving, written
 
 
 def of_loss(
@@ -199,7 +204,7 @@ def of_loss(
     behind = set(leaves_behind([loss], nodes))
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     missing = [leaf for leaf in leaves if leaf not in trace.leaves]
-    found, seconds, along, arriving = through([loss], [weight], leaves, order, rng)
+    found, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng)
     subjects = [
         Subject(
             leaf,
@@ -210,6 +215,7 @@ def of_loss(
             seconds.get(leaf),
             along.get(leaf),
             arriving,
+            written,
         )
         for leaf in leaves
         if leaf not in missing
@@ -247,13 +253,14 @@ def of_program(
         values = dict(zip(fetch, run(fetch), strict=True))
     held = global_scope().values
     trace = recorder.of_program([loss], {p: held[p.name] for p, _ in pairs})
+    written = [(op.type, op.loc) for b in loss.block.program.blocks for op in b.ops if op.type == "pylayer"]
     subjects = []
     for p, g in pairs:
         second = None
         if order > 1:
             second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
         start = trace.leaves.get(p, held[p.name])  # no operator reads the parameters of a branch that was not taken
-        subjects.append(Subject(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p)))
+        subjects.append(Subject(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
     return _checked(trace, subjects, [np.ones(values[loss].shape)], [values[loss]], seed)
 
 

@@ -59,6 +59,7 @@ class Subject:
         dtype: of the leaf itself: its gradient is as precise as that.
         second: the Hessian's product with the direction of the second order, if that is checked.
         arriving: gradients that arrived at operators whose rule the user wrote, for guesses at what is wrong.
+        written: these operators, by type and line.
     """
 
     key: Hashable
@@ -69,6 +70,7 @@ class Subject:
     second: Array | None = None
     along: Array | None = None
     arriving: Sequence[Array] = ()
+    written: Sequence[tuple[str, Location]] = ()
 
 
 @dataclass
@@ -83,6 +85,7 @@ class Checked:
         element: the gradient there, and the difference.
         cause: what is likely wrong, what has the kink, or why it was not checked.
         loc: where that is.
+        suspect: the one operator on the way whose gradient the user wrote.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Checked:
     element: tuple[float, float] | None = None
     cause: str = ""
     loc: Location = ()
+    suspect: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -176,6 +180,9 @@ def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, prec
     if not result.error <= limit and not _undecided(model, s, result):
         result.status = WRONG
         _look_closer(model, s, gradient, result, rng, precise)
+        suspects = [*dict.fromkeys(s.written)]
+        if len(suspects) == 1:  # the operators of the engine itself are tested
+            result.suspect, result.loc = suspects[0]
     return result
 
 

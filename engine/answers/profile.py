@@ -16,7 +16,7 @@ from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 from ..result import Result
 from ..source import Location
-from ..view import BACKWARD
+from ..view import BACKWARD, FORWARD
 from .events import Begin, End, Event, Inside
 from .running import through_program, through_tape
 
@@ -226,6 +226,16 @@ class Clock:
 
     def story(self) -> ProfileStory:
         return ProfileStory(self._costs)
+
+
+def behind(costs: Sequence[Cost], nodes: Sequence[GradNode]) -> list[Cost]:
+    """The forward operators computed from the first of *nodes* to the last one: those of the last step of a training.
+
+    That includes what is not recorded, in the forward function of a PyLayer or beside the loss.
+    """
+    keys = [n.key for n in nodes]
+    first, last = min(keys, default=0), max(keys, default=-1)
+    return [c for c in costs if c.part == FORWARD and isinstance(c.origin, int) and first <= c.origin <= last]
 
 
 def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[Leaf, str] | None = None) -> None:

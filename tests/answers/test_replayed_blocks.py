@@ -96,6 +96,7 @@ def test_a_wrong_gradient_inside_of_a_loop() -> None:
 
     [entry] = checked(paddle.sum(loop(body, w, 1)))
     assert (entry.status, entry.cause) == ("wrong", "2 of 2 elements looked at are wrong, without a pattern")
+    assert entry.suspect == "pylayer"
 
 
 def test_a_loop_that_would_run_more_often_is_a_kink() -> None:

@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+
+import gradtool.cli
+
+SCHEMAS = Path(gradtool.cli.__file__).parent / "schemas"
 
 MODEL = """
 import paddle
@@ -74,6 +79,79 @@ def test_dump(run: Run, folder: Path) -> None:
     assert text.count("{") == text.count("}")
     forward = (folder / "graphs" / "ref_forward_graph.dot").read_text()
     assert sorted(re.findall(r"frame_block_3a_(\d)_title", forward)) == ["1", "2", "3"]
+
+
+def data(run: Run, *arguments: str) -> Any:
+    """What a command says in JSON, which fits its schema."""
+    found = json.loads(run(*arguments, "--format", "json", "-q"))
+    schema = json.loads((SCHEMAS / f"{arguments[0]}.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(found)
+    return found
+
+
+THIRD = [{"operator": "while.0", "iteration": 3}]
+
+
+def test_stats(run: Run) -> None:
+    rows = {r["name"]: r for r in data(run, "stats", "model.py", "--by", "op")["rows"]}
+    loop = [r for name, r in rows.items() if name.startswith("tanh_grad") and len(r["runs"]) == 3]
+    assert [n["inside"][0]["iteration"] for n in loop[0]["runs"]] == [1, 2, 3]
+    assert loop[0]["runs"][2]["inside"] == THIRD
+    shown = run("stats", "model.py", "--by", "op", "-q")
+    assert re.search(r"tanh_grad\.\d .* ok +3 \S{3} +model.py:10", shown)
+
+
+def test_saved(run: Run) -> None:
+    found = data(run, "saved", "model.py")
+    kept = [b for b in found["buffers"] if b["inside"] == THIRD]
+    assert [b["source"]["line"] for b in kept] == [10]
+    shown = run("saved", "model.py", "-q")
+    assert re.search(r" 144 +3 of 4×3 .* 3 runs", shown)
+    assert not re.search(r" +$", shown, re.MULTILINE)
+
+
+def test_profile(run: Run, folder: Path) -> None:
+    groups = {g["name"] for g in data(run, "profile", "model.py", "--by", "iteration", "--repeats", "2")["groups"]}
+    assert {f"{part} iteration {n} of while.0" for part in ("forward", "backward") for n in (1, 2, 3)} <= groups
+    run("profile", "model.py", "--repeats", "1", "--flame", "stacks.json")
+    stacks = json.loads((folder / "stacks.json").read_text())
+    frames = [f["name"] for f in stacks["shared"]["frames"]]
+    [profile] = stacks["profiles"]
+    named = [[frames[i] for i in sample] for sample in profile["samples"]]
+    assert any(s[-4:] == ["model.py:10", "while", "model.py:10", "matmul_v2"] for s in named)
+    assert profile["endValue"] == sum(profile["weights"])
+
+
+def test_nan_and_gradcheck(run: Run) -> None:
+    found = data(run, "nan", "model.py")
+    assert found["clean"]
+    assert len(found["unchecked"]) == 1
+    assert "in a branch that was not taken (model.py:7)" in found["unchecked"][0]
+    checked = data(run, "gradcheck", "model.py", "--order", "2")
+    assert checked["passed"]
+    assert len(checked["entries"]) == 10
+
+
+def test_a_birth_in_an_iteration(gradtool: Callable[..., Any], model: Callable[[str], str]) -> None:
+    model(MODEL.replace("paddle.tanh(h @ w)]", "paddle.sqrt(paddle.abs(h @ w) * (2 - i).astype('float32'))]"))
+    done = gradtool("nan", "model.py", "-q")
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert re.match(r"BIRTH +backward +sqrt_grad\.0 ", lines[0])
+    assert lines[1].split() == ["inside", "iteration", "3", "of", "while.0"]
+    assert lines[-1].startswith("next: gradtool where sqrt_grad.0 model.py · ")
+    table = gradtool("nan", "model.py", "-q", "--format", "tsv").cells
+    assert dict(zip(*table, strict=True))["inside"] == "iteration 3 of while.0"
+    marked = gradtool("nan", "model.py", "-q", "--format", "markdown").out
+    assert marked.startswith("```\nBIRTH ")
+    assert "| iteration 3 of while.0 |" in marked
+
+
+def test_ascii_columns_fit(run: Run) -> None:
+    shown = run("stats", "model.py", "--by", "op", "-q", "--ascii").splitlines()
+    assert shown[0].isascii()
+    column = shown[0].index("verdict")
+    assert {line[column:].split()[0] for line in shown[1:3]} == {"ok"}
 
 
 def test_a_backward_part_in_the_file_is_taken_out_first(run: Run, model: Callable[[str], str]) -> None:
