@@ -35,13 +35,12 @@ def command(**options: Any) -> None:
     gradtool profile model.py --flame stacks.txt
 
     What is measured is the kernel or the gradient rule, without Python around it, after a run that does not count; of
-    a branch or a loop of a program what stands around the operators inside, which are counted for themselves. In
-    dynamic mode the forward pass is the file's own and is measured once.
+    a branch or a loop of a program what stands around the operators inside, which are counted for themselves. The
+    file runs once: in dynamic mode the operators of its last forward pass are called again on what they read.
     """
     out = Output.take(options)
     from gradtool.engine import watch
     from gradtool.engine.answers import profile
-    from gradtool.engine.answers.events import Adapter
 
     from .. import discovery, loader
     from ..eager_model import EagerModel
@@ -50,14 +49,15 @@ def command(**options: Any) -> None:
     from ..run_names import Names
 
     request = Request.take(options)
-    forward = profile.Clock()
-    with watch.watched(Adapter(forward)), loader.executed(request) as left, watch.unwatched():
+    calls = profile.Calls()
+    with watch.watched(calls), loader.executed(request) as left, watch.unwatched():
         model = discovery.model_in(left, request)
         eager = isinstance(model, EagerModel)
         if isinstance(model, EagerModel):
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
-            clock = profile.Clock(profile.behind(forward.story().costs, model.nodes))
+            clock = profile.Clock()
+            model.call(calls.measure, model.nodes, clock, options["repeats"])
             model.call(profile.of_tape, model.loss, clock, options["repeats"])
             shown = {e.tensor.leaf: e.shown for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient}
             profile.add_layers(clock.story().costs, model.nodes, shown)
@@ -115,7 +115,6 @@ def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: 
         f"{len(shown)} of {count(len(groups), by)} · {1e6 * total.median:.1f} µs in {count(total.calls, 'op')} "
         f"(spread {1e6 * total.spread:.1f}) · {count(story.repeats, 'repeat')}"
     )
-    last += " · forward measured once" if eager else ""
     data = {
         "model": name,
         "mode": "eager" if eager else "static",
@@ -123,7 +122,6 @@ def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: 
         "repeats": story.repeats,
         "total": _data(total),
         "groups": rows,
-        "forward_once": eager,
     }
     more = "line" if by != "line" else "op"
     next_ = [

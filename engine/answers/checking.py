@@ -151,8 +151,10 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
 def through(
     results: Sequence[Tensor], weights: Sequence[Array], leaves: Sequence[Leaf], order: int, rng: np.random.Generator
 ) -> tuple[dict[Leaf, Array], dict[Leaf, Array], dict[Leaf, Array], list[Array], list[tuple[str, Location]]]:
-    """Gradients, products with the Hessian, the directions of these, and the rules that users wrote: what arrived there,
-    and their operators."""
+    """Gradients, products with the Hessian, the directions of these, and what users wrote rules for.
+
+    Of such rules: what arrived there, and the type and line of their operators.
+    """
     arriving: list[Array] = []
     written: list[tuple[str, Location]] = []
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any
 
-from .. import source
+import numpy as np
+
+from .. import source, state, watch
 from ..eager.parameter import parameters_at
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
+from ..kernels.backend import backend
+from ..ops import rare
 from ..result import Result
 from ..source import Location
+from ..spec import in_use
 from ..view import BACKWARD, FORWARD
-from .events import Begin, End, Event, Inside
+from .events import Adapter, Begin, End, Event, Inside
 from .running import through_program, through_tape
 
 
@@ -228,14 +234,58 @@ class Clock:
         return ProfileStory(self._costs)
 
 
-def behind(costs: Sequence[Cost], nodes: Sequence[GradNode]) -> list[Cost]:
-    """The forward operators computed from the first of *nodes* to the last one: those of the last step of a training.
+class Calls:
+    """Watches a run of dynamic mode and keeps what the operators of its last forward pass were called with.
 
-    That includes what is not recorded, in the forward function of a PyLayer or beside the loss.
+    Whose forward pass cannot be run again, since it is part of a file that did, has its operators called again.
     """
-    keys = [n.key for n in nodes]
-    first, last = min(keys, default=0), max(keys, default=-1)
-    return [c for c in costs if c.part == FORWARD and isinstance(c.origin, int) and first <= c.origin <= last]
+
+    def __init__(self) -> None:
+        self._before: list[watch.Computed] = []
+        self._now: list[watch.Computed] = []
+        self._in_pass = False
+
+    def __call__(self, event: Any) -> None:
+        if isinstance(event, watch.Computed):
+            if not self._in_pass:
+                self._now.append(event)
+        elif isinstance(event, watch.Began):
+            self._in_pass = True
+        elif isinstance(event, watch.Ended):
+            self._in_pass = False
+            self._before, self._now = self._now, []
+
+    def measure(self, nodes: Sequence[GradNode], clock: Clock, repeats: int) -> None:
+        """Measure the operators from the first of *nodes* to the last one, after a call that is not measured.
+
+        That includes what is not recorded: in the forward function of a PyLayer, and beside the loss.
+        """
+        keys = [n.key for n in nodes]
+        first, last = min(keys, default=0), max(keys, default=-1)
+        listen = Adapter(clock)
+        calls = [c for c in (*self._before, *self._now) if first <= c.key <= last]
+        kernels = [(c, _kernel(c)) for c in calls]
+        random, state.random = state.random, state.RandomState(0)
+        try:
+            with watch.unwatched(), np.errstate(all="ignore"):
+                for n in range(repeats + 1):
+                    if n > 1:
+                        clock.again(FORWARD)
+                    for call, kernel in kernels:
+                        seconds = call.seconds
+                        if not call.op.has_effect:  # what prints or calls the user back did so once
+                            start = perf_counter()
+                            kernel(*call.inputs)
+                            seconds = perf_counter() - start
+                        if n:
+                            listen(replace(call, seconds=seconds))
+        finally:
+            state.random = random
+
+
+def _kernel(call: watch.Computed) -> Callable[..., Any]:
+    kernel = backend("numpy").bind(call.op, call.attrs)
+    return rare.watched(call.op, call.attrs, kernel) if in_use else kernel
 
 
 def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[Leaf, str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +98,34 @@ def test_the_command_writes_stacks(gradtool: object, model: object, folder: Path
     lines = (folder / "stacks.txt").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 6
     assert lines[0].startswith("forward;net;model.py:3;matmul_v2 ")
+
+
+def test_the_command_calls_operators_of_the_last_step_again(gradtool: object, model: object) -> None:  # noqa: F811
+    """Also those inside of a PyLayer, which are not recorded; and random numbers go on as they would have."""
+    text = """
+import paddle
+import numpy as np
+
+class Double(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        return paddle.scale(x, 2.0)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return dy * 2.0
+
+net = paddle.nn.Linear(3, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(2):
+    loss = paddle.mean(Double.apply(paddle.nn.functional.dropout(net(paddle.ones([4, 3])), 0.5)))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+    done = gradtool("profile", model(text), "--repeats", "3", "--format", "json", "-q")  # type: ignore[operator]
+    groups = {g["name"]: g for g in json.loads(done.out)["groups"]}
+    assert {"matmul_v2", "dropout", "scale", "PyLayer_Double_grad"} <= set(groups)
+    assert "sgd" not in groups
+    assert {g["calls"] for g in groups.values()} == {1}
+    assert {len(g["seconds"]) for g in groups.values()} == {3}
