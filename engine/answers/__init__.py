@@ -3,12 +3,15 @@
 ==============  ==============================================================================================
 module          what lives there
 ==============  ==============================================================================================
-``events``      step events of both modes in one form: operator, line, named inputs and outputs
-``magnitudes``  what is wrong with the numbers in an array; sums over its elements
+``events``      step events of both modes in one form: operator, line, inputs and outputs, branch and iteration
+``magnitudes``  what is wrong with the numbers in an array
 ``nan``         where the first NaN, infinity, overflow or subnormal number of a run was born
-``causes``      why an operator gave it: a table of operators and predicates on what they read
+``causes``      why operators give it: a table of operators and predicates on what they read
+``explaining``  the line of that table that holds
+``coverage``    what a search did not see: operators that were not run, branches that were not taken
 ``gradcheck``   gradients compared with differences; ``checking``: of what; ``kinks``: where there is no derivative
-``replay``      a forward pass computed again in double precision at other values
+``recording``   a forward pass written down; ``unrolling``: that of a program, branches and loops as they went
+``replay``      the same computed again in double precision at other values
 ``stats``       sizes of gradients, and how they change with depth
 ``saved``       what backward keeps alive
 ``profile``     what operators take
