@@ -58,7 +58,7 @@ def test_the_story_as_text(gradtool: Run, model: Write) -> None:
         "   carriers   1 later op; no finite gradient: x\n"
         "   forward    clean (3 tensors checked, 0 unchecked)\n"
         "   backward   1 birth (3 tensors checked, 0 unchecked)\n"
-        "next: gradtool stats model.py · gradtool program model.py --pairs\n"
+        "next: gradtool where sqrt_grad.0 model.py · gradtool stats model.py · gradtool program model.py --pairs\n"
     )
 
 
