@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradtool.engine import names, source
@@ -42,6 +42,7 @@ class Spot:
         part: ``forward``, ``backward``; of calls of dynamic mode that are not behind the loss ``beside the loss``, or
             ``not recorded`` where the tape does not hold them.
         pair: the gradient operator of a forward operator, and the other way round.
+        inside: the operators of the branches and loops that it stands in, the outermost first.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Spot:
     location: Location
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
+    inside: tuple[str, ...] = ()
 
     @property
     def stack(self) -> list[str]:
@@ -89,6 +91,7 @@ class Spot:
             ],
             "inputs": [_operand(o) for o in self.inputs],
             "outputs": [_operand(o) for o in self.outputs],
+            "inside": [*self.inside],
         }
 
 
@@ -152,6 +155,7 @@ def of_program(program: Any, view: GraphView, python: Mapping[str, Any]) -> Spot
     nodes = [n for n in view.nodes if n.kind == OP]
     by_id = view.by_id()
     partner = _partners(nodes)
+    names_of = {op: node.name for op, node in zip(ops, nodes, strict=True)}
     found = []
     for op, node in zip(ops, nodes, strict=True):
         backward = node.part != FORWARD
@@ -160,7 +164,12 @@ def of_program(program: Any, view: GraphView, python: Mapping[str, Any]) -> Spot
             for slot, v, like in reads(op)
         )
         outputs = tuple(Operand(slot, v.name, str(v.spec), "") for slot, v in writes(op))
-        found.append(_spot(node, by_id, partner, op.loc, inputs, outputs))
+        around: list[str] = []
+        block = op.block
+        while block.owner is not None:
+            around.insert(0, names_of[block.owner])
+            block = block.owner.block
+        found.append(replace(_spot(node, by_id, partner, op.loc, inputs, outputs), inside=tuple(around)))
     return Spots(found, {n: v.name for n, v in python.items()})
 
 

@@ -81,7 +81,10 @@ def _report(model: str, what: str, found: list[Any], words: list[str]) -> Report
     shown = None
     for s in found:
         lines += [
-            f"{s.name}   {s.part}" + (f"   ↔ {s.pair}" if s.pair else "") + (f"   in {s.layer}" if s.layer else "")
+            f"{s.name}   {s.part}"
+            + (f"   ↔ {s.pair}" if s.pair else "")
+            + (f"   in {s.layer}" if s.layer else "")
+            + (f"   inside {' · '.join(s.inside)}" if s.inside else "")
         ]
         if s.location != shown:
             lines += [f"  {line}" for line in s.excerpt]

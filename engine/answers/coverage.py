@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
 
 from .. import source
 from ..ir import blocks
@@ -20,21 +20,22 @@ class Coverage:
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
-        self._seen: set[Any] = set()
+        self._seen: set[Operator] = set()
         self._entered: set[Operator] = set()
         self._programs: dict[Program, None] = {}
 
     def __call__(self, event: Event | Begin | End) -> None:
-        if isinstance(event, Event):
+        if isinstance(event, Event) and isinstance(event.origin, Operator):  # a recorded call is not kept alive
             self._seen.add(event.origin)
             self._entered.update(op for op, _ in event.inside)
-            if event.part == BACKWARD and isinstance(event.origin, Operator):
+            if event.part == BACKWARD:
                 self._programs[event.origin.block.program] = None
         self.listener(event)
 
     def missing(self) -> list[str]:
         """What of the programs that ran backward was not looked at, in words."""
-        return [text for program in self._programs for text in self._missing(program)]
+        counts = Counter(text for program in self._programs for text in self._missing(program))
+        return [f"{text} (×{n})" if n > 1 else text for text, n in counts.items()]
 
     def _missing(self, program: Program) -> list[str]:
         left_out = [op for op in program.global_block().ops if op not in self._seen]

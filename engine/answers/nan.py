@@ -193,11 +193,11 @@ class Hunt:
             self._absorb(self._open)
         self._inner = len(self._open)
         self._masks = []
-        self._lines = {}
 
     def _end_pass(self) -> None:
         """A pass is over: what was born in it counts if a gradient is bad."""
         self._in_pass = False
+        self._lines, self._nth = {}, {}
         if self._loss_is_bad or self.victims:
             self._done = self._settled()
         else:

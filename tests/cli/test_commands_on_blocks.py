@@ -147,6 +147,13 @@ def test_a_birth_in_an_iteration(gradtool: Callable[..., Any], model: Callable[[
     assert "| iteration 3 of while.0 |" in marked
 
 
+def test_where(run: Run) -> None:
+    [found] = data(run, "where", "matmul_v2.0", "model.py")["operators"]
+    assert found["inside"] == ["while.0"]
+    shown = run("where", "matmul_v2_grad.0", "model.py")
+    assert shown.startswith("matmul_v2_grad.0   backward   ↔ matmul_v2.0   inside while_grad.0\n")
+
+
 def test_ascii_columns_fit(run: Run) -> None:
     shown = run("stats", "model.py", "--by", "op", "-q", "--ascii").splitlines()
     assert shown[0].isascii()
