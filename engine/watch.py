@@ -5,7 +5,7 @@ step            when
 ==============  ============================================================================================
 ``Step``        an operator of a static program was computed (``engine/executor/plan.py``)
 ``Entered``     a block of a static program begins to run: a branch, or one iteration of a loop
-``Left``        the block that was entered last is over, or failed
+``Exited``      the block that was entered last is over, or failed
 ``Computed``    an operator was computed on tensors of dynamic mode, recorded or not
 ``Began``       a backward pass over a tape begins
 ``Pulled``      one recorded operator of the tape was differentiated
@@ -57,7 +57,7 @@ Tensor = Any
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A block begins to run; the steps up to the matching :class:`Left` are in it.
+    """A block begins to run; the steps up to the matching :class:`Exited` are in it.
 
     Attributes:
         op: the operator that the block belongs to, which is told when all its runs are over.
@@ -69,7 +69,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Exited:
     """The block that was entered last is over."""
 
 

@@ -145,7 +145,7 @@ class Adapter:
             self._step(event)
         elif isinstance(event, watch.Entered):
             self._enter(event)
-        elif isinstance(event, watch.Left):
+        elif isinstance(event, watch.Exited):
             self._inside = self._inside[:-1]
             self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
         elif isinstance(event, watch.Computed):

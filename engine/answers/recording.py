@@ -26,8 +26,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self.computed: list[tuple[watch.Computed, dict[int, Any]]] = []
-        self.steps: list[Step | watch.Entered | watch.Left] = []
-        self._inside: list[Step | watch.Entered | watch.Left] = []
+        self.steps: list[Step | watch.Entered | watch.Exited] = []
+        self._inside: list[Step | watch.Entered | watch.Exited] = []
         self._depth = 0
         self._last = -1
         self._program: Program | None = None
@@ -39,13 +39,13 @@ class Recorder:
         if isinstance(event, watch.Computed):
             if not self._passes:
                 self._note(event)
-        elif isinstance(event, (Step, watch.Entered, watch.Left)):
+        elif isinstance(event, (Step, watch.Entered, watch.Exited)):
             self._step(event)
         elif isinstance(event, (watch.Began, watch.Ended)):
             recorded = isinstance(event, watch.Began) and event.recorded
             self._passes = 1 if isinstance(event, watch.Began) and not recorded else 0
 
-    def _step(self, event: Step | watch.Entered | watch.Left) -> None:
+    def _step(self, event: Step | watch.Entered | watch.Exited) -> None:
         """Keep what the last run of a program did; what happens in blocks is told before the operator around."""
         self._depth += isinstance(event, watch.Entered)
         if self._depth:
@@ -56,7 +56,7 @@ class Recorder:
             self._last, self._program = event.index, event.op.block.program
             self.steps += [*self._inside, event]
             self._inside = []
-        self._depth -= isinstance(event, watch.Left)
+        self._depth -= isinstance(event, watch.Exited)
 
     def _note(self, event: watch.Computed) -> None:
         """Keep the event, with copies of what no operator made: a training step overwrites parameters."""

@@ -25,7 +25,7 @@ from .replay import Entry, LeafRef, Ref, Trace, pick
 class OfProgram:
     """The steps of one run, with those in blocks before the operator around them."""
 
-    def __init__(self, events: Iterable[Step | watch.Entered | watch.Left], leaves: Mapping[Variable, Any]) -> None:
+    def __init__(self, events: Iterable[Step | watch.Entered | watch.Exited], leaves: Mapping[Variable, Any]) -> None:
         self.trace_ = Trace()
         self.events = events
         self._leaves = {id(array): (v, array) for v, array in leaves.items()}
@@ -40,7 +40,7 @@ class OfProgram:
             if isinstance(event, watch.Entered):
                 self._running.append(event.op)
                 self._guard(event.op)
-            elif isinstance(event, watch.Left):
+            elif isinstance(event, watch.Exited):
                 self._end_run(self._running.pop())
             elif event.op.sub_blocks:
                 self._close(event)

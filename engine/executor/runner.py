@@ -104,7 +104,7 @@ class Runner:
         try:
             self.plan.run(registers)
         finally:
-            by(watch.Left())
+            by(watch.Exited())
 
     def _after(self, registers: list[Any]) -> list[Any]:
         return [registers[r] if r >= 0 else None for r in self.ends]
