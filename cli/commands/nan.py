@@ -94,8 +94,10 @@ def _run(model: Any, found: Any, options: dict[str, Any], seed: int, out: Output
     if isinstance(model, EagerModel):
         if options["feed"]:
             raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
+        if model.live:
+            _refuse_bad_values(model)
         model.call(running.through_tape, model.loss, found, options["order"])
-        return []
+        return ["the forward pass, which was over before the search"] if model.live else []
     seen = set()
 
     def listen(event: Any) -> None:
@@ -113,3 +115,22 @@ def _run(model: Any, found: Any, options: dict[str, Any], seed: int, out: Output
         return []
     types = ", ".join(dict.fromkeys(op.type for op in left_out[:3]))
     return [f"{count(len(left_out), 'operator')} not run, since neither the loss nor a gradient needs them: {types}"]
+
+
+def _refuse_bad_values(model: Any) -> None:
+    """Raise where forward values are bad already: backward would be blamed for what was born before it.
+
+    Raises:
+        CommandError: the loss, or a value that backward reads, is not finite.
+    """
+    from gradtool.engine import source
+    from gradtool.engine.eager.tape import finite
+
+    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
+    if bad is None and finite((model.loss,)):
+        return
+    where = "the loss" if bad is None else f"what {bad.op.type} keeps at {source.short(bad.loc)}"
+    raise CommandError(
+        f"{model.name} has been computed, and {where} is not finite: it was born forward, before the search",
+        "begin the cell that computes it with %%gradtool nan, or put it into a file",
+    )

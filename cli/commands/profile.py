@@ -59,6 +59,8 @@ def command(**options: Any) -> None:
             model.call(profile.of_tape, model.loss, clock, options["repeats"])
             shown = {e.tensor.leaf: e.shown for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient}
             profile.add_layers(clock.story().costs, model.nodes, shown)
+            if left.live:
+                out.note(f"{model.name} has been computed: the backward pass alone is measured")
         else:
             static: Any = model
             clock = profile.Clock()
@@ -76,10 +78,13 @@ def command(**options: Any) -> None:
         for c in story.costs:
             c.name = names.operators.get(c.origin, c.name)
         files = {options["flame"]: story.flame()} if options["flame"] else {}
-        out.emit(_report(story, model.name, eager, options, request.words()), files)
+        once_only = eager and not left.live
+        out.emit(_report(story, model.name, eager, once_only, options, request.words()), files)
 
 
-def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: list[str]) -> Report:
+def _report(
+    story: Any, name: str, eager: bool, forward_once: bool, options: dict[str, Any], again: list[str]
+) -> Report:
     from ..bars import spark
 
     by = options["by"]
@@ -106,7 +111,7 @@ def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: 
         f"{len(shown)} of {count(len(groups), by)} · {1e6 * total.median:.1f} µs in {count(total.calls, 'op')} "
         f"(spread {1e6 * total.spread:.1f}) · {count(story.repeats, 'repeat')}"
     )
-    last += " · forward measured once" if eager else ""
+    last += " · forward measured once" if forward_once else ""
     data = {
         "model": name,
         "mode": "eager" if eager else "static",
@@ -114,7 +119,7 @@ def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: 
         "repeats": story.repeats,
         "total": _data(total),
         "groups": rows,
-        "forward_once": eager,
+        "forward_once": forward_once,
     }
     more = "line" if by != "line" else "op"
     next_ = [

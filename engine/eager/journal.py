@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from ..source import Location
 from ..why.verdicts import Verdict
 from .mode import grad_enabled
 from .parameter import TensorParameter
+from .tape import GradNode
 from .tensor import Leaf, Tensor
 
 LIMIT = 1 << 18
@@ -100,10 +101,12 @@ class Journal:
     Args:
         spared: lines (file and number) at which nothing cuts gradients off: detach gives a copy, ``no_grad`` and
             ``stop_gradient = True`` do nothing.
+        limit: how many calls are kept at least.
     """
 
-    def __init__(self, spared: Collection[tuple[str, int]] = ()) -> None:
+    def __init__(self, spared: Collection[tuple[str, int]] = (), limit: int = LIMIT) -> None:
         self.spared = frozenset(spared)
+        self._limit = limit
         self.calls: list[Call] = []
         self.events: dict[int, list[Event]] = {}
         self.entered: dict[int, Location] = {}
@@ -158,6 +161,14 @@ class Journal:
         found = self.tick() if number is None else number
         held[key] = found, weakref.ref(t, lambda _: held.pop(key, None))
         return found
+
+    def knows(self, t: Tensor, nodes: Iterable[GradNode]) -> bool:
+        """Whether the call that made *t* was noted, and those of the recorded *nodes* behind it are not forgotten."""
+        node = t.node
+        number = self._held.get(id(t), (None,))[0] if node is None else self._places.get((node.key, t.index))
+        if number is None or not any(number in call.writes for call in reversed(self.calls)):
+            return False
+        return not self.forgotten or {n.key for n in nodes} <= {call.key for call in self.calls}
 
     def tensors(self) -> Iterator[Tensor]:
         """The living parameters that were met, in the order in which they were."""
@@ -228,9 +239,18 @@ class Journal:
                 self.entered.setdefault(number, t.loc)
         site, time = source.site(sys._getframe(2)), self.tick()
         self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, why, site, time))
-        if len(self.calls) >= 2 * LIMIT:
-            del self.calls[:LIMIT]
+        if len(self.calls) >= 2 * self._limit:
+            del self.calls[: self._limit]
+            self._forget_before(self.calls[0].time)
             self.forgotten = True
+
+    def _forget_before(self, time: int) -> None:
+        """Let go of what is known about values that were met before *time* and are no more."""
+        living = {number for number, _ in self._held.values()}
+        living.update(self._leaves.values())
+        self._places = {place: n for place, n in self._places.items() if n >= time}
+        self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
+        self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
 
     def _event(self, kind: str, number: int, how: str, into: int | None = None) -> None:
         site = source.site(sys._getframe(2))
@@ -303,11 +323,12 @@ current = _current.get
 
 
 @contextmanager
-def keeping(spared: Collection[tuple[str, int]] = ()) -> Iterator[Journal]:
+def keeping(spared: Collection[tuple[str, int]] = (), journal: Journal | None = None) -> Iterator[Journal]:
     """Keep a journal of this thread (or task) inside the ``with`` block; one at a time.
 
     Args:
         spared: see :class:`Journal`.
+        journal: the one to go on with, instead of a new one.
 
     >>> import gradtool as paddle
     >>> from gradtool.engine.eager.journal import keeping
@@ -321,10 +342,10 @@ def keeping(spared: Collection[tuple[str, int]] = ()) -> Iterator[Journal]:
     if known is not None:
         yield known
         return
-    journal = Journal(spared)
-    token = _current.set(journal)
+    journal = Journal(spared) if journal is None else journal
+    _current.set(journal)
     try:
         with watch.watched(tensors=journal):
             yield journal
     finally:
-        _current.reset(token)
+        _current.set(None)  # no token: a notebook may leave in another context than it entered
