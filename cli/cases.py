@@ -107,7 +107,7 @@ def _tensors(model: EagerModel, names: Sequence[str], options: dict[str, Any], o
     if model.journal is None:
         raise CommandError(
             f"{model.name} was not watched while it was computed",
-            "run its cell again: %load_ext gradtool, or %gwatch on, comes before",
+            "run its cell again: %load_ext gradtool, or %watching on, comes before",
         )
     return TensorCase(model.journal, model.loss, model.loss_name, known, constants, chosen)
 

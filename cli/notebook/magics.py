@@ -141,8 +141,8 @@ class Extension:
 
 
 _WATCH = (
-    "Watch what cells compute, or do not: %gwatch on, %gwatch off. Watched, a loss of dynamic mode can be explained by "
-    "%why, and its operators take longer."
+    "Watch what cells compute, or do not: %watching on, %watching off. Watched, a loss of dynamic mode can be "
+    "explained by %why, and its operators take longer."
 )
 
 

@@ -14,7 +14,8 @@ from ..main import COMMANDS
 CELL = "gradtool"
 """``%%gradtool``, and ``%gradtool`` for a whole command line."""
 
-WATCH = "gwatch"
+WATCH = "watching"
+"""Called as ``gradtool.watching`` is; ``%gwatch`` is a verb's."""
 
 OF_IPYTHON = frozenset({"config", "debug", "profile"})
 """Names of commands, there or to come, that IPython has taken in some version."""

@@ -9,7 +9,8 @@ import pytest
 from nbformat import NotebookNode
 
 from gradtool.cli.main import COMMANDS
-from gradtool.cli.notebook.names import magic_of
+from gradtool.cli.notebook.names import CELL, WATCH, magic_of
+from gradtool.viz.debugger.cell import VERBS
 from tests.cli.conftest import DOCUMENT, Run, Write
 from tests.notebooks import bundle, execute, failure, notebook, printed
 
@@ -75,12 +76,12 @@ CELLS = {
     "late": "%nan bad",
     "async": "import asyncio\nawait asyncio.sleep(0)\ncut = (x.detach() * 2).sum()",
     "after": "%why cut",
-    "unwatch": "%gwatch off",
+    "unwatch": "%watching off",
     "unseen": "unseen = (x.detach() * 2).sum()",
     "blind": "%why unseen",
-    "wrong": "%gwatch perhaps",
+    "wrong": "%watching perhaps",
     "written": "%backward loss --format json -o table.json -q",
-    "watch": "%gwatch on",
+    "watch": "%watching on",
     "static": STATIC,
     "run": "%backward cost --run",
     "steady": "%why cost",
@@ -205,7 +206,7 @@ def test_a_cell_is_a_model_file(shown: dict[str, NotebookNode]) -> None:
         ("stdin", "error: a notebook has no standard input"),
         ("saved", "error: saved watches the model compute, and loss has been computed\n  hint  begin the cell"),
         ("blind", "error: unseen was not watched while it was computed\n  hint  run its cell again: %load_ext"),
-        ("wrong", "error: %gwatch perhaps: expected on or off"),
+        ("wrong", "error: %watching perhaps: expected on or off"),
     ],
 )
 def test_errors_are_short_messages(shown: dict[str, NotebookNode], name: str, expected: str) -> None:
@@ -260,3 +261,9 @@ def test_magics_have_a_help(shown: dict[str, NotebookNode]) -> None:
 def test_no_magic_of_the_shell_is_replaced_and_unloading_takes_all_away(shown: dict[str, NotebookNode]) -> None:
     assert bundle(shown["taken"])["text/plain"] == "[]"
     assert bundle(shown["alike"])["text/plain"] == "True"
+
+
+def test_verbs_of_the_debugger_and_commands_share_no_name() -> None:
+    names = [magic_of(c) for c in COMMANDS] + [CELL, WATCH]
+    assert len(set(names)) == len(names)
+    assert {f"g{verb}" for verb in VERBS}.isdisjoint(names)
