@@ -171,16 +171,15 @@ class Case(ABC, Generic[V, C]):
         return []
 
     def _shared(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[tuple[str, bool], ...]:
-        others = self.parameters()
-        behind = self.reasons.behind(cut) if len(others) > 1 else set()
+        others = [o for o in self.parameters() if o.held is not subject.held]
+        reached, cuts = self.reasons.reached, self.reasons.cuts
+        behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
         found = []
         for other in others:
-            if other.held is subject.held or other.value not in behind:
-                continue
-            theirs = self.reasons.cuts.get(other.value)
+            theirs = cuts.get(other.value)
             if theirs is not None and theirs.verdict is cut.verdict and same(theirs.value, cut.value):
                 found.append((other.name, False))
-            elif other.value in self.reasons.reached:
+            elif other.value in reached and other.value in behind:
                 found.append((other.name, True))
         return tuple(found)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autodiff.values import Value, Values, is_update, variable_of
 from ..collector import paused_gc
-from ..ir.operator import Operator
+from ..ir.operator import Operator, each
 from ..ir.variable import Parameter, Variable
 from ..ops.opdef import OpDef
 from ..source import NOWHERE, Location
@@ -55,10 +55,20 @@ class ProgramFlow(Flow[Value, Operator]):
                 written = ()
             yield op, read, written, passes, takes
 
+    def links(self) -> Iterator[tuple[Operator, Sequence[Value | None], Sequence[Value]]]:
+        if self.values.last:
+            yield from super().links()
+            return
+        for op in reversed(self.ops):
+            if op.role and is_update(op):
+                continue
+            plain = len(op.outputs) == 1 and not self._masks[op.op][2]
+            yield (op, op.inputs, op.outputs) if plain else (op, [*each(op.inputs)], [*each(op.outputs)])  # type: ignore[misc]
+
     def stop(self, value: Value) -> Cut[Value, Operator] | None:
-        v = value if isinstance(value, Variable) else variable_of(value)
+        v = value[0] if type(value) is tuple else value
         if v.stop_gradient:
-            if v.name in self.no_grad:
+            if self.no_grad and v.name in self.no_grad:
                 return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
             op = v.op
             if op is not None and op.type == "share_data":
@@ -66,13 +76,13 @@ class ProgramFlow(Flow[Value, Operator]):
             if op is not None and not op.op.differentiable:
                 return Cut(Verdict.NON_DIFFERENTIABLE, value, op)
             return Cut(Verdict.STOP_GRADIENT, value, op)
-        if v.name in self.no_grad:
+        if self.no_grad and v.name in self.no_grad:
             return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
         return None
 
     def passes_stops_on(self, call: Operator) -> bool:
         for value in call.inputs:
-            if isinstance(value, tuple):
+            if type(value) is tuple:
                 if not all(v is None or v.stop_gradient for v in value):
                     return False
             elif value is not None and not value.stop_gradient:

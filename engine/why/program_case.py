@@ -91,8 +91,8 @@ class ProgramCase(Case[Value, Operator]):
         self.run = run
         self.ops = list(loss.block.ops)
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
-        parameters = loss.block.program.all_parameters()
-        self.held: list[Variable] = list(parameters) if chosen is None else list(chosen)
+        self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
+        self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
         self._arrays: Mapping[str, Any] | None = None
         self._slopes: Slopes[Value, Operator] | None = None
@@ -101,7 +101,7 @@ class ProgramCase(Case[Value, Operator]):
         return [self.subject(v) for v in self.held]
 
     def parameters(self) -> list[Subject[Value]]:
-        return [self.subject(v) for v in self.loss.block.program.all_parameters()]
+        return [self.subject(v) for v in self._parameters]
 
     def subject(self, v: Variable) -> Subject[Value]:
         """*v* as something that is asked about."""

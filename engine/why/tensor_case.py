@@ -95,11 +95,13 @@ class TensorCase(Case[int, Call]):
         counts: Counter[str] = Counter()
         numbers: dict[int, str] = {}
         wanted = {c.time: c for c in calls}
+        types = {c.type for c in wanted.values()}
         for call in self.journal.calls:
-            if not inside.isdisjoint(call.writes):
+            type_ = call[0]
+            if type_ in types and not inside.isdisjoint(call[2]):
                 if call.time in wanted:
-                    numbers[call.time] = f"{call.type}.{counts[call.type]}"
-                counts[call.type] += 1
+                    numbers[call.time] = f"{type_}.{counts[type_]}"
+                counts[type_] += 1
         return {id(c): numbers.get(c.time, c.type) for c in wanted.values()}
 
     # -- values ---------------------------------------------------------------------------------------------------
