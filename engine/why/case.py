@@ -160,6 +160,8 @@ class Case(ABC, Generic[V, C]):
             case Verdict.NON_DIFFERENTIABLE if cut.call is not None:
                 of = f" for {name}" if cut.at_input else ""
                 return [f"{flow.call_type(cut.call)} has no gradient{of}"]
+            case Verdict.NO_PATH if cut.call is not None:
+                return [f"what is computed from it in the block of {flow.call_type(cut.call)} does not leave it"]
             case Verdict.STOP_GRADIENT if not own:
                 return [f"{name} has stop_gradient=True"]
             case Verdict.NO_GRAD_SET if not own:
@@ -233,8 +235,7 @@ class Case(ABC, Generic[V, C]):
 
     def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
         flow = self.reasons.flow
-        onto = [] if death.use is None else self.reasons.path(death.use.onto[0])
-        later = [c for _, c in onto if c is not None]
+        death, slopes, later = self._unwrapped(death, slopes)
         stations: list[Any] = [flow.name(subject.value), *((c,) for c in death.way)]
         if death.killer is None or death.use is None:
             uses = [u for u in slopes.uses[death.value] if not u.dead]
@@ -275,6 +276,19 @@ class Case(ABC, Generic[V, C]):
             path=path,
             advice=_ADVICE.get(verdict, "") if finding else "",
         )
+
+    def _unwrapped(self, death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], Slopes[V, C], list[C]]:
+        """The innermost of deaths in blocks, seen from outside, its slopes, and the calls from there to the loss."""
+        reasons, later = self.reasons, list[C]()
+        while death.use is not None:
+            onto = [c for _, c in reasons.path(death.use.onto[0]) if c is not None]
+            inside = death.use.inside
+            if inside is None:
+                return death, slopes, [*onto, *later]
+            later = [death.use.call, *onto, *later]
+            reasons, slopes = inside.reasons, inside.slopes
+            death = replace(inside.death, way=(*death.way[:-1], *inside.death.way))
+        return death, slopes, later
 
     def _parts(self, subject: Subject[V], slopes: Slopes[V, C]) -> tuple[Part, ...]:
         uses = slopes.uses.get(subject.value, [])

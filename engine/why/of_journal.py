@@ -42,7 +42,7 @@ class JournalFlow(Flow[int, Call]):
         self.maker: dict[int, Call] = {w: c for c in self.calls for w in c.writes}
         self._halted: set[int | None] = {n for n, k in known.items() if k.tensor.stop_gradient}
 
-    def back(self) -> Iterator[Step[Call, int]]:
+    def back(self, reached: Collection[int | None] | None = None) -> Iterator[Step[Call, int]]:
         halted = self._halted
         halted.clear()
         for call in reversed(self.calls):

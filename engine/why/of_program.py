@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..autodiff.values import Value, Values, is_update, variable_of
 from ..collector import paused_gc
+from ..ir.blocks import Region, region
 from ..ir.operator import Operator, each
 from ..ir.variable import Parameter, Variable
 from ..ops.opdef import OpDef
+from ..ops.registry import by_type
 from ..source import NOWHERE, Location
 from .reasons import Cut, Flow, Reason, Reasons, Step
 from .verdicts import Verdict
 
 
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a backward pass reaches in the block of an operator.
+
+    Attributes:
+        reasons: of the block, from the results that gradients come to; in a loop, also from those of earlier rounds.
+    """
+
+    region: Region
+    reasons: ProgramReasons
+
+    def start(self, v: Variable) -> Value:
+        """What *v*, of a block around, holds when the block begins."""
+        return self.reasons.flow.values.initial(v)
+
+    def passes(self, v: Variable) -> bool:
+        """Whether gradients come to it: through the block, or past a block that need not run."""
+        if self.start(v) in self.reasons.reached:
+            return True
+        current = self.reasons.flow.values.current
+        return any(
+            c.before is v and c.end is not None and current(c.end) in self.reasons.asked for c in self.region.carried
+        )
+
+
+def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) -> Inside:
+    """What gradients of the variables *wanted*, which *op* writes, reach in its block."""
+    found = region(op)
+    targets = dict.fromkeys(c.end for c in found.carried if c.end is not None and c.result in wanted)
+    while True:
+        inner = ProgramFlow(found.block.ops, flow.no_grad, flow.no_grad_at)
+        reasons = ProgramReasons(inner, [inner.values.current(v) for v in targets])
+        inside = Inside(found, reasons)
+        more = [
+            c.end
+            for c in (found.carried if found.loops else ())
+            if c.end is not None and c.end not in targets and c.start and inside.start(c.start) in reasons.reached
+        ]
+        if not more:
+            return inside
+        targets.update(dict.fromkeys(more))
+
+
 class ProgramFlow(Flow[Value, Operator]):
     """The operators of a block before the backward part is appended.
+
+    Attributes:
+        inside: the blocks of operators that gradients come to.
 
     Args:
         ops: in order of execution.
@@ -29,9 +78,10 @@ class ProgramFlow(Flow[Value, Operator]):
         self.ops = ops
         self.values = Values(ops)
         self.no_grad = frozenset(no_grad)
+        self.inside: dict[Operator, Inside] = {}
         self._masks: dict[OpDef, tuple[list[bool], list[bool], bool]] = {}
 
-    def back(self) -> Iterator[Step[Operator, Value]]:
+    def back(self, reached: Collection[Value | None] | None = None) -> Iterator[Step[Operator, Value]]:
         values, masks = self.values, self._masks
         rewritten = values.last
         for op in reversed(self.ops):
@@ -45,6 +95,8 @@ class ProgramFlow(Flow[Value, Operator]):
             if lists:
                 read, passes = _flat(read, passes)
                 written, takes = _flat(written, takes)
+                if definition in _RUNS_A_BLOCK:
+                    passes = self._passed(op, read, passes, written, reached)
             if len(written) > 1 and any(v is None for v in written):
                 pairs = [(v, t) for v, t in zip(written, takes, strict=False) if v is not None]
                 written, takes = [v for v, _ in pairs], [t for _, t in pairs]
@@ -54,6 +106,35 @@ class ProgramFlow(Flow[Value, Operator]):
             if op.role and is_update(op):
                 written = ()
             yield op, read, written, passes, takes
+
+    def _passed(
+        self,
+        op: Operator,
+        read: Sequence[Variable | None],
+        passes: Sequence[bool],
+        written: Sequence[Variable | None],
+        reached: Collection[Value | None] | None,
+    ) -> list[bool]:
+        """Which reads of an operator with a block get a gradient through it."""
+        inside = self.inside.get(op)
+        if inside is None and reached is not None:
+            wanted = {v for v in written if v is not None and self.values.written(op, v) in reached}
+            if wanted:
+                inside = self.inside[op] = _look_inside(op, wanted, self)
+        if inside is None:
+            return list(passes)
+        return [p and v is not None and inside.passes(v) for v, p in zip(read, passes, strict=False)]
+
+    def refused(self, call: Operator, value: Value) -> Cut[Value, Operator]:
+        inside = self.inside.get(call)
+        if inside is None:
+            return super().refused(call, value)
+        start = inside.start(variable_of(value))
+        cut = inside.reasons.cuts.get(start)
+        if cut is not None:
+            return cut
+        last = inside.reasons.frontier(start)[0]
+        return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
 
     def links(self) -> Iterator[tuple[Operator, Sequence[Value | None], Sequence[Value]]]:
         if self.values.last:
@@ -127,10 +208,22 @@ def _flat(operands: Sequence[Any], mask: Sequence[bool]) -> tuple[list[Any], lis
     return flat, flags
 
 
+_RUNS_A_BLOCK = frozenset(map(by_type, ("conditional_block", "while")))
+
+
 class ProgramReasons(Reasons[Value, Operator]):
     """Verdicts on the variables of a program; made by :func:`explain`."""
 
     flow: ProgramFlow
+
+    def path(self, value: Value) -> list[tuple[Value, Operator | None]]:
+        """As for any flow; through a block, the operators in it come before the one that holds it."""
+        found: list[tuple[Value, Operator | None]] = []
+        for v, call in super().path(value):
+            inside = self.flow.inside.get(call) if call is not None else None
+            inner = inside.reasons.path(inside.start(variable_of(v))) if inside is not None else []
+            found += [(v, call)] if len(inner) < 2 else [(v, inner[0][1]), *inner[1:-1], (inner[-1][0], call)]
+        return found
 
     def value(self, v: Variable) -> Value:
         """What *v* holds before the program runs if it holds something then, else what it holds at the end."""

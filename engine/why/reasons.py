@@ -7,7 +7,7 @@ backward sweep goes. Where the second walk ends although the first goes on, ther
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -51,8 +51,12 @@ class Flow(ABC, Generic[V, C]):
     """Calls in the order of execution, and what is known of their values."""
 
     @abstractmethod
-    def back(self) -> Iterator[Step[C, V]]:
-        """The calls, the last one first."""
+    def back(self, reached: Collection[V | None] | None = None) -> Iterator[Step[C, V]]:
+        """The calls, the last one first.
+
+        Args:
+            reached: while the calls are walked over for the first time, the values that gradients come to so far.
+        """
 
     def links(self) -> Iterator[tuple[C, Sequence[V | None], Sequence[V]]]:
         """The calls, the last one first, with what they read and write alone."""
@@ -62,6 +66,10 @@ class Flow(ABC, Generic[V, C]):
     @abstractmethod
     def stop(self, value: V) -> Cut[V, C] | None:
         """Why no gradient flows into *value* although one arrives, or None."""
+
+    def refused(self, call: C, value: V) -> Cut[V, C]:
+        """Why *call*, which gradients come to, gives none to *value*."""
+        return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
 
     @abstractmethod
     def passes_stops_on(self, call: C) -> bool:
@@ -166,7 +174,7 @@ class Reasons(Generic[V, C]):
         # The one loop that every answer waits for: an operator takes about a microsecond.
         depends, reached, cuts, via = self.depends, self.reached, self.cuts, self.via
         stop, passes_stops_on, used = self.flow.stop, self.flow.passes_stops_on, self.used
-        for call, read, written, passes, takes in self.flow.back():
+        for call, read, written, passes, takes in self.flow.back(reached):
             if depends.isdisjoint(written):
                 used.update(read)
                 continue
@@ -207,7 +215,7 @@ class Reasons(Generic[V, C]):
                         cuts.pop(value, None)  # type: ignore[arg-type]
                 elif value not in cuts:
                     assert value is not None
-                    cuts[value] = cut or Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
+                    cuts[value] = cut or self.flow.refused(call, value)
                     via[value] = step
 
     def _through(self, written: Sequence[V], takes: Sequence[bool]) -> V:
