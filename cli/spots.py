@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -181,10 +182,12 @@ def of_tape(graph: TapeGraph, journal: Any, python: Mapping[str, str]) -> Spots:
         inputs, outputs = tuple(operands(graph.reads[node.id])), tuple(operands(graph.writes[node.id]))
         found.append(_spot(node, by_id, partner, location, inputs, outputs))
     behind = {n.key for n in graph.nodes.values()}
+    counts = Counter(s.type for s in found)  # those that the tape holds are counted first
     for call in journal.calls if journal is not None else ():
         if call.key not in behind:
             part = "not recorded" if call.key is None else "beside the loss"
-            found.append(Spot(call.type, call.type, part, "", "", call.loc, (), ()))
+            found.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
+            counts[call.type] += 1
     return Spots(found, python)
 
 

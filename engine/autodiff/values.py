@@ -122,8 +122,8 @@ def _overwritten(ops: Iterable[Operator]) -> list[Variable]:
         has_lists = lists.get(op.op)
         if has_lists is None:
             has_lists = lists[op.op] = any(s.many for s in (*op.op.inputs, *op.op.outputs))
-        read, written = (each(op.inputs), list(each(op.outputs))) if has_lists else (op.inputs, op.outputs)
-        seen.update(read)
+        written: Sequence[Any] = list(each(op.outputs)) if has_lists else op.outputs
+        seen.update(each(op.inputs) if has_lists else op.inputs)
         if len(written) == 1 and written[0] not in seen:
             seen.add(written[0])
             continue

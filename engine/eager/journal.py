@@ -96,7 +96,7 @@ class Journal:
         events: by the number of the value.
         entered: by the number of the value, where a tensor that an operator read was made from plain values.
         listings: the optimizers that were made.
-        forgotten: whether calls were dropped for :data:`LIMIT`.
+        forgotten: how many calls were dropped for :data:`LIMIT`.
 
     Args:
         spared: lines (file and number) at which nothing cuts gradients off: detach gives a copy, ``no_grad`` and
@@ -111,7 +111,7 @@ class Journal:
         self.events: dict[int, list[Event]] = {}
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
-        self.forgotten = False
+        self.forgotten = 0
         self._silent = 0
         self._time = 0
         self._places: dict[tuple[int, int], int] = {}
@@ -242,7 +242,7 @@ class Journal:
         if len(self.calls) >= 2 * self._limit:
             del self.calls[: self._limit]
             self._forget_before(self.calls[0].time)
-            self.forgotten = True
+            self.forgotten += self._limit
 
     def _forget_before(self, time: int) -> None:
         """Let go of what is known about values that were met before *time* and are no more."""

@@ -291,7 +291,7 @@ class Case(ABC, Generic[V, C]):
         return death, slopes, later
 
     def _parts(self, subject: Subject[V], slopes: Slopes[V, C]) -> tuple[Part, ...]:
-        uses = slopes.uses.get(subject.value, [])
+        uses = [p for u in slopes.uses.get(subject.value, []) for p in (u.parts or (u,))]
         names = self.call_names([u.call for u in uses])
         total = slopes.sums.get(subject.value)
         flow = self.reasons.flow

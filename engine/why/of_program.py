@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..autodiff.values import Value, Values, is_update, variable_of
+from ..autodiff.values import Value, Values, asked, is_update, variable_of
 from ..collector import paused_gc
 from ..ir.blocks import Region, region
 from ..ir.operator import Operator, each
@@ -147,7 +147,7 @@ class ProgramFlow(Flow[Value, Operator]):
             yield (op, op.inputs, op.outputs) if plain else (op, [*each(op.inputs)], [*each(op.outputs)])  # type: ignore[misc]
 
     def stop(self, value: Value) -> Cut[Value, Operator] | None:
-        v = value[0] if type(value) is tuple else value
+        v: Any = value[0] if type(value) is tuple else value
         if v.stop_gradient:
             if self.no_grad and v.name in self.no_grad:
                 return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
@@ -162,7 +162,8 @@ class ProgramFlow(Flow[Value, Operator]):
         return None
 
     def passes_stops_on(self, call: Operator) -> bool:
-        for value in call.inputs:
+        inputs: Sequence[Any] = call.inputs
+        for value in inputs:
             if type(value) is tuple:
                 if not all(v is None or v.stop_gradient for v in value):
                     return False
@@ -226,9 +227,8 @@ class ProgramReasons(Reasons[Value, Operator]):
         return found
 
     def value(self, v: Variable) -> Value:
-        """What *v* holds before the program runs if it holds something then, else what it holds at the end."""
-        values = self.flow.values
-        return values.initial(v) if v.persistable or v.is_data else values.current(v)
+        """What *v* stands for where someone asks for its gradient."""
+        return asked(self.flow.values, v)
 
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""

@@ -199,7 +199,7 @@ class Reasons(Generic[V, C]):
                     for value in read:
                         if value not in depends:
                             depends.add(value)
-                            cuts[value] = asks and stop(value) or inherited  # type: ignore[index, arg-type]
+                            cuts[value] = (asks and stop(value)) or inherited  # type: ignore[index, arg-type]
                             via[value] = step  # type: ignore[index]
                     continue
             depends.update(read)

@@ -33,6 +33,7 @@ class Use(Generic[V, C]):
         dead: whether it is zero, or rounding errors.
         array: the part itself, for values that were asked for.
         inside: of a call that runs a block: the reasons and slopes of the block, and what made the part zero there.
+        parts: of a call that runs a block, for values that were asked for: the uses in the block, one for each call.
     """
 
     call: C
@@ -45,6 +46,7 @@ class Use(Generic[V, C]):
     dead: bool
     array: Any = None
     inside: Blame[V, C] | None = None
+    parts: tuple[Use[V, C], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Visit(Generic[V, C]):
         wanted: by *reads*, whether one was wanted.
         inside: gives the forward arrays that the rule reads, inputs and outputs by slot.
         blame: of a call that runs a block: gives by position what made a gradient zero, and where in the block.
+        parts: likewise, gives the uses in the block.
     """
 
     call: C
@@ -70,6 +73,7 @@ class Visit(Generic[V, C]):
     wanted: Sequence[bool]
     inside: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
     blame: Callable[[int], tuple[Killer, Blame[V, C] | None]] | None = None
+    parts: Callable[[int], tuple[Use[V, C], ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +138,12 @@ class Slopes(Generic[V, C]):
                 scene = now.inside() if scene is None else scene
                 slots = tuple(now.slots)
                 cause = killer(Scene(now.type, now.attrs, *scene, slots[i], slots, strongest, g is not None))
-            norm = None if g is None else float(np.sqrt(np.square(dense(g).astype(np.float64)).sum()))
+            norm = None if g is None else norm_of(g)
             kept = dense(g).copy() if g is not None and v in self.keep else None
             dead = not alive or cause is not None
-            use = Use(now.call, now.type, tuple(now.arriving), i, largest, norm, cause, dead, kept, inside)
+            parts = () if now.parts is None or v not in self.keep else now.parts(i)
+            onto = tuple(now.arriving)
+            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, kept, inside, parts)
             self.uses.setdefault(v, []).append(use)
             if g is not None:
                 before = self.sums.get(v)
@@ -186,6 +192,11 @@ class Slopes(Generic[V, C]):
 
 _WAY = 64
 """Calls that are remembered of the way to the place where a gradient becomes zero."""
+
+
+def norm_of(g: Any) -> float:
+    """The root of the sum of squares."""
+    return float(np.sqrt(np.square(dense(g).astype(np.float64)).sum()))
 
 
 def dense(g: Any) -> np.ndarray[Any, Any]:

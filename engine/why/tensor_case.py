@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -90,18 +89,26 @@ class TensorCase(Case[int, Call]):
         return self.loss_name
 
     def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
-        """Names count the calls that the loss depends on; calls of other steps have no number."""
-        inside = self.reasons.depends
-        counts: Counter[str] = Counter()
-        numbers: dict[int, str] = {}
+        """Names count first the calls that gradients come to, as pictures of the tape do, then all the others."""
+        reached = self.reasons.reached
         wanted = {c.time: c for c in calls}
         types = {c.type for c in wanted.values()}
+        counts = dict.fromkeys(types, 0)
+        numbers: dict[int, str] = {}
+        others: list[Call] = []
         for call in self.journal.calls:
             type_ = call[0]
-            if type_ in types and not inside.isdisjoint(call[2]):
+            if type_ in types:
+                if call[6] is None or reached.isdisjoint(call[2]):
+                    others.append(call)
+                    continue
                 if call.time in wanted:
                     numbers[call.time] = f"{type_}.{counts[type_]}"
                 counts[type_] += 1
+        for call in others if len(numbers) < len(wanted) else ():
+            if call.time in wanted:
+                numbers[call.time] = f"{call.type}.{counts[call.type]}"
+            counts[call.type] += 1
         return {id(c): numbers.get(c.time, c.type) for c in wanted.values()}
 
     # -- values ---------------------------------------------------------------------------------------------------
@@ -126,6 +133,15 @@ class TensorCase(Case[int, Call]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
+        found = self._beside(subject, answer)
+        if not self.journal.forgotten or found.verdict is Verdict.OK:
+            return found
+        said = (
+            f"the first {self.journal.forgotten} operators of the program were forgotten, so this may not be the cause"
+        )
+        return replace(found, said=(*found.said, said))
+
+    def _beside(self, subject: Subject[int], answer: Answer) -> Answer:
         t: Tensor = subject.held
         if answer.verdict is Verdict.DETACHED:
             return self._round(subject, answer)

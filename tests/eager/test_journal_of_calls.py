@@ -202,6 +202,20 @@ def test_tensors_are_let_go_of() -> None:
         assert gone() is None
 
 
+def test_what_was_forgotten_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradtool.engine.eager.journal.LIMIT", 10)
+    with paddle.watching() as journal:
+        w, v = (paddle.to_tensor([1.0, 2.0], stop_gradient=False) for _ in range(2))
+        h = paddle.tanh(w)
+        for _ in range(25):
+            h = paddle.tanh(h)
+        found = paddle.why(h.sum(), [v, w])
+    assert len(journal.calls) < 20
+    assert journal.forgotten == 10
+    assert found[0].said[-1].startswith("the first 10 operators of the program were forgotten")
+    assert found[1].said[-1:] == found[0].said[-1:]
+
+
 def test_asking_outside_of_it() -> None:
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     with pytest.raises(UsageError, match="nothing was noted"):
