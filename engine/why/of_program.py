@@ -8,7 +8,7 @@ from typing import Any
 
 from ..autodiff.values import Value, Values, asked, is_update, variable_of
 from ..collector import paused_gc
-from ..ir.blocks import Region, region
+from ..ir.blocks import Region, reads, region
 from ..ir.operator import Operator, each
 from ..ir.variable import Parameter, Variable
 from ..ops.opdef import OpDef
@@ -216,6 +216,14 @@ class ProgramReasons(Reasons[Value, Operator]):
     """Verdicts on the variables of a program; made by :func:`explain`."""
 
     flow: ProgramFlow
+    _by_layers: dict[Variable, Operator] | None = None
+
+    def _read_by_layers(self) -> dict[Variable, Operator]:
+        """What the blocks of layers read whose backward the user wrote; they give gradients to their arguments alone."""
+        if self._by_layers is None:
+            layers = [op for op in self.flow.ops if op.type == "pylayer"]
+            self._by_layers = {v: op for op in layers for v in reads(op.sub_blocks[0])}
+        return self._by_layers
 
     def path(self, value: Value) -> list[tuple[Value, Operator | None]]:
         """As for any flow; through a block, the operators in it come before the one that holds it."""
@@ -232,11 +240,17 @@ class ProgramReasons(Reasons[Value, Operator]):
 
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""
+        cut: Cut[Value, Operator]
         found = self.of(self.value(v))
+        if found.verdict is Verdict.UNUSED:
+            layer = self._read_by_layers().get(v)
+            if layer is not None:
+                cut = Cut(Verdict.NON_DIFFERENTIABLE, found.value, layer, at_input=True)
+                return Reason(Verdict.NON_DIFFERENTIABLE, found.value, self.flow, cut)
         if found.cut is None:
             return found
         if v.name in self.flow.no_grad:
-            cut: Cut[Value, Operator] = Cut(Verdict.NO_GRAD_SET, found.value, v.op, at=self.flow.no_grad_at)
+            cut = Cut(Verdict.NO_GRAD_SET, found.value, v.op, at=self.flow.no_grad_at)
             return Reason(Verdict.NO_GRAD_SET, found.value, self.flow, cut)
         if isinstance(v, Parameter) and not v.trainable and v.stop_gradient:
             return Reason(Verdict.FROZEN, found.value, self.flow)
