@@ -219,7 +219,7 @@ class ProgramReasons(Reasons[Value, Operator]):
     _by_layers: dict[Variable, Operator] | None = None
 
     def _read_by_layers(self) -> dict[Variable, Operator]:
-        """What the blocks of layers read whose backward the user wrote; they give gradients to their arguments alone."""
+        """What blocks of layers read whose backward the user wrote; these give gradients to arguments alone."""
         if self._by_layers is None:
             layers = [op for op in self.flow.ops if op.type == "pylayer"]
             self._by_layers = {v: op for op in layers for v in reads(op.sub_blocks[0])}
