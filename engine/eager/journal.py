@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -104,7 +104,7 @@ class Journal:
         limit: how many calls are kept at least.
     """
 
-    def __init__(self, spared: Collection[tuple[str, int]] = (), limit: int = LIMIT) -> None:
+    def __init__(self, spared: Iterable[tuple[str, int]] = (), limit: int = LIMIT) -> None:
         self.spared = frozenset(spared)
         self._limit = limit
         self.calls: list[Call] = []
@@ -175,6 +175,15 @@ class Journal:
         held = [(number, reference()) for number, reference in self._held.values()]
         for _, t in sorted(((n, t) for n, t in held if isinstance(t, TensorParameter)), key=lambda pair: pair[0]):
             yield t
+
+    def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
+        """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
+        found: set[int | None] = {self.number(t) for t in targets}
+        for call in reversed(self.calls):
+            if not found.isdisjoint(call.writes):
+                found.update(call.reads)
+        found.discard(None)
+        return found
 
     # -- what is noted --------------------------------------------------------------------------------------------
 
@@ -294,6 +303,29 @@ class Journal:
         self._silent += 1
 
 
+def counted(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set[int | None]) -> Iterator[Call]:
+    """*calls* in the order in which they are numbered by type (``relu.0``, ``relu.1``, …).
+
+    Those that the tape holds behind a loss come first, as in pictures of it, then what the loss depends on all the
+    same, then the others.
+
+    Args:
+        on_tape: whether a call is one of the first.
+        depends: the numbers of the values that the loss depends on.
+    """
+    beside: list[Call] = []
+    others: list[Call] = []
+    for call in calls:
+        if on_tape(call):
+            yield call
+        elif depends.isdisjoint(call[2]):
+            others.append(call)
+        else:
+            beside.append(call)
+    yield from beside
+    yield from others
+
+
 _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Made: Journal._made,
     watch.Called: Journal._called,
@@ -323,7 +355,7 @@ current = _current.get
 
 
 @contextmanager
-def keeping(spared: Collection[tuple[str, int]] = (), journal: Journal | None = None) -> Iterator[Journal]:
+def keeping(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = None) -> Iterator[Journal]:
     """Keep a journal of this thread (or task) inside the ``with`` block; one at a time.
 
     Args:

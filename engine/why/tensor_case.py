@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..eager.journal import Call, Event, Journal
+from ..eager.journal import Call, Event, Journal, counted
 from ..eager.tensor import Keep, Tensor
 from ..source import Location
 from .answers import CUT, Answer
@@ -89,27 +89,19 @@ class TensorCase(Case[int, Call]):
         return self.loss_name
 
     def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
-        """Names count first the calls that gradients come to, as pictures of the tape do, then all the others."""
-        reached = self.reasons.reached
+        reached, depends = self.reasons.reached, self.reasons.depends
         wanted = {c.time: c for c in calls}
         types = {c.type for c in wanted.values()}
         counts = dict.fromkeys(types, 0)
-        numbers: dict[int, str] = {}
-        others: list[Call] = []
-        for call in self.journal.calls:
-            type_ = call[0]
-            if type_ in types:
-                if call[6] is None or reached.isdisjoint(call[2]):
-                    others.append(call)
-                    continue
-                if call.time in wanted:
-                    numbers[call.time] = f"{type_}.{counts[type_]}"
-                counts[type_] += 1
-        for call in others if len(numbers) < len(wanted) else ():
+        found: dict[int, str] = {}
+        asked = (c for c in self.journal.calls if c[0] in types)
+        for call in counted(asked, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends):
             if call.time in wanted:
-                numbers[call.time] = f"{call.type}.{counts[call.type]}"
+                found[id(wanted[call.time])] = f"{call.type}.{counts[call.type]}"
+                if len(found) == len(wanted):
+                    break
             counts[call.type] += 1
-        return {id(c): numbers.get(c.time, c.type) for c in wanted.values()}
+        return {id(c): found.get(id(c), c.type) for c in wanted.values()}
 
     # -- values ---------------------------------------------------------------------------------------------------
 
