@@ -202,9 +202,8 @@ def test_tensors_are_let_go_of() -> None:
         assert gone() is None
 
 
-def test_what_was_forgotten_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradtool.engine.eager.journal.LIMIT", 10)
-    with paddle.watching() as journal:
+def test_what_was_forgotten_is_told() -> None:
+    with keeping(journal=Journal(limit=10)) as journal:
         w, v = (paddle.to_tensor([1.0, 2.0], stop_gradient=False) for _ in range(2))
         h = paddle.tanh(w)
         for _ in range(25):
