@@ -24,44 +24,42 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
     except click.UsageError as error:
         if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
             error.show()
-        else:
-            _say([error.format_message(), f"  hint  {error.ctx.command_path} --help"])
-        return error.exit_code
-    except click.ClickException as error:
-        _say([error.format_message()])
-        return error.exit_code
-    except errors.StdoutError as error:
+            return error.exit_code
+        said, code = told(error, arguments)
+    except (errors.StdoutError, errors.ReaderGone) as error:
         _forget_stdout()
-        _say(error.lines())
-        return error.code
-    except errors.CommandError as error:
-        _say(error.lines())
-        return error.code
-    except (click.Abort, KeyboardInterrupt):
-        _say(["interrupted"])
-        return errors.INTERRUPTED
-    except errors.ReaderGone:
-        _forget_stdout()  # whoever read the output has seen enough
-        return errors.PIPE_CLOSED
-    except Exception as error:
-        return _other(error, arguments)
+        if isinstance(error, errors.ReaderGone):
+            return errors.PIPE_CLOSED  # whoever read the output has seen enough
+        said, code = told(error, arguments)
+    except (Exception, KeyboardInterrupt) as error:
+        said, code = told(error, arguments)
+    _say(said)
+    return code
 
 
-def _other(error: Exception, arguments: Sequence[str]) -> int:
+def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
+    """What is said about *error*, line by line, and the exit code that it stands for."""
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx is not None else "gradtool"
+        return [error.format_message(), f"  hint  {path} --help"], error.exit_code
+    if isinstance(error, click.ClickException):
+        return [error.format_message()], error.exit_code
+    if isinstance(error, errors.CommandError):
+        return error.lines(), error.code
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
+        return ["interrupted"], errors.INTERRUPTED
     from gradtool.engine.errors import GradtoolError
 
     if isinstance(error, GradtoolError):
-        _say(str(error).split("\n"))
-        return errors.ENGINE
+        return str(error).split("\n"), errors.ENGINE
     lines = [f"gradtool itself failed: {type(error).__name__}: {error}"]
     if _wants_details(arguments):
         import traceback
 
-        lines += traceback.format_exc().rstrip().split("\n")
+        lines += "".join(traceback.format_exception(error)).rstrip().split("\n")
     else:
         lines.append("  hint  this is a bug of gradtool, not of your model; -v shows where it happened")
-    _say(lines)
-    return errors.BUG
+    return lines, errors.BUG
 
 
 def _forget_stdout() -> None:

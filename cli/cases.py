@@ -104,7 +104,11 @@ def _tensors(model: EagerModel, names: Sequence[str], options: dict[str, Any], o
     constants = select.select("--no-grad", options["no_grad"], out)
     known = [Named(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
     known += [Named(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
-    assert model.journal is not None
+    if model.journal is None:
+        raise CommandError(
+            f"{model.name} was not watched while it was computed",
+            "run its cell again: %load_ext gradtool, or %watching on, comes before",
+        )
     return TensorCase(model.journal, model.loss, model.loss_name, known, constants, chosen)
 
 

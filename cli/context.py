@@ -10,8 +10,9 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -93,6 +94,37 @@ def run_options(command: F) -> F:
     )(command)
 
 
+class Taker(Protocol):
+    """Takes what a command would print, where that is not a terminal's or a pipe's: in a notebook."""
+
+    def note(self, text: str) -> None: ...
+
+    def report(self, report: views.Report, form: str, ascii: bool) -> None:
+        """A report, as ``text`` or as ``markdown``."""
+        ...
+
+    def text(self, text: str, form: str) -> None:
+        """A finished text; *form* as ``--format`` names it."""
+        ...
+
+    def picture(self, picture: Content, form: str, text: Content) -> None:
+        """A picture, and what it shows in plain text."""
+        ...
+
+
+_taker: ContextVar[Taker | None] = ContextVar("gradtool_taker", default=None)
+
+
+@contextmanager
+def taken_by(taker: Taker) -> Iterator[None]:
+    """Hand what commands print inside to *taker*; what they write to files is written."""
+    token = _taker.set(taker)
+    try:
+        yield
+    finally:
+        _taker.reset(token)
+
+
 @dataclass
 class Output:
     """Where a command's results and notes go; made from the options of :func:`output_options`."""
@@ -118,11 +150,25 @@ class Output:
 
     def note(self, text: str) -> None:
         """Something worth knowing that is not the result; on stderr."""
-        if not self.quiet:
+        if self.quiet:
+            return
+        taker = _taker.get()
+        if taker is not None:
+            taker.note(encodable(text, None, self.ascii))
+        else:
             print(encodable(text, sys.stderr.encoding, self.ascii), file=sys.stderr)
+
+    @property
+    def taker(self) -> Taker | None:
+        """Whoever takes what would go to stdout, if someone does."""
+        return _taker.get() if self.file in (None, "-") else None
 
     def emit(self, report: views.Report, also: Mapping[str, Content] | None = None) -> None:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
+        if self.taker is not None and self.format in ("text", "markdown"):
+            write_all(also or {})
+            self.taker.report(report, self.format, self.ascii)
+            return
         if self.ascii or (self.file in (None, "-") and not _utf8(sys.stdout.encoding)):
             report = views.in_ascii(report)
         if self._on_terminal():
@@ -147,6 +193,9 @@ class Output:
             write_all(files)
             return
         write_all(files)
+        if self.taker is not None:
+            self.taker.text(encodable(text, None, self.ascii), self.format)
+            return
         with _writing():
             sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
             sys.stdout.flush()

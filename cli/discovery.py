@@ -117,7 +117,8 @@ def _model(left: Loaded, request: Request) -> Model:
     if feed is None:
         runs = [given for where, given in left.fed if where is program and given]
         if runs:
-            feed, feed_from = dict(runs[-1]), f"the last Executor.run in {left.name}"
+            where = "this notebook" if left.live else left.name
+            feed, feed_from = dict(runs[-1]), f"the last Executor.run in {where}"
     stripped = strip_backward(program, [loss] if loss is not None else [])
     made = [m for m in left.made if m[0] is loss]
     startups = [left.startup, *(p for p in known if p is not program)]

@@ -22,49 +22,62 @@ WHOLE = ("html", "json", "text")
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 
 
-def draw(
-    model: Model | EagerModel, options: dict[str, Any], form: str, seed: int, command: str, out: Output
-) -> str | bytes:
-    """The picture, as text or as bytes.
+class Drawing:
+    """What is shown of a model, to be rendered in one form or several.
 
     Args:
-        form: ``dot``, ``svg``, ``png``, ``pdf``, ``html``, ``json``, ``mermaid`` or ``text``.
         command: what the picture says it was made by.
 
     Raises:
-        CommandError: a selector selects nothing, or Graphviz is needed and missing.
+        CommandError: a selector selects nothing.
     """
-    whole, locations, values = _graph(model, options, seed, out)
-    view = _shown(whole, options)
-    before = len(view.drawn())
-    how = fold.NONE if form in WHOLE and options["fold"] == fold.AUTO else options["fold"]
-    view = fold.fold(view, how, options["max_nodes"])
-    after = len(view.drawn())
-    if after < before:
-        out.note(f"{before} nodes folded into {after}; --collapse none draws them all")
-    if form in ("json", "mermaid", "text"):
-        return _text(view, form, out)
-    colouring = _coloured(view, options["color"], values)
-    scene = mirror(view, notes=colouring.notes if colouring is not None else None)
-    file = (out.file or "graph.dot").replace("\\", "/").rsplit("/", 1)[-1]
-    if options["layout"] == "dot":
-        made = _by_dot(scene, form, file, command, colouring, options["limit"], out)
-        if made is not None:
-            return made
-    if form == "html":
-        from gradtool.viz.details import details
-        from gradtool.viz.render import html
 
-        norms = {node: {"norm": value} for node, value in values.items()} if options["color"] == "norm" else {}
-        return html.render(scene, details=details(whole, locations, norms), colouring=colouring)
-    if form == "svg":
-        from gradtool.viz.render import svg
+    def __init__(
+        self, model: Model | EagerModel, options: dict[str, Any], seed: int, command: str, out: Output
+    ) -> None:
+        self._options, self._command, self._out = options, command, out
+        self._whole, self._locations, self._values = _graph(model, options, seed, out)
+        self._view = _shown(self._whole, options)
 
-        return svg.render(scene, colouring=colouring, command=command)
-    from gradtool.viz.render import dot
+    def render(self, form: str) -> str | bytes:
+        """The picture, as text or as bytes.
 
-    text = dot.render(scene, file=file, command=command, colouring=colouring)
-    return text if form == "dot" else _graphviz(text, form)
+        Args:
+            form: ``dot``, ``svg``, ``png``, ``pdf``, ``html``, ``json``, ``mermaid`` or ``text``.
+
+        Raises:
+            CommandError: Graphviz is needed and missing.
+        """
+        options, out, values = self._options, self._out, self._values
+        before = len(self._view.drawn())
+        how = fold.NONE if form in WHOLE and options["fold"] == fold.AUTO else options["fold"]
+        view = fold.fold(self._view, how, options["max_nodes"])
+        after = len(view.drawn())
+        if after < before:
+            out.note(f"{before} nodes folded into {after}; --collapse none draws them all")
+        if form in ("json", "mermaid", "text"):
+            return _text(view, form, out)
+        colouring = _coloured(view, options["color"], values)
+        scene = mirror(view, notes=colouring.notes if colouring is not None else None)
+        file = (out.file or "graph.dot").replace("\\", "/").rsplit("/", 1)[-1]
+        if options["layout"] == "dot":
+            made = _by_dot(scene, form, file, self._command, colouring, options["limit"], out)
+            if made is not None:
+                return made
+        if form == "html":
+            from gradtool.viz.details import details
+            from gradtool.viz.render import html
+
+            norms = {node: {"norm": value} for node, value in values.items()} if options["color"] == "norm" else {}
+            return html.render(scene, details=details(self._whole, self._locations, norms), colouring=colouring)
+        if form == "svg":
+            from gradtool.viz.render import svg
+
+            return svg.render(scene, colouring=colouring, command=self._command)
+        from gradtool.viz.render import dot
+
+        text = dot.render(scene, file=file, command=self._command, colouring=colouring)
+        return text if form == "dot" else _graphviz(text, form)
 
 
 def _text(view: GraphView, form: str, out: Output) -> str:

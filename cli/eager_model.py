@@ -68,6 +68,7 @@ class EagerModel:
         leaves: the leaves that its gradients end in.
         restored: whether the file ran backward over the graph itself.
         journal: what happened while the file ran, if the command asked for it.
+        live: see ``loader.Loaded``.
     """
 
     name: str
@@ -78,6 +79,7 @@ class EagerModel:
     leaves: list[Leaf]
     restored: bool
     journal: Journal | None = None
+    live: bool = False
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (hooks, PyLayers)."""
@@ -130,9 +132,8 @@ def find(left: Loaded, request: Request) -> EagerModel:
     restored = restore(nodes)
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, named, parameters)
-    return EagerModel(
-        left.name, loss, _python_name(loss, named) or loss.name, entries, nodes, leaves, restored, left.journal
-    )
+    name = _python_name(loss, named) or loss.name
+    return EagerModel(left.name, loss, name, entries, nodes, leaves, restored, left.journal, left.live)
 
 
 def _entries(result: Any) -> list[Any]:

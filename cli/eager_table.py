@@ -24,6 +24,7 @@ from .tape_selectors import TapeSelectors
 from .views import NOTHING, Report, Table, count, finite, number, shape
 
 _NOT_ASKED = "not in --params"
+_UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
 
 
 @dataclass
@@ -138,12 +139,14 @@ def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], ou
     cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
     found = [None] * len(wanted) if cut else _gradients(model, wanted, constants, out)
     arrays = {t: g.array for t, g in zip(wanted, found, strict=True) if g is not None}
-    reasons = explain(model, stopped)
+    reasons = explain(model, stopped) if model.journal is not None else None
     rows = []
     made, used, kept = _made_by(graph), _first_uses(graph), set(asked or ())
     for e in listed:
         array = arrays.get(e.tensor)
-        text = "ok" if array is not None else status(reasons.of_tensor(e.tensor))
+        text = "ok"
+        if array is None:
+            text = _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
         if array is not None and asked is not None and e.tensor not in kept:
             text = f"{_NOT_ASKED}, still computed"
         values = statistics(array) if array is not None else None

@@ -30,7 +30,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import saved_program
+from . import saved_program, sessions
 from .errors import CommandError, ModelError, unknown
 
 MODULE = "__gradtool_model__"
@@ -90,6 +90,7 @@ class Loaded:
         journal: what happened in dynamic mode, if the request asked for a journal.
         made: calls of ``append_backward`` that the file made: loss, parameter list, no-grad set, and where.
         error: what the file raised, for a post-mortem.
+        live: whether the model was there before the command and is not run again: a tensor in a notebook.
     """
 
     name: str
@@ -102,6 +103,15 @@ class Loaded:
     journal: Journal | None = None
     made: list[tuple[Variable, Any, Any, source.Location]] = field(default_factory=list)
     error: CommandError | GradtoolError | None = None
+    live: bool = False
+
+    def must_run(self, what: str) -> None:
+        """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
+        if self.live:
+            raise CommandError(
+                f"{what} watches the model compute, and {self.name} has been computed",
+                "begin the cell that computes it with %%gradtool and the command, or put it into a file",
+            )
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,12 @@ def executed(request: Request) -> Iterator[Loaded]:
         ModelError: the file is no Python, raises, or calls ``sys.exit``.
         GradtoolError: the engine refused what the file asked for.
     """
+    session = sessions.current()
+    live = session.live(request) if session is not None else None
+    if live is not None:
+        with live as left:
+            yield left
+        return
     target = _target(request)
     with contextlib.ExitStack() as stack:
         main, startup, fed = stack.enter_context(_environment(request, target))
@@ -162,7 +178,7 @@ def _environment(
     request: Request, target: _Target
 ) -> Iterator[tuple[Program, Program, list[tuple[Program, Mapping[str, Any]]]]]:
     """Everything that a model file may change, fresh inside and restored afterwards."""
-    static, dtype, path, argv = state.in_static_mode(), state.default_dtype(), list(sys.path), sys.argv
+    path, argv = list(sys.path), sys.argv
     fed: list[tuple[Program, Mapping[str, Any]]] = []
     with (
         _alias.active(),
@@ -172,6 +188,7 @@ def _environment(
         source.full_stacks(request.full_stacks),
         state.watched_runs(lambda program, feed: fed.append((program, feed))),
         keeping_graphs(),
+        state.kept(),
     ):
         if request.mode == "static":
             state.enable_static()
@@ -186,8 +203,6 @@ def _environment(
         finally:
             sys.path[:] = path
             sys.argv = argv
-            state.set_default_dtype(dtype)
-            (state.enable_static if static else state.disable_static)()
 
 
 # -- the MODEL argument -----------------------------------------------------------------------------------------------
@@ -203,6 +218,10 @@ def _target(request: Request) -> _Target:
     if where == "-":
         name = request.stdin_filename
         return _Target(lambda: _compiled(sys.stdin.buffer.read(), name), name, _short(name), "", function)
+    session = sessions.current()
+    text_there = session.source(where) if session is not None else None
+    if text_there is not None:
+        return _Target(lambda: _compiled(text_there.encode(), where), where, where, "", function)
     path = Path(where)
     if path.is_dir():
         raise CommandError(f"{where} is a folder, not a model file", _python_files(path))
@@ -222,6 +241,12 @@ def _target(request: Request) -> _Target:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
     saved = saved_program.reader(path, data)
     return _Target(code, str(path.resolve()), _short(where), str(path.resolve().parent), function, saved)
+
+
+def is_model(text: str) -> bool:
+    """Whether a MODEL argument can be *text*, as far as its name says."""
+    where, session = text.partition(":")[0], sessions.current()
+    return Path(where).exists() or (session is not None and session.has(where))
 
 
 def _saved(read: Callable[[], Program], target: _Target, request: Request) -> Loaded:
@@ -351,10 +376,11 @@ def _check_arguments(name: str, function: Callable[..., Any], arguments: dict[st
 def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call the user's code; what it raises becomes a :class:`ModelError` with the user's frames.
 
-    Errors of the engine pass, with the user's line filled in. What it prints goes to stderr: stdout is for results.
+    Errors of the engine pass, with the user's line filled in. What it prints goes to stderr: stdout is for results,
+    except within a session, which shows results in its own way.
     """
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext():
             return function(*args, **kwargs)
     except (KeyboardInterrupt, CommandError):
         raise

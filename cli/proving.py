@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
-from gradtool.engine.ir.operator import each
-from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.operator import Operator, each
+from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.registry import by_type
 from gradtool.engine.why.answers import Answer
@@ -61,7 +62,8 @@ def _amend(model: Model, answer: Answer) -> None:
     if answer.verdict is Verdict.NO_GRAD_SET:
         model.made = [(loss, listed, set(), at) for loss, listed, _, at in model.made]
         return
-    v = program.global_block().vars[answer.cut or answer.tensor]
+    name = answer.cut or answer.tensor
+    v = next(block.vars[name] for block in program.blocks if name in block.vars)
     if isinstance(v, Parameter):
         v.trainable = True
     v.stop_gradient = False
@@ -72,10 +74,18 @@ def _amend(model: Model, answer: Answer) -> None:
     _release(program, v)
 
 
+def _in_order(block: Block) -> Iterator[Operator]:
+    """The operators of *block*; those in blocks come before the operator that holds these."""
+    for op in block.ops:
+        for inner in op.sub_blocks:
+            yield from _in_order(inner)
+        yield op
+
+
 def _release(program: Program, start: Variable) -> None:
     """Let gradients through what stopped them only because *start* did."""
     released = {start}
-    for op in program.global_block().ops:
+    for op in _in_order(program.global_block()):
         read = list(each(op.inputs))
         if op.op.differentiable and released.intersection(read) and all(v.stop_gradient or v in released for v in read):
             for v in each(op.outputs):

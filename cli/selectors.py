@@ -214,6 +214,8 @@ def layer_of(name: str) -> str:
 
 
 def same_file(made: str, asked: str) -> bool:
+    if source.called(made) == asked:
+        return True
     made, asked = made.replace("\\", "/"), asked.replace("\\", "/")
     return made == asked or made.endswith("/" + asked) or asked.endswith("/" + made)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import linecache
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gradtool.engine import names, source
+from gradtool.engine.eager.journal import Journal, counted
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.source import Location
 from gradtool.engine.view import FORWARD, OP, GraphView, NodeView
 from gradtool.viz.from_tape import TapeGraph
@@ -173,7 +176,7 @@ def of_program(program: Any, view: GraphView, python: Mapping[str, Any]) -> Spot
     return Spots(found, {n: v.name for n, v in python.items()})
 
 
-def of_tape(graph: TapeGraph, journal: Any, python: Mapping[str, str]) -> Spots:
+def of_tape(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[str, str]) -> Spots:
     """The recorded calls of a model of dynamic mode, their gradient operators, and the calls that left no record."""
     by_id = graph.view.by_id()
     nodes = [n for n in graph.view.nodes if n.kind == OP]
@@ -190,10 +193,12 @@ def of_tape(graph: TapeGraph, journal: Any, python: Mapping[str, str]) -> Spots:
         inputs, outputs = tuple(operands(graph.reads[node.id])), tuple(operands(graph.writes[node.id]))
         found.append(_spot(node, by_id, partner, location, inputs, outputs))
     behind = {n.key for n in graph.nodes.values()}
-    for call in journal.calls if journal is not None else ():
+    counts = Counter(s.type for s in found)
+    for call in counted(journal.calls, lambda c: c.key in behind, journal.behind([loss])):
         if call.key not in behind:
             part = "not recorded" if call.key is None else "beside the loss"
-            found.append(Spot(call.type, call.type, part, "", "", call.loc, (), ()))
+            found.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
+            counts[call.type] += 1
     return Spots(found, python)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any, Final
@@ -29,6 +29,7 @@ users: dict[str, bool] = {}
 frame's module up here before calling :func:`site` goes there for the whole stack."""
 
 _keep_all = False
+_calls: Callable[[str], str | None] | None = None
 _interned: dict[object, Location] = {}
 
 
@@ -129,8 +130,19 @@ def frames(location: Location) -> Iterator[tuple[str, int, str]]:
         yield _last_part(code.co_filename), line, code.co_name
 
 
+def call_files(calls: Callable[[str], str | None] | None) -> None:
+    """Let *calls* say what people call a file that is none, as a cell of a notebook; None where it knows nothing."""
+    global _calls
+    _calls = calls
+
+
+def called(path: str) -> str | None:
+    """What people call *path*, if it is a file to the interpreter alone."""
+    return None if _calls is None else _calls(path)
+
+
 def _last_part(path: str) -> str:
-    return path.replace(chr(92), "/").rsplit("/", 1)[-1]
+    return called(path) or path.replace(chr(92), "/").rsplit("/", 1)[-1]
 
 
 def short(location: Location) -> str:
@@ -159,7 +171,8 @@ def describe(location: Location) -> str | None:
 def stack(location: Location) -> Iterator[str]:
     """The frames, outermost first, each as ``File "model.py", line 3, in build`` followed by its source line."""
     for code, line in reversed(location):
-        yield f'File "{code.co_filename.removeprefix(_RECORDED)}", line {line}, in {code.co_name}'
+        file = called(code.co_filename) or code.co_filename.removeprefix(_RECORDED)
+        yield f'File "{file}", line {line}, in {code.co_name}'
         source = text(code, line)
         if source:
             yield f"    {source}"

@@ -95,17 +95,30 @@ class RandomState:
 random = RandomState()
 
 
+@contextmanager
+def kept() -> Iterator[None]:
+    """Give mode, default dtype and the stream of random numbers back as they were."""
+    static, usual, drawn = _static.get(), _default_dtype.get(), dict(vars(random))
+    try:
+        yield
+    finally:
+        _static.set(static)
+        _default_dtype.set(usual)
+        vars(random).update(drawn)
+
+
 _watcher: ContextVar[Callable[[Any, Any], None] | None] = ContextVar("gradtool_run_watcher", default=None)
 
 
 @contextmanager
 def watched_runs(watcher: Callable[[Any, Any], None]) -> Iterator[None]:
     """Call ``watcher(program, feed)`` for each ``Executor.run`` made inside."""
-    token = _watcher.set(watcher)
+    before = _watcher.get()
+    _watcher.set(watcher)
     try:
         yield
     finally:
-        _watcher.reset(token)
+        _watcher.set(before)  # no token: a notebook may leave in another context than it entered
 
 
 def note_run(program: Any, feed: Any) -> None:
@@ -121,11 +134,12 @@ _backward_watcher: ContextVar[Callable[..., None] | None] = ContextVar("gradtool
 @contextmanager
 def watched_backwards(watcher: Callable[..., None]) -> Iterator[None]:
     """Call ``watcher(loss, parameter_list, no_grad_set)`` for each ``append_backward`` made inside."""
-    token = _backward_watcher.set(watcher)
+    before = _backward_watcher.get()
+    _backward_watcher.set(watcher)
     try:
         yield
     finally:
-        _backward_watcher.reset(token)
+        _backward_watcher.set(before)  # no token: a notebook may leave in another context than it entered
 
 
 def note_backward(loss: Any, parameter_list: Any, no_grad_set: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from .ir import roles
 from .ir.operator import Operator
 from .spec import Shape
 
@@ -135,10 +136,13 @@ class GraphView:
 
 
 def op_names(ops: Iterable[Operator]) -> dict[Operator, str]:
-    """A stable name for each operator: ``mul_grad.0`` is the first one of its type."""
+    """A stable name for each operator: ``mul_grad.0`` is the first one of its type.
+
+    Those of the forward part are counted first, so they are called the same before there is a backward part.
+    """
     counts: defaultdict[str, int] = defaultdict(int)
     found = {}
-    for op in ops:
+    for op in sorted(ops, key=lambda op: not roles.is_forward(op.role)):
         found[op] = f"{op.type}.{counts[op.type]}"
         counts[op.type] += 1
     return found

@@ -288,14 +288,16 @@ def watched(by: Watcher | None = None, tensors: Watcher | None = None) -> Iterat
         by: is told of steps.
         tensors: is told what becomes of tensors.
     """
-    token, tensor_token = _watcher.set(_both(watcher(), by)), _tensor_watcher.set(_both(_tensor_watcher.get(), tensors))
+    before, tensors_before = watcher(), _tensor_watcher.get()
+    _watcher.set(_both(before, by))
+    _tensor_watcher.set(_both(tensors_before, tensors))
     _count(by is not None, tensors is not None)
     try:
         yield
     finally:
         _count(-(by is not None), -(tensors is not None))
-        _tensor_watcher.reset(tensor_token)
-        _watcher.reset(token)
+        _tensor_watcher.set(tensors_before)  # no token: a notebook may leave in another context than it entered
+        _watcher.set(before)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ def command(**options: Any) -> int:
         model = discovery.model_in(left, request)
         order, seed = options["order"], request.seed
         if isinstance(model, EagerModel):
+            left.must_run("gradcheck")
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
             names = {e.tensor: e.shown for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient}

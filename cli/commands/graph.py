@@ -63,9 +63,9 @@ def command(**options: Any) -> None:
     opened = options.pop("open_")
     if opened and out.file in (None, "-"):
         out.file = _somewhere(options["format_"] or "html")
-    form = _format(options.pop("format_"), out.file)
+    form = _format(options.pop("format_"), out)
     from .. import discovery
-    from ..drawing import draw
+    from ..drawing import Drawing
     from ..loader import Request
 
     request = Request.take(options, full_stacks=form == "html")
@@ -75,7 +75,11 @@ def command(**options: Any) -> None:
         if options[name] != _DEFAULTS[name]:
             again += [option, str(options[name])]
     with discovery.either(request) as model:
-        made = draw(model, options, form, request.seed, command_line(*again), out)
+        drawing = Drawing(model, options, request.seed, command_line(*again), out)
+        made = drawing.render(form)
+        if out.taker is not None:
+            out.taker.picture(made, form, drawing.render("text"))
+            return
     out.text(made) if isinstance(made, str) else out.binary(made)
     if opened:
         _show(str(out.file), out)
@@ -110,13 +114,14 @@ def _show(file: str, out: Output) -> None:
         out.note(f"there is no browser to open {address}")
 
 
-def _format(asked: str | None, file: str | None) -> str:
-    """The format asked for, else the one that the file's name says."""
+def _format(asked: str | None, out: Output) -> str:
+    """The format asked for, else the one that the file's name says, else DOT; SVG where someone takes pictures."""
     if asked is not None:
         return asked
+    file = out.file
     ending = (file or "").rpartition(".")[2].lower() if "." in (file or "") else ""
     if file is None or file == "-":
-        return "dot"
+        return "dot" if out.taker is None else "svg"
     form = ENDINGS.get(ending, ending)
     if form not in FORMATS:
         from ..errors import CommandError

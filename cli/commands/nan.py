@@ -83,6 +83,8 @@ def command(**options: Any) -> int:
             elif found.steps:
                 out.note(f"{left.name} ran backward itself: searched {passes(found.steps)}")
             unchecked = coverage.missing()
+            if isinstance(model, EagerModel) and model.live:
+                unchecked.append("the forward pass, which was over before the search")
             if options["order"] == 2 and model is None:
                 unchecked.append(f"gradients of gradients, since {left.name} leaves no loss behind to start from")
             story = found.story(unchecked)
@@ -101,6 +103,8 @@ def _run(model: Any, listener: Any, options: dict[str, Any], seed: int, out: Out
     if isinstance(model, EagerModel):
         if options["feed"]:
             raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
+        if model.live:
+            _refuse_bad_values(model)
         model.call(running.through_tape, model.loss, listener, options["order"])
         return
     running.through_program(
@@ -108,4 +112,23 @@ def _run(model: Any, listener: Any, options: dict[str, Any], seed: int, out: Out
         listener,
         order=options["order"],
         run=lambda fetch: run(model, fetch, options["feed"], "numpy", seed, out),
+    )
+
+
+def _refuse_bad_values(model: Any) -> None:
+    """Raise where forward values are bad already: backward would be blamed for what was born before it.
+
+    Raises:
+        CommandError: the loss, or a value that backward reads, is not finite.
+    """
+    from gradtool.engine import source
+    from gradtool.engine.eager.tape import finite
+
+    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
+    if bad is None and finite((model.loss,)):
+        return
+    where = "the loss" if bad is None else f"what {bad.op.type} keeps at {source.short(bad.loc)}"
+    raise CommandError(
+        f"{model.name} has been computed, and {where} is not finite: it was born forward, before the search",
+        "begin the cell that computes it with %%gradtool nan, or put it into a file",
     )

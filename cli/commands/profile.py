@@ -61,6 +61,8 @@ def command(**options: Any) -> None:
             model.call(profile.of_tape, model.loss, clock, options["repeats"])
             shown = {e.tensor.leaf: e.shown for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient}
             profile.add_layers(clock.story().costs, model.nodes, shown)
+            if left.live:
+                out.note(f"{model.name} has been computed: the backward pass alone is measured")
         else:
             static: Any = model
             clock = profile.Clock()

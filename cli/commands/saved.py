@@ -45,6 +45,7 @@ def command(**options: Any) -> None:
     with watch.watched(Adapter(passes)), loader.executed(request) as left, watch.unwatched():
         model = discovery.model_in(left, request)
         if isinstance(model, EagerModel):
+            left.must_run("saved")
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
             if not passes.count:

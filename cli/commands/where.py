@@ -46,13 +46,16 @@ def _spots(model: Any, options: dict[str, Any], out: Output) -> Any:
     from ..eager_model import EagerModel
 
     if isinstance(model, EagerModel):
+        from gradtool.viz import from_tape
+
         from ..eager_files import refuse_selectors
-        from ..eager_table import recorded
 
         refuse_selectors(options)
-        graph = recorded(model)
+        roots = [] if model.loss.stop_gradient else [model.loss]  # what left no record is in the journal
+        graph = from_tape.graph(roots, title=model.name, named=model.named)
+        assert model.journal is not None
         aliases = {n: _drawn(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
-        return spots.of_tape(graph, model.journal, aliases)
+        return spots.of_tape(graph, model.journal, model.loss, aliases)
     from gradtool.viz.from_program import view
 
     pairs = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -76,9 +75,10 @@ def command(**options: Any) -> int:
 
 
 def _words(words: tuple[str, ...]) -> list[str]:
-    """The variables, then the model: the last word, or the first one if only that is a file."""
-    first, last = (w.partition(":")[0] for w in (words[0], words[-1]))
-    if len(words) > 1 and not Path(last).exists() and Path(first).is_file():
+    """The variables, then the model: the last word, or the first one if only that is a model."""
+    from ..loader import is_model
+
+    if len(words) > 1 and not is_model(words[-1]) and is_model(words[0]):
         return [*words[1:], words[0]]
     return list(words)
 

@@ -12,10 +12,12 @@ and not by values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..ir import renew, roles
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
+from ..ops.opdef import OpDef
 
 Value = Variable | tuple[Variable, int]
 
@@ -113,18 +115,21 @@ def is_update(op: Operator) -> bool:
 
 
 def _overwritten(ops: Iterable[Operator]) -> list[Variable]:
-    seen: set[Variable] = set()
+    seen: set[Any] = set()
     found: dict[Variable, None] = {}
+    lists: dict[OpDef, bool] = {}
     for op in ops:
-        for value in op.inputs:
-            if isinstance(value, tuple):
-                seen.update(each(value))
-            elif value is not None:
-                seen.add(value)
-        for value in op.outputs:
-            for v in each(value) if isinstance(value, tuple) else (value,):
-                if v in seen:
-                    found[v] = None
-                elif v is not None:
-                    seen.add(v)
+        has_lists = lists.get(op.op)
+        if has_lists is None:
+            has_lists = lists[op.op] = any(s.many for s in (*op.op.inputs, *op.op.outputs))
+        written: Sequence[Any] = list(each(op.outputs)) if has_lists else op.outputs
+        seen.update(each(op.inputs) if has_lists else op.inputs)
+        if len(written) == 1 and written[0] not in seen:
+            seen.add(written[0])
+            continue
+        for v in written:
+            if v in seen and v is not None:
+                found[v] = None
+            else:
+                seen.add(v)
     return list(found)

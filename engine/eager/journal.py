@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from ..source import Location
 from ..why.verdicts import Verdict
 from .mode import grad_enabled
 from .parameter import TensorParameter
+from .tape import GradNode
 from .tensor import Leaf, Tensor
 
 LIMIT = 1 << 18
@@ -95,20 +96,22 @@ class Journal:
         events: by the number of the value.
         entered: by the number of the value, where a tensor that an operator read was made from plain values.
         listings: the optimizers that were made.
-        forgotten: whether calls were dropped for :data:`LIMIT`.
+        forgotten: how many calls were dropped for :data:`LIMIT`.
 
     Args:
         spared: lines (file and number) at which nothing cuts gradients off: detach gives a copy, ``no_grad`` and
             ``stop_gradient = True`` do nothing.
+        limit: how many calls are kept at least.
     """
 
-    def __init__(self, spared: Collection[tuple[str, int]] = ()) -> None:
+    def __init__(self, spared: Iterable[tuple[str, int]] = (), limit: int = LIMIT) -> None:
         self.spared = frozenset(spared)
+        self._limit = limit
         self.calls: list[Call] = []
         self.events: dict[int, list[Event]] = {}
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
-        self.forgotten = False
+        self.forgotten = 0
         self._silent = 0
         self._time = 0
         self._places: dict[tuple[int, int], int] = {}
@@ -159,11 +162,28 @@ class Journal:
         held[key] = found, weakref.ref(t, lambda _: held.pop(key, None))
         return found
 
+    def knows(self, t: Tensor, nodes: Iterable[GradNode]) -> bool:
+        """Whether the call that made *t* was noted, and those of the recorded *nodes* behind it are not forgotten."""
+        node = t.node
+        number = self._held.get(id(t), (None,))[0] if node is None else self._places.get((node.key, t.index))
+        if number is None or not any(number in call.writes for call in reversed(self.calls)):
+            return False
+        return not self.forgotten or {n.key for n in nodes} <= {call.key for call in self.calls}
+
     def tensors(self) -> Iterator[Tensor]:
         """The living parameters that were met, in the order in which they were."""
         held = [(number, reference()) for number, reference in self._held.values()]
         for _, t in sorted(((n, t) for n, t in held if isinstance(t, TensorParameter)), key=lambda pair: pair[0]):
             yield t
+
+    def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
+        """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
+        found: set[int | None] = {self.number(t) for t in targets}
+        for call in reversed(self.calls):
+            if not found.isdisjoint(call.writes):
+                found.update(call.reads)
+        found.discard(None)
+        return found
 
     # -- what is noted --------------------------------------------------------------------------------------------
 
@@ -228,9 +248,18 @@ class Journal:
                 self.entered.setdefault(number, t.loc)
         site, time = source.site(sys._getframe(2)), self.tick()
         self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, why, site, time))
-        if len(self.calls) >= 2 * LIMIT:
-            del self.calls[:LIMIT]
-            self.forgotten = True
+        if len(self.calls) >= 2 * self._limit:
+            del self.calls[: self._limit]
+            self._forget_before(self.calls[0].time)
+            self.forgotten += self._limit
+
+    def _forget_before(self, time: int) -> None:
+        """Let go of what is known about values that were met before *time* and are no more."""
+        living = {number for number, _ in self._held.values()}
+        living.update(self._leaves.values())
+        self._places = {place: n for place, n in self._places.items() if n >= time}
+        self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
+        self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
 
     def _event(self, kind: str, number: int, how: str, into: int | None = None) -> None:
         site = source.site(sys._getframe(2))
@@ -274,6 +303,29 @@ class Journal:
         self._silent += 1
 
 
+def counted(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set[int | None]) -> Iterator[Call]:
+    """*calls* in the order in which they are numbered by type (``relu.0``, ``relu.1``, …).
+
+    Those that the tape holds behind a loss come first, as in pictures of it, then what the loss depends on all the
+    same, then the others.
+
+    Args:
+        on_tape: whether a call is one of the first.
+        depends: the numbers of the values that the loss depends on.
+    """
+    beside: list[Call] = []
+    others: list[Call] = []
+    for call in calls:
+        if on_tape(call):
+            yield call
+        elif depends.isdisjoint(call[2]):
+            others.append(call)
+        else:
+            beside.append(call)
+    yield from beside
+    yield from others
+
+
 _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Made: Journal._made,
     watch.Called: Journal._called,
@@ -303,11 +355,12 @@ current = _current.get
 
 
 @contextmanager
-def keeping(spared: Collection[tuple[str, int]] = ()) -> Iterator[Journal]:
+def keeping(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = None) -> Iterator[Journal]:
     """Keep a journal of this thread (or task) inside the ``with`` block; one at a time.
 
     Args:
         spared: see :class:`Journal`.
+        journal: the one to go on with, instead of a new one.
 
     >>> import gradtool as paddle
     >>> from gradtool.engine.eager.journal import keeping
@@ -321,10 +374,10 @@ def keeping(spared: Collection[tuple[str, int]] = ()) -> Iterator[Journal]:
     if known is not None:
         yield known
         return
-    journal = Journal(spared)
-    token = _current.set(journal)
+    journal = Journal(spared) if journal is None else journal
+    _current.set(journal)
     try:
         with watch.watched(tensors=journal):
             yield journal
     finally:
-        _current.reset(token)
+        _current.set(None)  # no token: a notebook may leave in another context than it entered

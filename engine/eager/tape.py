@@ -243,6 +243,18 @@ def copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
 
 
+def finite(values: Iterable[Any]) -> bool:
+    """Whether all numbers in tensors, arrays and lists of them are finite; other values do not count."""
+    for value in values:
+        array = value.array if isinstance(value, Tensor) else value
+        if isinstance(array, (list, tuple)):
+            if not finite(array):
+                return False
+        elif isinstance(array, np.ndarray) and array.dtype.kind not in "biuSUO" and not np.isfinite(array).all():
+            return False
+    return True
+
+
 def restore(nodes: Iterable[GradNode]) -> bool:
     """Give nodes that were freed inside :func:`keeping_graphs` back what they retained; whether there was any."""
     found = False
@@ -252,3 +264,16 @@ def restore(nodes: Iterable[GradNode]) -> bool:
             node.aside = None
             found = True
     return found
+
+
+@contextlib.contextmanager
+def as_they_were(nodes: Iterable[GradNode]) -> Iterator[None]:
+    """Let nodes that were freed be restored inside, and free them again afterwards."""
+    freed = [(node, node.kept) for node in nodes if isinstance(node.kept, Freed)]
+    try:
+        yield
+    finally:
+        with keeping_graphs():
+            for node, where in freed:
+                if node.kept is not where:
+                    node.free(where)

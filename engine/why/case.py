@@ -160,6 +160,8 @@ class Case(ABC, Generic[V, C]):
             case Verdict.NON_DIFFERENTIABLE if cut.call is not None:
                 of = f" for {name}" if cut.at_input else ""
                 return [f"{flow.call_type(cut.call)} has no gradient{of}"]
+            case Verdict.NO_PATH if cut.call is not None:
+                return [f"what is computed from it in the block of {flow.call_type(cut.call)} does not leave it"]
             case Verdict.STOP_GRADIENT if not own:
                 return [f"{name} has stop_gradient=True"]
             case Verdict.NO_GRAD_SET if not own:
@@ -171,16 +173,15 @@ class Case(ABC, Generic[V, C]):
         return []
 
     def _shared(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[tuple[str, bool], ...]:
-        others = self.parameters()
-        behind = self.reasons.behind(cut) if len(others) > 1 else set()
+        others = [o for o in self.parameters() if o.held is not subject.held]
+        reached, cuts = self.reasons.reached, self.reasons.cuts
+        behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
         found = []
         for other in others:
-            if other.held is subject.held or other.value not in behind:
-                continue
-            theirs = self.reasons.cuts.get(other.value)
+            theirs = cuts.get(other.value)
             if theirs is not None and theirs.verdict is cut.verdict and same(theirs.value, cut.value):
                 found.append((other.name, False))
-            elif other.value in self.reasons.reached:
+            elif other.value in reached and other.value in behind:
                 found.append((other.name, True))
         return tuple(found)
 
@@ -234,8 +235,7 @@ class Case(ABC, Generic[V, C]):
 
     def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
         flow = self.reasons.flow
-        onto = [] if death.use is None else self.reasons.path(death.use.onto[0])
-        later = [c for _, c in onto if c is not None]
+        death, slopes, later = self._unwrapped(death, slopes)
         stations: list[Any] = [flow.name(subject.value), *((c,) for c in death.way)]
         if death.killer is None or death.use is None:
             uses = [u for u in slopes.uses[death.value] if not u.dead]
@@ -277,8 +277,21 @@ class Case(ABC, Generic[V, C]):
             advice=_ADVICE.get(verdict, "") if finding else "",
         )
 
+    def _unwrapped(self, death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], Slopes[V, C], list[C]]:
+        """The innermost of deaths in blocks, seen from outside, its slopes, and the calls from there to the loss."""
+        reasons, later = self.reasons, list[C]()
+        while death.use is not None:
+            onto = [c for _, c in reasons.path(death.use.onto[0]) if c is not None]
+            inside = death.use.inside
+            if inside is None:
+                return death, slopes, [*onto, *later]
+            later = [death.use.call, *onto, *later]
+            reasons, slopes = inside.reasons, inside.slopes
+            death = replace(inside.death, way=(*death.way[:-1], *inside.death.way))
+        return death, slopes, later
+
     def _parts(self, subject: Subject[V], slopes: Slopes[V, C]) -> tuple[Part, ...]:
-        uses = slopes.uses.get(subject.value, [])
+        uses = [p for u in slopes.uses.get(subject.value, []) for p in (u.parts or (u,))]
         names = self.call_names([u.call for u in uses])
         total = slopes.sums.get(subject.value)
         flow = self.reasons.flow

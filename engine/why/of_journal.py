@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..collector import paused_gc
@@ -42,32 +42,41 @@ class JournalFlow(Flow[int, Call]):
         self.maker: dict[int, Call] = {w: c for c in self.calls for w in c.writes}
         self._halted: set[int | None] = {n for n, k in known.items() if k.tensor.stop_gradient}
 
-    def back(self) -> Iterator[Step[Call, int]]:
+    def back(self, reached: Collection[int | None] | None = None) -> Iterator[Step[Call, int]]:
         halted = self._halted
         halted.clear()
         for call in reversed(self.calls):
-            if True in call.halted:
-                for v, stopped in zip(call.reads, call.halted, strict=True):
+            _, reads, writes, passes, stops, taken, _, _, _, _ = call
+            if False not in stops:
+                halted.update(reads)
+            elif True in stops:
+                for v, stopped in zip(reads, stops, strict=True):
                     if v is not None and stopped:
                         halted.add(v)
                     else:
                         halted.discard(v)
             elif halted:
-                halted.difference_update(call.reads)
-            yield call, call.reads, call.writes, call.passes, call.taken
+                halted.difference_update(reads)
+            yield call, reads, writes, passes, taken
+
+    def links(self) -> Iterator[tuple[Call, Sequence[int | None], Sequence[int]]]:
+        for call in reversed(self.calls):
+            yield call, call[1], call[2]
 
     def stop(self, value: int) -> Cut[int, Call] | None:
-        if value in self.no_grad:
-            return Cut(Verdict.NO_GRAD_SET, value, self.maker.get(value))
         made = self.maker.get(value)
-        if made is not None and made.key is not None and not made.taken[made.writes.index(value)]:
+        if self.no_grad and value in self.no_grad:
+            return Cut(Verdict.NO_GRAD_SET, value, made)
+        recorded = made is None or made.key is not None
+        if made is not None and recorded and False in made.taken and not made.taken[made.writes.index(value)]:
             return Cut(Verdict.NON_DIFFERENTIABLE, value, made)
-        if made is None or made.key is not None:
+        if recorded:
             if value not in self._halted:
                 return None
             known = self.known.get(value)
             kind = known.tensor.array.dtype.kind if known is not None else "f"
             return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, made)
+        assert made is not None
         return Cut(made.why or Verdict.STOP_GRADIENT, value, made)
 
     def passes_stops_on(self, call: Call) -> bool:

@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..autodiff.values import Value, Values, is_update, variable_of
+from ..autodiff.values import Value, Values, asked, is_update, variable_of
 from ..collector import paused_gc
-from ..ir.operator import Operator
+from ..ir.blocks import Region, reads, region
+from ..ir.operator import Operator, each
 from ..ir.variable import Parameter, Variable
 from ..ops.opdef import OpDef
+from ..ops.registry import by_type
 from ..source import NOWHERE, Location
 from .reasons import Cut, Flow, Reason, Reasons, Step
 from .verdicts import Verdict
 
 
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a backward pass reaches in the block of an operator.
+
+    Attributes:
+        reasons: of the block, from the results that gradients come to; in a loop, also from those of earlier rounds.
+    """
+
+    region: Region
+    reasons: ProgramReasons
+
+    def start(self, v: Variable) -> Value:
+        """What *v*, of a block around, holds when the block begins."""
+        return self.reasons.flow.values.initial(v)
+
+    def passes(self, v: Variable) -> bool:
+        """Whether gradients come to it: through the block, or past a block that need not run."""
+        if self.start(v) in self.reasons.reached:
+            return True
+        current = self.reasons.flow.values.current
+        return any(
+            c.before is v and c.end is not None and current(c.end) in self.reasons.asked for c in self.region.carried
+        )
+
+
+def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) -> Inside:
+    """What gradients of the variables *wanted*, which *op* writes, reach in its block."""
+    found = region(op)
+    targets = dict.fromkeys(c.end for c in found.carried if c.end is not None and c.result in wanted)
+    while True:
+        inner = ProgramFlow(found.block.ops, flow.no_grad, flow.no_grad_at)
+        reasons = ProgramReasons(inner, [inner.values.current(v) for v in targets])
+        inside = Inside(found, reasons)
+        more = [
+            c.end
+            for c in (found.carried if found.loops else ())
+            if c.end is not None and c.end not in targets and c.start and inside.start(c.start) in reasons.reached
+        ]
+        if not more:
+            return inside
+        targets.update(dict.fromkeys(more))
+
+
 class ProgramFlow(Flow[Value, Operator]):
     """The operators of a block before the backward part is appended.
+
+    Attributes:
+        inside: the blocks of operators that gradients come to.
 
     Args:
         ops: in order of execution.
@@ -29,9 +78,10 @@ class ProgramFlow(Flow[Value, Operator]):
         self.ops = ops
         self.values = Values(ops)
         self.no_grad = frozenset(no_grad)
+        self.inside: dict[Operator, Inside] = {}
         self._masks: dict[OpDef, tuple[list[bool], list[bool], bool]] = {}
 
-    def back(self) -> Iterator[Step[Operator, Value]]:
+    def back(self, reached: Collection[Value | None] | None = None) -> Iterator[Step[Operator, Value]]:
         values, masks = self.values, self._masks
         rewritten = values.last
         for op in reversed(self.ops):
@@ -45,6 +95,8 @@ class ProgramFlow(Flow[Value, Operator]):
             if lists:
                 read, passes = _flat(read, passes)
                 written, takes = _flat(written, takes)
+                if definition in _RUNS_A_BLOCK:
+                    passes = self._passed(op, read, passes, written, reached)
             if len(written) > 1 and any(v is None for v in written):
                 pairs = [(v, t) for v, t in zip(written, takes, strict=False) if v is not None]
                 written, takes = [v for v, _ in pairs], [t for _, t in pairs]
@@ -55,10 +107,49 @@ class ProgramFlow(Flow[Value, Operator]):
                 written = ()
             yield op, read, written, passes, takes
 
+    def _passed(
+        self,
+        op: Operator,
+        read: Sequence[Variable | None],
+        passes: Sequence[bool],
+        written: Sequence[Variable | None],
+        reached: Collection[Value | None] | None,
+    ) -> list[bool]:
+        """Which reads of an operator with a block get a gradient through it."""
+        inside = self.inside.get(op)
+        if inside is None and reached is not None:
+            wanted = {v for v in written if v is not None and self.values.written(op, v) in reached}
+            if wanted:
+                inside = self.inside[op] = _look_inside(op, wanted, self)
+        if inside is None:
+            return list(passes)
+        return [p and v is not None and inside.passes(v) for v, p in zip(read, passes, strict=False)]
+
+    def refused(self, call: Operator, value: Value) -> Cut[Value, Operator]:
+        inside = self.inside.get(call)
+        if inside is None:
+            return super().refused(call, value)
+        start = inside.start(variable_of(value))
+        cut = inside.reasons.cuts.get(start)
+        if cut is not None:
+            return cut
+        last = inside.reasons.frontier(start)[0]
+        return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
+
+    def links(self) -> Iterator[tuple[Operator, Sequence[Value | None], Sequence[Value]]]:
+        if self.values.last:
+            yield from super().links()
+            return
+        for op in reversed(self.ops):
+            if op.role and is_update(op):
+                continue
+            plain = len(op.outputs) == 1 and not self._masks[op.op][2]
+            yield (op, op.inputs, op.outputs) if plain else (op, [*each(op.inputs)], [*each(op.outputs)])  # type: ignore[misc]
+
     def stop(self, value: Value) -> Cut[Value, Operator] | None:
-        v = value if isinstance(value, Variable) else variable_of(value)
+        v: Any = value[0] if type(value) is tuple else value
         if v.stop_gradient:
-            if v.name in self.no_grad:
+            if self.no_grad and v.name in self.no_grad:
                 return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
             op = v.op
             if op is not None and op.type == "share_data":
@@ -66,13 +157,14 @@ class ProgramFlow(Flow[Value, Operator]):
             if op is not None and not op.op.differentiable:
                 return Cut(Verdict.NON_DIFFERENTIABLE, value, op)
             return Cut(Verdict.STOP_GRADIENT, value, op)
-        if v.name in self.no_grad:
+        if self.no_grad and v.name in self.no_grad:
             return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
         return None
 
     def passes_stops_on(self, call: Operator) -> bool:
-        for value in call.inputs:
-            if isinstance(value, tuple):
+        inputs: Sequence[Any] = call.inputs
+        for value in inputs:
+            if type(value) is tuple:
                 if not all(v is None or v.stop_gradient for v in value):
                     return False
             elif value is not None and not value.stop_gradient:
@@ -117,23 +209,48 @@ def _flat(operands: Sequence[Any], mask: Sequence[bool]) -> tuple[list[Any], lis
     return flat, flags
 
 
+_RUNS_A_BLOCK = frozenset(map(by_type, ("conditional_block", "while")))
+
+
 class ProgramReasons(Reasons[Value, Operator]):
     """Verdicts on the variables of a program; made by :func:`explain`."""
 
     flow: ProgramFlow
+    _by_layers: dict[Variable, Operator] | None = None
+
+    def _read_by_layers(self) -> dict[Variable, Operator]:
+        """What blocks of layers read whose backward the user wrote; these give gradients to arguments alone."""
+        if self._by_layers is None:
+            layers = [op for op in self.flow.ops if op.type == "pylayer"]
+            self._by_layers = {v: op for op in layers for v in reads(op.sub_blocks[0])}
+        return self._by_layers
+
+    def path(self, value: Value) -> list[tuple[Value, Operator | None]]:
+        """As for any flow; through a block, the operators in it come before the one that holds it."""
+        found: list[tuple[Value, Operator | None]] = []
+        for v, call in super().path(value):
+            inside = self.flow.inside.get(call) if call is not None else None
+            inner = inside.reasons.path(inside.start(variable_of(v))) if inside is not None else []
+            found += [(v, call)] if len(inner) < 2 else [(v, inner[0][1]), *inner[1:-1], (inner[-1][0], call)]
+        return found
 
     def value(self, v: Variable) -> Value:
-        """What *v* holds before the program runs if it holds something then, else what it holds at the end."""
-        values = self.flow.values
-        return values.initial(v) if v.persistable or v.is_data else values.current(v)
+        """What *v* stands for where someone asks for its gradient."""
+        return asked(self.flow.values, v)
 
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""
+        cut: Cut[Value, Operator]
         found = self.of(self.value(v))
+        if found.verdict is Verdict.UNUSED:
+            layer = self._read_by_layers().get(v)
+            if layer is not None:
+                cut = Cut(Verdict.NON_DIFFERENTIABLE, found.value, layer, at_input=True)
+                return Reason(Verdict.NON_DIFFERENTIABLE, found.value, self.flow, cut)
         if found.cut is None:
             return found
         if v.name in self.flow.no_grad:
-            cut: Cut[Value, Operator] = Cut(Verdict.NO_GRAD_SET, found.value, v.op, at=self.flow.no_grad_at)
+            cut = Cut(Verdict.NO_GRAD_SET, found.value, v.op, at=self.flow.no_grad_at)
             return Reason(Verdict.NO_GRAD_SET, found.value, self.flow, cut)
         if isinstance(v, Parameter) and not v.trainable and v.stop_gradient:
             return Reason(Verdict.FROZEN, found.value, self.flow)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .. import names
+from .. import names, watch
 from ..autodiff.backward import append_backward
 from ..autodiff.values import Value
 from ..ir.operator import Operator, each
-from ..ir.variable import DENSE, SELECTED_ROWS, Variable
+from ..ir.variable import Variable
 from ..source import NOWHERE, Location
 from .answers import Answer
 from .case import Case, Subject
 from .of_program import explain
-from .passes import over_program
+from .program_pass import over_program
 from .reasons import Reason
+from .runs import Recorder, Run
 from .slopes import Slopes, Use
 from .verdicts import Verdict
 
@@ -91,17 +92,17 @@ class ProgramCase(Case[Value, Operator]):
         self.run = run
         self.ops = list(loss.block.ops)
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
-        parameters = loss.block.program.all_parameters()
-        self.held: list[Variable] = list(parameters) if chosen is None else list(chosen)
+        self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
+        self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
-        self._arrays: Mapping[str, Any] | None = None
+        self._run: tuple[Run, Any] | None = None
         self._slopes: Slopes[Value, Operator] | None = None
 
     def subjects(self) -> list[Subject[Value]]:
         return [self.subject(v) for v in self.held]
 
     def parameters(self) -> list[Subject[Value]]:
-        return [self.subject(v) for v in self.loss.block.program.all_parameters()]
+        return [self.subject(v) for v in self._parameters]
 
     def subject(self, v: Variable) -> Subject[Value]:
         """*v* as something that is asked about."""
@@ -119,37 +120,36 @@ class ProgramCase(Case[Value, Operator]):
         types = {c.op for c in wanted}
         counts = dict.fromkeys(types, 0)
         found = {}
-        for op in self.ops:
-            definition = op.op
-            if definition in types:
-                if op in wanted:
-                    found[id(op)] = f"{op.type}.{counts[definition]}"
-                counts[definition] += 1
+        for block in (self.loss.block, *(b for b in self.loss.block.program.blocks if b is not self.loss.block)):
+            for op in self.ops if block is self.loss.block else block.ops:
+                definition = op.op
+                if definition in types:
+                    if op in wanted:
+                        found[id(op)] = f"{op.type}.{counts[definition]}"
+                    counts[definition] += 1
+            if len(found) == len(wanted):
+                break
         return found
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def arrays(self) -> Mapping[str, Any] | None:
-        """The values of all forward variables that the loss depends on."""
-        if self._arrays is None and self.run is not None:
-            inside = self.reasons.depends
-            values = self._reasons.flow.values
-            wanted: dict[Variable, None] = {}
-            for op in self.ops:
-                if any(values.written(op, v) in inside for v in each(op.outputs)):
-                    wanted.update(dict.fromkeys((*each(op.inputs), *each(op.outputs))))
-            fetch = [v for v in wanted if v.kind in (DENSE, SELECTED_ROWS)]
-            self._arrays = {v.name: np.asarray(a) for v, a in zip(fetch, self.run(fetch), strict=True)}
-        return self._arrays
+    def _ran(self) -> tuple[Run, Any] | None:
+        """What one run computed, and the loss."""
+        if self._run is None and self.run is not None:
+            recorder = Recorder()
+            with watch.unwatched(), watch.watched(recorder):
+                (loss,) = self.run([self.loss])
+            self._run = recorder.of(self.loss.block), np.asarray(loss)
+        return self._run
 
-    def _of_blocks(self) -> dict[Operator, list[Any]]:
-        """What the operators with blocks give in the backward part, made on a copy and run, by what they read."""
+    def _of_layers(self) -> dict[Operator, list[Any]]:
+        """What the operators give whose backward the user wrote, on a copy with a backward part, by what they read."""
         written = self._reasons.flow.values.written
         reached = self.reasons.reached
         holders = {
             i: op
             for i, op in enumerate(self.ops)
-            if op.op.holds_blocks and any(written(op, v) in reached for v in each(op.outputs))
+            if op.type == "pylayer" and any(written(op, v) in reached for v in each(op.outputs))
         }
         if not holders or self.run is None:
             return {}
@@ -167,11 +167,13 @@ class ProgramCase(Case[Value, Operator]):
         return found
 
     def slopes(self) -> Slopes[Value, Operator] | None:
-        arrays = self.arrays()
-        if arrays is None:
+        ran = self._ran()
+        if ran is None:
             return None
         if self._slopes is None:
-            self._slopes = over_program(self._reasons, arrays, self._keep, self._of_blocks())
+            run, loss = ran
+            seeds = {self._reasons.flow.values.current(self.loss): np.ones(loss.shape, loss.dtype)}
+            self._slopes = over_program(self._reasons, run, seeds, self._keep, self._of_layers())
         return self._slopes
 
     def culprit_is_trained(self, use: Use[Value, Operator], position: int) -> bool:
@@ -182,8 +184,8 @@ class ProgramCase(Case[Value, Operator]):
         return not self._slopes.is_dead(self._reasons.value(v))
 
     def loss_is_zero(self) -> bool:
-        arrays = self.arrays()
-        return arrays is not None and not np.any(arrays[self.loss.name])
+        ran = self._ran()
+        return ran is not None and not np.any(ran[1])
 
     # -- beside the graph -----------------------------------------------------------------------------------------
 

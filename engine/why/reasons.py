@@ -7,7 +7,7 @@ backward sweep goes. Where the second walk ends although the first goes on, ther
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -51,12 +51,25 @@ class Flow(ABC, Generic[V, C]):
     """Calls in the order of execution, and what is known of their values."""
 
     @abstractmethod
-    def back(self) -> Iterator[Step[C, V]]:
-        """The calls, the last one first."""
+    def back(self, reached: Collection[V | None] | None = None) -> Iterator[Step[C, V]]:
+        """The calls, the last one first.
+
+        Args:
+            reached: while the calls are walked over for the first time, the values that gradients come to so far.
+        """
+
+    def links(self) -> Iterator[tuple[C, Sequence[V | None], Sequence[V]]]:
+        """The calls, the last one first, with what they read and write alone."""
+        for call, read, written, _, _ in self.back():
+            yield call, read, written
 
     @abstractmethod
     def stop(self, value: V) -> Cut[V, C] | None:
         """Why no gradient flows into *value* although one arrives, or None."""
+
+    def refused(self, call: C, value: V) -> Cut[V, C]:
+        """Why *call*, which gradients come to, gives none to *value*."""
+        return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
 
     @abstractmethod
     def passes_stops_on(self, call: C) -> bool:
@@ -128,6 +141,7 @@ class Reason(Generic[V, C]):
 
 
 FROZEN = "frozen (trainable=False)"
+_PASSED_ON = (Verdict.STOP_GRADIENT, Verdict.NON_DIFFERENTIABLE)
 _SHORT = {Verdict.NO_GRAD_SET: "no_grad_set", Verdict.UNUSED: "unused", Verdict.NON_DIFFERENTIABLE: "no gradient"}
 
 
@@ -157,9 +171,10 @@ class Reasons(Generic[V, C]):
         self._walk()
 
     def _walk(self) -> None:
+        # The one loop that every answer waits for: an operator takes about a microsecond.
         depends, reached, cuts, via = self.depends, self.reached, self.cuts, self.via
-        stop, used = self.flow.stop, self.used
-        for call, read, written, passes, takes in self.flow.back():
+        stop, passes_stops_on, used = self.flow.stop, self.flow.passes_stops_on, self.used
+        for call, read, written, passes, takes in self.flow.back(reached):
             if depends.isdisjoint(written):
                 used.update(read)
                 continue
@@ -170,22 +185,38 @@ class Reasons(Generic[V, C]):
                 if len(written) > 1:
                     onto = self._through(written, takes)
                 if onto not in reached or len(written) == 1:
-                    self._inherit(call, read, onto)
+                    # No gradient comes to the call: what it reads and nobody has met is cut where its result is.
+                    if depends.issuperset(read):
+                        continue
+                    inherited = cuts.get(onto)
+                    asks = False
+                    if inherited is None:
+                        inherited = Cut(Verdict.NON_DIFFERENTIABLE, onto, call)
+                    elif inherited.call is call and inherited.verdict in _PASSED_ON:
+                        # An output stopped only because all inputs are: what stopped those is the reason.
+                        asks = passes_stops_on(call)
+                    step = call, onto
+                    for value in read:
+                        if value not in depends:
+                            depends.add(value)
+                            cuts[value] = (asks and stop(value)) or inherited  # type: ignore[index, arg-type]
+                            via[value] = step  # type: ignore[index]
                     continue
             depends.update(read)
+            step = call, onto
             for value, passed in zip(read, passes, strict=False):
                 if value in reached:
                     continue
                 cut = stop(value)  # type: ignore[arg-type]
                 if cut is None and passed:
                     reached.add(value)
-                    via[value] = call, onto  # type: ignore[index]
+                    via[value] = step  # type: ignore[index]
                     if cuts:
                         cuts.pop(value, None)  # type: ignore[arg-type]
                 elif value not in cuts:
                     assert value is not None
-                    cuts[value] = cut or Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
-                    via[value] = call, onto
+                    cuts[value] = cut or self.flow.refused(call, value)
+                    via[value] = step
 
     def _through(self, written: Sequence[V], takes: Sequence[bool]) -> V:
         """The result through which gradients come; if there is none, one that is cut, or that something depends on."""
@@ -198,29 +229,6 @@ class Reasons(Generic[V, C]):
                 if w in found and w not in reached:
                     return w
         return next(w for w in written if w in depends)
-
-    def _inherit(self, call: C, read: Sequence[V | None], onto: V) -> None:
-        """No gradient comes to *call*: what it reads and nobody has met is cut where its result is."""
-        depends, cuts = self.depends, self.cuts
-        new = [v for v in read if v not in depends]
-        if not new:
-            return
-        depends.update(new)
-        inherited = cuts.get(onto)
-        if inherited is None:
-            inherited = Cut(Verdict.NON_DIFFERENTIABLE, onto, call)
-            passed_on = False
-        else:
-            # An output stopped only because all inputs are: what stopped those is the reason.
-            passed_on = (
-                inherited.call is call
-                and inherited.verdict in (Verdict.STOP_GRADIENT, Verdict.NON_DIFFERENTIABLE)
-                and self.flow.passes_stops_on(call)
-            )
-        for value in new:
-            assert value is not None
-            cuts[value] = (self.flow.stop(value) or inherited) if passed_on else inherited
-            self.via[value] = call, onto
 
     def of(self, value: V) -> Reason[V, C]:
         """The verdict on *value*."""
@@ -248,8 +256,8 @@ class Reasons(Generic[V, C]):
     def behind(self, cut: Cut[V, C]) -> set[V | None]:
         """Every value that what was cut off is computed from, itself included."""
         found: set[V | None] = {cut.value}
-        for call, read, written, _, _ in self.flow.back():
-            if (call is cut.call and not cut.at_input and cut.value in set(written)) or not found.isdisjoint(written):
+        for _, read, written in self.flow.links():
+            if not found.isdisjoint(written):
                 found.update(read)
         return found
 
@@ -257,7 +265,7 @@ class Reasons(Generic[V, C]):
         """What is computed from *value* and read by nobody: where its part of the graph ends without the loss."""
         inside = {value}
         last: dict[V, None] = {value: None}
-        for _, read, written, _, _ in reversed(list(self.flow.back())):
+        for _, read, written in reversed(list(self.flow.links())):
             if not inside.isdisjoint(read):
                 inside.update(written)
                 for v in read:

@@ -12,7 +12,7 @@ from typing import Any, Generic
 
 import numpy as np
 
-from .reasons import C, V
+from .reasons import C, Reasons, V
 from .verdicts import Verdict
 from .zeros import JOINS, SELECTS, Killer, Scene, cancels, killer
 
@@ -32,6 +32,8 @@ class Use(Generic[V, C]):
         killer: why it is zero although a gradient arrives at the call; None if it is not, or none arrives.
         dead: whether it is zero, or rounding errors.
         array: the part itself, for values that were asked for.
+        inside: of a call that runs a block: the reasons and slopes of the block, and what made the part zero there.
+        parts: of a call that runs a block, for values that were asked for: the uses in the block, one for each call.
     """
 
     call: C
@@ -43,6 +45,8 @@ class Use(Generic[V, C]):
     killer: Killer | None
     dead: bool
     array: Any = None
+    inside: Blame[V, C] | None = None
+    parts: tuple[Use[V, C], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class Visit(Generic[V, C]):
         given: by *reads*, the gradient that the call gave; None where none was wanted or given.
         wanted: by *reads*, whether one was wanted.
         inside: gives the forward arrays that the rule reads, inputs and outputs by slot.
+        blame: of a call that runs a block: gives by position what made a gradient zero, and where in the block.
+        parts: likewise, gives the uses in the block.
     """
 
     call: C
@@ -66,6 +72,8 @@ class Visit(Generic[V, C]):
     given: Sequence[Any]
     wanted: Sequence[bool]
     inside: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
+    blame: Callable[[int], tuple[Killer, Blame[V, C] | None]] | None = None
+    parts: Callable[[int], tuple[Use[V, C], ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,15 @@ class Death(Generic[V, C]):
     value: V
     use: Use[V, C] | None
     way: tuple[C, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blame(Generic[V, C]):
+    """Where in the block of a call a gradient became zero."""
+
+    reasons: Reasons[V, C]
+    slopes: Slopes[V, C]
+    death: Death[V, C]
 
 
 class Slopes(Generic[V, C]):
@@ -113,16 +130,20 @@ class Slopes(Generic[V, C]):
             if v is None or not now.wanted[i]:
                 continue
             largest = None if g is None else _largest(g)
-            cause = None
-            if alive and (not largest or (cancels(now.type) and largest <= _noise(g) * strongest)):
+            cause, inside = None, None
+            if alive and now.blame is not None:
+                if not largest:
+                    cause, inside = now.blame(i)
+            elif alive and (not largest or (cancels(now.type) and largest <= _noise(g) * strongest)):
                 scene = now.inside() if scene is None else scene
                 slots = tuple(now.slots)
                 cause = killer(Scene(now.type, now.attrs, *scene, slots[i], slots, strongest, g is not None))
-            norm = None if g is None else float(np.sqrt(np.square(dense(g).astype(np.float64)).sum()))
+            norm = None if g is None else norm_of(g)
             kept = dense(g).copy() if g is not None and v in self.keep else None
-            use = Use(
-                now.call, now.type, tuple(now.arriving), i, largest, norm, cause, not alive or cause is not None, kept
-            )
+            dead = not alive or cause is not None
+            parts = () if now.parts is None or v not in self.keep else now.parts(i)
+            onto = tuple(now.arriving)
+            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, kept, inside, parts)
             self.uses.setdefault(v, []).append(use)
             if g is not None:
                 before = self.sums.get(v)
@@ -171,6 +192,11 @@ class Slopes(Generic[V, C]):
 
 _WAY = 64
 """Calls that are remembered of the way to the place where a gradient becomes zero."""
+
+
+def norm_of(g: Any) -> float:
+    """The root of the sum of squares."""
+    return float(np.sqrt(np.square(dense(g).astype(np.float64)).sum()))
 
 
 def dense(g: Any) -> np.ndarray[Any, Any]:

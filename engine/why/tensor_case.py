@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..eager.journal import Call, Event, Journal
+from ..eager.journal import Call, Event, Journal, counted
 from ..eager.tensor import Keep, Tensor
 from ..source import Location
 from .answers import CUT, Answer
@@ -90,17 +89,19 @@ class TensorCase(Case[int, Call]):
         return self.loss_name
 
     def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
-        """Names count the calls that the loss depends on; calls of other steps have no number."""
-        inside = self.reasons.depends
-        counts: Counter[str] = Counter()
-        numbers: dict[int, str] = {}
+        reached, depends = self.reasons.reached, self.reasons.depends
         wanted = {c.time: c for c in calls}
-        for call in self.journal.calls:
-            if not inside.isdisjoint(call.writes):
-                if call.time in wanted:
-                    numbers[call.time] = f"{call.type}.{counts[call.type]}"
-                counts[call.type] += 1
-        return {id(c): numbers.get(c.time, c.type) for c in wanted.values()}
+        types = {c.type for c in wanted.values()}
+        counts = dict.fromkeys(types, 0)
+        found: dict[int, str] = {}
+        asked = (c for c in self.journal.calls if c[0] in types)
+        for call in counted(asked, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends):
+            if call.time in wanted:
+                found[id(wanted[call.time])] = f"{call.type}.{counts[call.type]}"
+                if len(found) == len(wanted):
+                    break
+            counts[call.type] += 1
+        return {id(c): found.get(id(c), c.type) for c in wanted.values()}
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -124,6 +125,15 @@ class TensorCase(Case[int, Call]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
+        found = self._beside(subject, answer)
+        if not self.journal.forgotten or found.verdict is Verdict.OK:
+            return found
+        said = (
+            f"the first {self.journal.forgotten} operators of the program were forgotten, so this may not be the cause"
+        )
+        return replace(found, said=(*found.said, said))
+
+    def _beside(self, subject: Subject[int], answer: Answer) -> Answer:
         t: Tensor = subject.held
         if answer.verdict is Verdict.DETACHED:
             return self._round(subject, answer)

@@ -72,6 +72,13 @@ def killer(scene: Scene) -> Killer:
     return _KINDS.get(scene.type, _other)(scene)
 
 
+def not_run(type_: str) -> Killer:
+    """What is said of an operator whose block did not run."""
+    if type_ == "while":
+        return Killer(Verdict.PRUNED, "its loop was not entered")
+    return Killer(Verdict.PRUNED, "its condition did not hold, so this branch did not run")
+
+
 def cancels(type_: str) -> bool:
     """Whether the gradient of such an operator is a difference that can leave nothing but rounding errors."""
     return type_ in _DIFFERENCES
@@ -200,11 +207,7 @@ SELECTS = _names(
 )
 """Operators that leave elements out."""
 
-_BRANCHES = {
-    "conditional_block": Killer(Verdict.PRUNED, "its condition did not hold, so this branch did not run"),
-    "select_input": Killer(Verdict.PRUNED, "the result of another branch was taken"),
-    "while": Killer(Verdict.PRUNED, "no iteration of the loop that ran uses it"),
-}
+_BRANCHES = {"select_input": Killer(Verdict.PRUNED, "the result of another branch was taken")}
 
 
 _SATURATING = _names(

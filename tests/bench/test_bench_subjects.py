@@ -34,7 +34,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),
         (["sparse", "--rows", "20", "--batch", "4", "--steps", "1"], ["rows", "20"]),
-        (["why", "--sizes", "40", "--runs", "1"], ["operators", "40", "target:", "dynamic"]),
+        (["why", "--sizes", "40", "--runs", "1"], ["mode", "static", "dynamic", "target:"]),
         (["recompute", "--layers", "4", "--blocks", "1", "--runs", "1"], ["model", "mlp", "transformer", "dynamic"]),
     ],
 )

@@ -63,7 +63,7 @@ def test_the_stack_of_a_call(gradtool: Run, model: Write) -> None:
 def test_calls_that_the_tape_does_not_hold(gradtool: Run, model: Write) -> None:
     found = operators(gradtool("where", "line:model.py:9", model(TAPE), "--format", "json"))
     parts = {o["name"]: o["part"] for o in found}
-    assert parts["detach"] == "not recorded"
+    assert parts["detach.0"] == "not recorded"
     assert parts["reduce_mean.0"] == "forward"
 
 
@@ -81,3 +81,15 @@ def test_unknown_places(gradtool: Run, model: Write) -> None:
         done = gradtool("where", what, "model.py")
         assert (done.code, done.out) == (2, "")
         assert near in done.err
+
+
+def test_a_loss_that_left_no_record(gradtool: Run, model: Write) -> None:
+    text = "import paddle\nnet = paddle.nn.Linear(4, 1)\nwith paddle.no_grad():\n"
+    text += "    loss = net(paddle.ones([2, 4])).mean()\n"
+    found = operators(gradtool("where", "line:model.py:4", model(text), "--format", "json"))
+    assert [(o["name"], o["part"]) for o in found] == [
+        ("fill_constant.0", "not recorded"),
+        ("matmul_v2.0", "not recorded"),
+        ("elementwise_add.0", "not recorded"),
+        ("reduce_mean.0", "not recorded"),
+    ]

@@ -59,12 +59,24 @@ def test_the_answer_for_people(gradtool: Run, model: Write) -> None:
     lines = done.out.splitlines()
     assert lines[0] == "net.det.weight   grad = None   verdict: DETACHED"
     assert lines[1].strip() == (
-        "loss ← reduce_mean.0 ← elementwise_add.3 ← matmul_v2.2 ← elementwise_add.2 ──✂── "
-        "detach.0 ← elementwise_add.1 ← matmul_v2.1 ← net.det.weight"
+        "loss ← reduce_mean.0 ← elementwise_add.2 ← matmul_v2.1 ← elementwise_add.1 ──✂── "
+        "detach.0 ← elementwise_add.3 ← matmul_v2.2 ← net.det.weight"
     )
     assert lines[2] == "  model.py:13    k = self.det(h).detach()"
     assert lines[-2] == "  3 more share this cut: net.emb.weight (partly), net.emb.bias (partly), net.det.bias"
     assert lines[-1].startswith("next: gradtool where line:model.py:13 model.py")
+
+
+def test_where_knows_every_operator_of_the_answer(gradtool: Run, model: Write) -> None:
+    (found,) = answers(gradtool("why", "net.det.weight", model(DETACHED), "--format", "json", "-q"))
+    parts = {}
+    for name in (s for s in found["path"] if "." in s and not s.startswith("net.")):
+        (spot,) = json.loads(gradtool("where", name, "model.py", "--format", "json", "-q").out)["operators"]
+        parts[name] = spot["part"], spot["source"]["line"]
+    assert parts["elementwise_add.1"] == ("forward", 14)
+    assert parts["detach.0"] == ("not recorded", 13)
+    assert parts["matmul_v2.2"] == ("beside the loss", 13)
+    assert len(parts) == len(found["path"]) - 3
 
 
 def test_without_a_name_there_is_one_answer_per_cause(gradtool: Run, model: Write) -> None:
@@ -108,6 +120,21 @@ def test_parts_of_a_shared_parameter(gradtool: Run, model: Write) -> None:
     assert total == pytest.approx(sum(n * c for n, c in zip(norms, cosines, strict=True)), rel=1e-4)
 
 
+def test_parts_of_a_parameter_that_a_loop_uses(gradtool: Run, model: Write) -> None:
+    text = SHARED.replace(
+        "second = paddle.matmul(first, w)",
+        "i = paddle.zeros([1], 'int64')\n"
+        "i, second = paddle.static.nn.while_loop(lambda i, h: i < 3, lambda i, h: (i + 1, "
+        "paddle.tanh(paddle.matmul(h, w)) + paddle.matmul(h, paddle.transpose(w, [1, 0]))), [i, first])",
+    )
+    (found,) = answers(gradtool("why", "w", model(text), "--contributions", "--format", "json", "-q"))
+    parts = found["contributions"]
+    where = {c["operator"]: c["source"] for c in parts}
+    assert where == {"matmul_v2.0": "model.py:5", "matmul_v2.1": "model.py:7", "transpose2.0": "model.py:7"}
+    total = found["gradient"]["norm"]
+    assert total == pytest.approx(sum(c["norm"] * c["cosine"] for c in parts), rel=1e-4)
+
+
 def test_a_graph_alone_is_not_run(gradtool: Run, model: Write) -> None:
     done = gradtool("why", "w", model(SHARED), "--no-run", "--format", "json")
     assert answers(done)[0]["gradient"] is None
@@ -143,6 +170,80 @@ def test_options_of_backward_count(gradtool: Run, model: Write) -> None:
     (found,) = answers(gradtool("why", "w", "model.py", "--no-grad", "first,second", "--format", "json", "-q"))
     assert found["verdict"] == "no_grad_set"
     assert found["cut"] in ("matmul_v2_0.tmp_0", "matmul_v2_1.tmp_0")
+
+
+BLOCKS = """\
+import paddle
+paddle.enable_static()
+x = paddle.static.data("x", [2, 3])
+names = ["cut", "dead", "index", "aside", "fine", "other"]
+p = {n: paddle.static.create_parameter([3, 3], "float32", name=n) for n in names}
+def taken():
+    h = paddle.tanh(paddle.matmul(x, p["cut"]))
+    aside = paddle.matmul(x, p["aside"])
+    h = h.detach() + paddle.matmul(x, p["fine"])
+    h = h + paddle.nn.functional.relu(paddle.matmul(x, p["dead"]) - 100.0)
+    return h + paddle.argmax(paddle.matmul(x, p["index"]), -1, keepdim=True).astype("float32")
+def other():
+    return paddle.matmul(x, p["other"])
+h = CONTROL
+loss = paddle.mean(paddle.tanh(h))
+"""
+
+CONTROLS = {
+    "a branch": "paddle.static.nn.cond(paddle.full([], True, 'bool'), taken, other)",
+    "a loop": "paddle.static.nn.while_loop(lambda i, h: i < 2, lambda i, h: (i + 1, taken() + h), "
+    "[paddle.zeros([1], 'int64'), x])[1]",
+    "a branch in a loop": "paddle.static.nn.while_loop(lambda i, h: i < 2, lambda i, h: (i + 1, h + "
+    "paddle.static.nn.cond(i < 5, taken, other)), [paddle.zeros([1], 'int64'), x])[1]",
+}
+
+
+@pytest.mark.parametrize("control", list(CONTROLS))
+def test_the_cause_is_found_inside_a_block(gradtool: Run, model: Write, control: str) -> None:
+    model(BLOCKS.replace("CONTROL", CONTROLS[control]))
+    asked = ["cut", "aside", "fine", "dead", "index"]
+    told = {a["name"]: a for a in answers(gradtool("why", *asked, "model.py", "--format", "json", "-q"))}
+    found = {n: (a["verdict"], (a["source"] or {}).get("line")) for n, a in told.items()}
+    assert found == {
+        "cut": ("detached", 9),
+        "aside": ("no_path", 8),
+        "fine": ("ok", 5),
+        "dead": ("dead_relu", 10),
+        "index": ("non_differentiable", 11),
+    }
+    assert "inputs in [-10" in told["dead"]["explanation"][0]
+    for name in ("cut", "dead", "index"):
+        path = told[name]["path"]
+        after = path[path.index("✂") + 1]
+        (spot,) = json.loads(gradtool("where", after, "model.py", "--format", "json", "-q").out)["operators"]
+        assert spot["source"] == told[name]["source"] or name == "dead"
+
+
+def test_a_branch_that_did_not_run_and_one_that_was_not_taken(gradtool: Run, model: Write) -> None:
+    model(BLOCKS.replace("CONTROL", CONTROLS["a branch"].replace("True", "False")))
+    told = {a["name"]: a for a in answers(gradtool("why", "fine", "other", "model.py", "--format", "json", "-q"))}
+    assert (told["fine"]["verdict"], told["other"]["verdict"]) == ("pruned", "ok")
+    model(BLOCKS.replace("CONTROL", CONTROLS["a branch in a loop"].replace("i < 5", "i > 5")))
+    (found,) = answers(gradtool("why", "fine", "model.py", "--format", "json", "-q"))
+    assert found["verdict"] == "pruned"
+
+
+@pytest.mark.parametrize("control", list(CONTROLS))
+def test_a_cut_inside_a_block_is_proved(gradtool: Run, model: Write, control: str) -> None:
+    text = BLOCKS.replace("CONTROL", CONTROLS[control])
+    (cut,) = answers(gradtool("why", "cut", model(text), "--prove", "--format", "json", "-q"))
+    (whole,) = answers(gradtool("why", "cut", model(text.replace(".detach()", "")), "--format", "json", "-q"))
+    assert whole["verdict"] == "ok"
+    assert cut["proved"].startswith(f"without that cut: ‖g‖ = {whole['gradient']['norm']:.4g} ")
+
+
+def test_the_table_of_backward_names_the_line_in_the_block(gradtool: Run, model: Write) -> None:
+    model(BLOCKS.replace("CONTROL", CONTROLS["a branch"]))
+    rows = json.loads(gradtool("backward", "model.py", "--format", "json", "-q").out)["parameters"]
+    status = {r["name"]: r["status"] for r in rows}
+    assert status["cut"] == "cut: detached, model.py:9"
+    assert status["index"] == "cut: arg_max has no gradient, model.py:11"
 
 
 ERRORS = {

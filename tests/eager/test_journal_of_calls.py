@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import gc
 import weakref
 from collections.abc import Iterator
@@ -11,8 +13,9 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine import watch
-from gradtool.engine.eager.journal import current, keeping
+from gradtool.engine.eager.journal import Journal, current, keeping
 from gradtool.engine.eager.recipe import recipes
+from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.errors import UsageError
 from gradtool.engine.ops.registry import by_type
 from gradtool.engine.why.verdicts import Verdict
@@ -199,6 +202,19 @@ def test_tensors_are_let_go_of() -> None:
         assert gone() is None
 
 
+def test_what_was_forgotten_is_told() -> None:
+    with keeping(journal=Journal(limit=10)) as journal:
+        w, v = (paddle.to_tensor([1.0, 2.0], stop_gradient=False) for _ in range(2))
+        h = paddle.tanh(w)
+        for _ in range(25):
+            h = paddle.tanh(h)
+        found = paddle.why(h.sum(), [v, w])
+    assert len(journal.calls) < 20
+    assert journal.forgotten == 10
+    assert found[0].said[-1].startswith("the first 10 operators of the program were forgotten")
+    assert found[1].said[-1:] == found[0].said[-1:]
+
+
 def test_asking_outside_of_it() -> None:
     w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     with pytest.raises(UsageError, match="nothing was noted"):
@@ -218,3 +234,52 @@ def test_asking_in_python() -> None:
     assert (bias.verdict, len(bias.parts)) == (Verdict.OK, 1)
     assert bias.parts[0].cosine == pytest.approx(1.0)
     assert "verdict: DETACHED" in str(found[net.weight.name])
+
+
+def test_a_journal_goes_on() -> None:
+    with keeping() as journal:
+        w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        x = w * 2
+    y = x * 3
+    with keeping(journal=journal) as again:
+        z = x.detach()
+    assert again is journal
+    assert [c.type for c in journal.calls] == ["scale", "detach"]
+    assert journal.knows(x, [])
+    assert journal.knows(z, [])
+    assert not journal.knows(y, [])
+
+
+def test_a_long_journal_forgets_what_is_no_more() -> None:
+    with keeping(journal=Journal(limit=10)) as journal:
+        w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        w.numpy()
+        early = loss = (w * w).sum()
+        for _ in range(100):
+            paddle.to_tensor([1.0], stop_gradient=False)
+            loss = (w * w).sum()
+            loss.numpy()
+    assert journal.forgotten
+    assert 10 <= len(journal.calls) < 20
+    assert len(journal._places) < 50
+    assert len(journal.events) < 50
+    assert [e.how for e in journal.events[journal.number(w)]] == ["numpy"]
+    assert journal.knows(loss, nodes_behind([loss]))
+    assert not journal.knows(early, nodes_behind([early]))
+
+
+def test_a_graph_that_is_forgotten_in_part_is_not_known() -> None:
+    with keeping(journal=Journal(limit=10)) as journal:
+        x = paddle.to_tensor([1.0], stop_gradient=False)
+        for _ in range(25):
+            x = x * 1.5
+    assert not journal.knows(x, nodes_behind([x]))
+
+
+def test_watching_may_end_in_another_context() -> None:
+    """As in a notebook, whose cells may run as tasks of their own."""
+    stack = contextlib.ExitStack()
+    contextvars.copy_context().run(lambda: stack.enter_context(keeping()))
+    stack.close()
+    assert watch.noting == 0
+    assert current() is None

@@ -1,0 +1,1 @@
+"""gradtool in IPython and Jupyter: ``%load_ext gradtool``."""

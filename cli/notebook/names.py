@@ -1,0 +1,40 @@
+"""What the magics are called.
+
+One rule: the magic of a command has the command's name, and that of a verb of the debugger a ``g`` in front. So have
+commands whose name is a magic of IPython's own, in any version: ``%profile`` is IPython's, ``%gprofile`` ours.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from ..main import COMMANDS
+
+CELL = "gradtool"
+"""``%%gradtool``, and ``%gradtool`` for a whole command line."""
+
+WATCH = "watching"
+"""Called as ``gradtool.watching`` is; ``%gwatch`` is a verb's."""
+
+OF_IPYTHON = frozenset({"config", "debug", "profile"})
+"""Names of commands, there or to come, that IPython has taken in some version."""
+
+
+def magic_of(command: str) -> str | None:
+    """The name of a command's magic; None if there is no such command."""
+    if command not in COMMANDS:
+        return None
+    return f"g{command}" if command in OF_IPYTHON else command
+
+
+def as_magic(command: str) -> str:
+    """``gradtool why b model`` as ``%why b model``; another line as it is."""
+    words = shlex.split(command) if command.startswith("gradtool ") else []
+    magic = magic_of(words[1]) if len(words) > 1 else None
+    return command if magic is None else " ".join([f"%{magic}", *map(_quoted, words[2:])])
+
+
+def _quoted(word: str) -> str:
+    """*word* as a magic reads it back: no shell looks at its brackets."""
+    return word if re.fullmatch(r"""[^\s'"\\]+""", word) else shlex.quote(word)

@@ -1,0 +1,43 @@
+"""Models without a file: a MODEL argument may name those of a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .loader import Loaded, Request
+
+
+class Session(Protocol):
+    """What the loader asks before it looks for a file."""
+
+    def source(self, name: str) -> str | None:
+        """The source text that is run as a model file would be, or None."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Whether *name* is that of a model."""
+        ...
+
+    def live(self, request: Request) -> AbstractContextManager[Loaded] | None:
+        """The model that is there under the name that *request* gives, or None."""
+        ...
+
+
+_session: ContextVar[Session | None] = ContextVar("gradtool_session", default=None)
+
+current = _session.get
+"""The session that commands run in, or None."""
+
+
+@contextmanager
+def within(session: Session) -> Iterator[None]:
+    """Let MODEL arguments name the models of *session* inside; what models print goes to stdout there."""
+    token = _session.set(session)
+    try:
+        yield
+    finally:
+        _session.reset(token)

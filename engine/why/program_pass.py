@@ -1,0 +1,191 @@
+"""The backward pass over the values of a static program that fills :class:`~gradtool.engine.why.slopes.Slopes`.
+
+Gradients are taken from the rules, operator by operator. Where an operator runs a block, the pass goes through the
+block once for each of its runs, the last one first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..autodiff.values import Value, variable_of
+from ..ir.operator import Operator
+from ..ir.variable import Variable
+from ..kernels.backend import backend
+from ..ops import rare
+from .of_program import Inside, ProgramReasons
+from .passes import slots_of
+from .runs import Run, flat
+from .slopes import Blame, Slopes, Use, Visit, norm_of
+from .verdicts import Verdict
+from .zeros import Killer, not_run
+
+Opaque = Mapping[Operator, Sequence[Any]]
+
+
+def over_program(
+    reasons: ProgramReasons,
+    run: Run,
+    seeds: Mapping[Value, Any],
+    keep: Collection[Value] = (),
+    opaque: Opaque = MappingProxyType({}),
+) -> Slopes[Value, Operator]:
+    """One backward pass over a program that ran.
+
+    Args:
+        reasons: what the pass reaches.
+        run: what its operators read and made.
+        seeds: the gradients to start from.
+        keep: the values whose parts are wanted as arrays.
+        opaque: the gradients that operators give whose blocks cannot be gone through, by what they read.
+    """
+    slopes: Slopes[Value, Operator] = Slopes(reasons.asked, keep)
+    slopes.sums.update(seeds)
+    with np.errstate(all="ignore"):
+        _sweep(reasons, run, slopes, opaque)
+    return slopes
+
+
+def _sweep(reasons: ProgramReasons, run: Run, slopes: Slopes[Value, Operator], opaque: Opaque) -> None:
+    flow = reasons.flow
+    for op, read, written, passes, takes in flow.back():
+        arriving = {w: slopes.sums.get(w) for w, t in zip(written, takes, strict=False) if t and w in reasons.reached}
+        if not any(g is not None for g in arriving.values()):
+            continue
+        wanted = [p and v in reasons.reached and v is not None for v, p in zip(read, passes, strict=False)]
+        slots = slots_of(op.op, len(read))
+        inside = flow.inside.get(op)
+        visited = None
+        if inside is not None:
+            visited = _Visited(op, inside, run.inner.get(op, []), [variable_of(v) for v in slopes.keep])
+            given = visited.pull(reasons, arriving, opaque)
+        elif op.op.holds_blocks:
+            given = list(opaque.get(op, [None] * len(read)))
+        elif op in run.held:
+            given = _pulled(op, wanted, written, arriving, run)
+        else:
+            continue
+
+        def forward(op: Operator = op) -> tuple[dict[str, Any], dict[str, Any]]:
+            return _by_slot(op, run)
+
+        about = (None, None) if visited is None else (visited.blame, visited.parts)
+        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, given, wanted, forward, *about))
+
+
+class _Visited:
+    """An operator with a block, as the pass goes through the runs of its block.
+
+    Args:
+        keep: the variables whose parts are wanted.
+    """
+
+    def __init__(self, op: Operator, inside: Inside, runs: Sequence[Run], keep: Iterable[Variable]) -> None:
+        self.op = op
+        self.inside = inside
+        self.runs = runs
+        self.read: list[Any] = list(flat(op.inputs))
+        self.slopes: Slopes[Value, Operator] = Slopes(inside.reasons.asked, [inside.start(v) for v in keep])
+
+    def pull(self, outer: ProgramReasons, arriving: Mapping[Value, Any], opaque: Opaque) -> list[Any]:
+        """The gradients that the operator gives, by what it reads."""
+        inside, slopes = self.inside, self.slopes
+        reasons, carried = inside.reasons, inside.region.carried
+        current, written = reasons.flow.values.current, outer.flow.values.written
+        carry = [None if c.result is None else arriving.get(written(self.op, c.result)) for c in carried]
+        for run in reversed(self.runs):
+            for c, g in zip(carried, carry, strict=True):
+                if c.end is not None and g is not None:
+                    slopes.sums[current(c.end)] = g
+            _sweep(reasons, run, slopes, opaque)
+            carry = [None if c.start is None else slopes.sums.pop(inside.start(c.start), None) for c in carried]
+        begun = {c.before: g for c, g in zip(carried, carry, strict=True) if c.before is not None}
+        return [None if v is None else begun[v] if v in begun else slopes.sums.get(inside.start(v)) for v in self.read]
+
+    def blame(self, position: int) -> tuple[Killer, Blame[Value, Operator] | None]:
+        """What made the gradient of an operand zero."""
+        if not self.runs:
+            return not_run(self.op.type), None
+        death = self.slopes.death(self.inside.start(self.read[position]))
+        if death is None:
+            return Killer(Verdict.PRUNED, "what ran of its block did not use it"), None
+        killer = death.killer or Killer(Verdict.CANCELLED, "its parts cancel")
+        return killer, Blame(self.inside.reasons, self.slopes, death)
+
+    def parts(self, position: int) -> tuple[Use[Value, Operator], ...]:
+        """The uses of an operand in the block, those of all runs added up by operator."""
+        by_call: dict[Operator, list[Use[Value, Operator]]] = {}
+        for use in self.slopes.uses.get(self.inside.start(self.read[position]), ()):
+            for part in use.parts or (use,):
+                by_call.setdefault(part.call, []).append(part)
+        return tuple(map(_summed, by_call.values()))
+
+
+def _summed(uses: Sequence[Use[Value, Operator]]) -> Use[Value, Operator]:
+    arrays = [u.array for u in uses if u.array is not None]
+    if not arrays:
+        return uses[0]
+    total = sum(arrays[1:], arrays[0])
+    return replace(uses[0], array=total, norm=norm_of(total))
+
+
+def _pulled(
+    op: Operator,
+    wanted: Sequence[bool],
+    written: Sequence[Value],
+    arriving: Mapping[Value, Any],
+    run: Run,
+) -> list[Any]:
+    """The gradients of one operator, by what it reads."""
+    rule = op.op.rule
+    assert rule is not None
+    if not any(wanted):
+        return [None] * len(wanted)
+    inputs, outputs = run.held[op]
+    at = iter(written)
+    places = [
+        [None if e is None else next(at) for e in v] if isinstance(v, tuple) else None if v is None else next(at)
+        for v in op.outputs
+    ]
+
+    def arrived(value: Any, array: Any, late: bool) -> Any:
+        if value is None or array is None:
+            return None
+        g = arriving.get(value)
+        return np.zeros(array.shape, array.dtype) if g is None and not (rule.takes_none or late) else g
+
+    args: list[Any] = []
+    for kind, place, _, late in rule.reads:
+        side = inputs if kind == "in" else outputs
+        entry = side[place] if place < len(side) else None
+        if kind == "dout" and entry is not None:
+            value: Any = places[place]
+            if isinstance(entry, list):
+                entry = [arrived(w, a, late) for w, a in zip(value, entry, strict=False)]
+            else:
+                entry = arrived(value, entry, late)
+        args.append(entry)
+    flags = iter(wanted)
+    by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
+    k = backend("numpy").ops
+    groups = rare.pulled(op.op, k, args, [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt], op.attrs)
+    found = dict(zip(rule.wrt, groups, strict=True))
+    given: list[Any] = []
+    for i, flags_of in enumerate(by_slot):
+        group = found.get(i) or [None] * len(flags_of)
+        given += [g if w else None for g, w in zip(group, flags_of, strict=True)]
+    return given
+
+
+def _by_slot(op: Operator, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All that an operator read and made."""
+    inputs, outputs = run.held.get(op, ((), ()))
+    return (
+        {s.name: a for s, a in zip(op.op.inputs, inputs, strict=False) if a is not None},
+        {s.name: a for s, a in zip(op.op.outputs, outputs, strict=False) if a is not None},
+    )

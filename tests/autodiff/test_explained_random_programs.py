@@ -1,0 +1,98 @@
+"""What ``why`` says of random programs with branches and loops is what their backward part does.
+
+A gradient that is there is the one that the program computes, although ``why`` gets it from the values of a run of the
+forward part, block by block; one that is not there has a verdict; and what is told as zero is zero.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import gradtool as paddle
+from gradtool.engine.ir.default import fresh_programs
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.why.program_case import Asked, ProgramCase
+from gradtool.engine.why.verdicts import Verdict
+from tests.autodiff.random_programs import Net, Step, steps
+from tests.autodiff.test_random_blocks import backward, planned
+
+STEPS = 60
+
+
+@pytest.fixture(autouse=True)
+def static_mode() -> Iterator[None]:
+    paddle.enable_static()
+    yield
+    paddle.disable_static()
+
+
+@settings(
+    max_examples=250,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(steps(STEPS), st.lists(st.integers(0, 99), max_size=2))
+def test_answers_agree_with_the_backward_part(recipe: list[Step], cuts: list[int]) -> None:
+    agree(recipe, cuts)
+
+
+def agree(recipe: Sequence[Step], cuts: Sequence[int]) -> None:
+    """Build one program, ask about everything that it starts from, then differentiate it."""
+    with fresh_programs():
+        net = Net(recipe, blocks=True)
+        taken = {v.name for v in (*net.sources, net.loss)}
+        candidates = [v for v in net.temporaries if v.name not in taken]
+        stopped = {candidates[c % len(candidates)].name for c in cuts}
+
+        def run(fetch: Sequence[Variable]) -> Sequence[Any]:
+            return planned(net, list(fetch))
+
+        case = ProgramCase(net.loss, Asked(None, stopped), run=run, chosen=net.sources)
+        told = {v: case.answer(case.subject(v)) for v in net.sources}
+        slopes = case.slopes()
+        assert slopes is not None
+        found = backward(net, stopped, [])
+        gradients = dict(zip(found, planned(net, [*found.values()]), strict=True))
+        for v in net.sources:
+            answer = told[v]
+            mine = slopes.sums.get(case._reasons.value(v))
+            theirs = gradients.get(v.name)
+            if v.name not in gradients:
+                assert answer.verdict is not Verdict.OK, (v.name, answer.verdict)
+            elif mine is None:
+                assert not np.any(theirs), (v.name, answer.verdict)
+            else:
+                np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12, err_msg=v.name)
+                if answer.verdict is Verdict.OK:
+                    continue
+                assert answer.verdict.is_zero or answer.verdict is Verdict.PRUNED or not np.any(mine)
+
+
+def main(count: int, seed: int) -> None:
+    """Try *count* programs beginning with that seed; print the recipe of each that fails."""
+    paddle.enable_static()
+    failed = 0
+    for number in range(seed, seed + count):
+        draw = random.Random(number)
+        recipe = [tuple(draw.randrange(60) for _ in range(4)) for _ in range(draw.randint(1, STEPS))]
+        cuts = [draw.randrange(100) for _ in range(draw.randrange(3))]
+        try:
+            agree(recipe, cuts)  # type: ignore[arg-type]
+        except Exception as error:
+            failed += 1
+            print(f"seed {number}: {type(error).__name__}: {str(error).strip()[:300]}")
+    print(f"{count} programs, {failed} failed")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)

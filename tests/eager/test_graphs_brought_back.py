@@ -1,0 +1,55 @@
+"""Graphs that backward freed, brought back for a question and freed again after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import gradtool as paddle
+from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.tape import FreedGraphError, as_they_were, keeping_graphs, restore
+
+
+@pytest.fixture(autouse=True)
+def dynamic() -> Iterator[None]:
+    paddle.disable_static()
+    yield
+    paddle.enable_static()
+
+
+class Cube(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        (x,) = ctx.saved_tensor()
+        return 3 * x * x * dy
+
+
+def test_what_was_freed_is_free_afterwards_and_can_come_back_again() -> None:
+    w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    with keeping_graphs():
+        loss = (Cube.apply(w) * w).sum()
+        loss.backward()
+    nodes = nodes_behind([loss])
+    for _ in range(2):
+        with as_they_were(nodes):
+            assert restore(nodes)
+            (found,) = paddle.grad(loss, w, retain_graph=True)
+            assert found.tolist() == [4.0, 32.0]
+        with pytest.raises(FreedGraphError, match="a second time"):
+            loss.backward()
+
+
+def test_what_was_not_freed_stays() -> None:
+    w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    loss = (w * w).sum()
+    with as_they_were(nodes_behind([loss])):
+        assert not restore(nodes_behind([loss]))
+    loss.backward()
+    assert w.grad.tolist() == [2.0, 4.0]

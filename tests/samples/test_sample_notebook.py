@@ -1,0 +1,47 @@
+"""The sample notebook shows what its cells give, and can be read where no script runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from tests.notebooks import bundle, execute, notebook, outputs
+
+ROOT = Path(__file__).parents[2]
+SAVED = ROOT / "samples" / "missing_gradients.ipynb"
+
+
+@pytest.fixture
+def saved() -> NotebookNode:
+    return nbformat.read(SAVED, as_version=nbformat.NO_CONVERT)
+
+
+def test_saved_outputs_are_those_of_its_cells(saved: NotebookNode, tmp_path: Path) -> None:
+    before = outputs(saved)
+    assert outputs(execute(saved, tmp_path)) == before
+
+
+def test_it_is_valid_and_not_bound_to_a_machine(saved: NotebookNode) -> None:
+    nbformat.validate(saved)
+    assert (saved.nbformat, saved.nbformat_minor) == (4, 5)
+    text = SAVED.read_text(encoding="utf-8")
+    assert not re.search(r"/tmp|ipykernel|0x[0-9a-f]{6}", text)
+
+
+def test_every_answer_can_be_read_without_scripts(saved: NotebookNode) -> None:
+    shown = [o for c in saved.cells for o in c.get("outputs", []) if o.output_type == "execute_result"]
+    assert len(shown) == 6
+    for output in shown:
+        assert output.data["text/plain"].strip()
+        assert not re.search(r"<script|<iframe|\bon\w+=", "".join(output.data.values()))
+
+
+def test_the_readme_shows_what_a_notebook_shows(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```ipython\n(.*?)\n```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    cells = re.findall(r"^In \[\d+\]: (.*)$", text, re.MULTILINE)
+    nb = execute(notebook(cells), tmp_path)
+    assert text.partition(f"{cells[-1]}\n")[2] == bundle(nb.cells[-1])["text/plain"]
