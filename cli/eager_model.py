@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from gradtool.engine import state
 from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.recorded import leaf_tensors, leaves_behind, nodes_behind
 from gradtool.engine.eager.tape import GradNode, Place, restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
@@ -118,22 +119,39 @@ def find(left: Loaded, request: Request) -> EagerModel:
             f"{left.function}() in {left.name} returned {got}: expected a loss, or a loss and its model",
             "the model is a static program: leave out --mode eager" if static else "return the Tensor, not its value",
         )
-    named = {n: v for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
-    layers = {n: v for n, v in left.namespace.items() if isinstance(v, Layer)}
-    layers |= {_layer_name(v, layers): v for v in values if isinstance(v, Layer) and v not in layers.values()}
-    parameters = dict(_parameters(layers))
+    named, parameters = _named(left)
     if request.loss is not None:
         loss = _asked(request.loss, {**parameters, **named}, returned)
     elif returned:
         loss = _chosen({_python_name(t, named) or t.name: t for t in returned}, left, request)
     else:
         loss = _chosen(named, left, request)
+    return around(left, loss)
+
+
+def around(left: Loaded, loss: Tensor) -> EagerModel:
+    """The model whose loss is known."""
+    named, parameters = _named(left)
     nodes = nodes_behind([loss])
     restored = restore(nodes)
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, named, parameters)
     name = _python_name(loss, named) or loss.name
     return EagerModel(left.name, loss, name, entries, nodes, leaves, restored, left.journal, left.live)
+
+
+def entries_in(left: Loaded) -> list[Entry]:
+    """The tensors that a file left behind, whether or not a loss was computed of them."""
+    return _all_entries((), (), *_named(left))
+
+
+def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Tensors by their Python name, and the parameters of layers by their Python path."""
+    named = {n: v for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    layers = {n: v for n, v in left.namespace.items() if isinstance(v, Layer)}
+    values = _entries(left.result)
+    layers |= {_layer_name(v, layers): v for v in values if isinstance(v, Layer) and v not in layers.values()}
+    return named, dict(_parameters(layers))
 
 
 def _entries(result: Any) -> list[Any]:
@@ -173,11 +191,11 @@ def stand_in(place: Place) -> Tensor:
 
 
 def _all_entries(
-    nodes: Iterable[GradNode], leaves: Iterable[Leaf], named: Mapping[str, Tensor], parameters: Mapping[str, Tensor]
+    nodes: Iterable[GradNode], leaves: Sequence[Leaf], named: Mapping[str, Tensor], parameters: Mapping[str, Tensor]
 ) -> list[Entry]:
     known = {t: n for n, t in reversed([*parameters.items(), *named.items()])}
     by_leaf = {t._leaf: t for t in known if t.node is None and t._leaf is not None}
-    held = {**leaf_tensors(nodes), **by_leaf}
+    held: dict[Leaf, Tensor] = {**leaf_tensors(nodes), **parameters_at(set(leaves)), **by_leaf}
     found = {held[leaf] if leaf in held else stand_in(leaf): None for leaf in leaves}
     found.update(dict.fromkeys(parameters.values()))
     found.update(dict.fromkeys(named.values()))

@@ -47,17 +47,17 @@ def run(
         CommandError: the feed file cannot be read, or names what is no variable.
         GradtoolError: the engine refused a feed or failed.
     """
-    executor, feed = _ready(model, feed_file, backend_name, seed, out)
+    executor, feed = ready(model, feed_file, backend_name, seed, out)
     return executor.run(model.program, feed=feed, fetch_list=list(fetch))
 
 
 def steps(model: Model, fetch: Sequence[Variable], feed_file: str | None, seed: int, out: Output) -> Iterator[Step]:
     """Run as :func:`run` does, with one event for each operator."""
-    executor, feed = _ready(model, feed_file, "numpy", seed, out)
+    executor, feed = ready(model, feed_file, "numpy", seed, out)
     return executor.steps(model.program, feed=feed, fetch_list=list(fetch))
 
 
-def _ready(
+def ready(
     model: Model, feed_file: str | None, backend_name: str, seed: int, out: Output
 ) -> tuple[Executor, dict[str, Any]]:
     executor = Executor()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import util
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from gradtool import _alias
@@ -423,7 +423,7 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
     inside = []
     while traceback is not None:
         module = traceback.tb_frame.f_globals.get("__name__", "")
-        if module != "gradtool" and not module.startswith("gradtool."):
+        if not _is_ours(module):
             inside.append((traceback.tb_frame.f_code, traceback.tb_lineno))
         traceback = traceback.tb_next
     own = [f for f in inside if not _installed(f[0].co_filename)]
@@ -449,6 +449,35 @@ def _frames(traceback: TracebackType | None) -> list[str]:
 def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
     """The names of a module that are bound to variables."""
     return {name: value for name, value in namespace.items() if isinstance(value, Variable)}
+
+
+def raised_in(error: BaseException) -> FrameType | None:
+    """The user's innermost frame in the traceback of *error*, or of what it was raised from."""
+    found = None
+    traceback = _origin(error).__traceback__
+    while traceback is not None:
+        module = traceback.tb_frame.f_globals.get("__name__", "")
+        if not _is_ours(module) and not _installed(traceback.tb_frame.f_code.co_filename):
+            found = traceback.tb_frame
+        traceback = traceback.tb_next
+    return found
+
+
+def stack_of(error: BaseException) -> list[str]:
+    """What was noted of *error*, and the user's frames in its traceback, outermost first, with their lines."""
+    origin = _origin(error)
+    notes = getattr(origin, "__notes__", []) if origin is not error else []
+    return [*notes, *_frames(origin.__traceback__)]
+
+
+def _origin(error: BaseException) -> BaseException:
+    while error.__cause__ is not None and isinstance(error, ModelError):
+        error = error.__cause__
+    return error
+
+
+def _is_ours(module: str) -> bool:
+    return module == "gradtool" or module.startswith("gradtool.")
 
 
 def raised_at(error: BaseException) -> source.Location:

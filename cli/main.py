@@ -27,6 +27,7 @@ COMMANDS = {
     "saved": "The forward values that backward keeps alive: bytes, producer, readers, lifetime.",
     "profile": "Time and bytes of forward and backward per operator, type, layer or line.",
     "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
+    "debug": "Walk through the backward pass with its values, forwards and backwards; change them and go on.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }

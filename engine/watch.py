@@ -7,6 +7,7 @@ step            when
 ``Entered``     a block of a static program begins to run: a branch, or one iteration of a loop
 ``Exited``      the block that was entered last is over, or failed
 ``Computed``    an operator was computed on tensors of dynamic mode, recorded or not
+``Failed``      an operator of dynamic mode, or the gradient of a recorded one, raised
 ``Began``       a backward pass over a tape begins
 ``Pulled``      one recorded operator of the tape was differentiated
 ``Ended``       the backward pass is over, or failed
@@ -42,10 +43,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from .source import Location
+from .source import NOWHERE, Location
 
 # What happens is told in the terms of modules above this one: hence ``Any``.
 Operator = Any
@@ -91,6 +92,26 @@ class Computed:
     loc: Location
     key: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An operator was to be computed on tensors, or a recorded one to be differentiated, and raised.
+
+    Attributes:
+        error: what it raised.
+        op, attrs, inputs, loc: of an operator, as of :class:`Computed`; *op* is None where a gradient failed.
+        node: the recorded operator whose gradient, or a hook on it, failed.
+        arriving: the gradient of each result of *node*, None where none arrived.
+    """
+
+    error: BaseException
+    op: OpDef | None = None
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[Any, ...] = ()
+    loc: Location = NOWHERE
+    node: GradNode | None = None
+    arriving: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

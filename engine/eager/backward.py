@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextvars import ContextVar
 from heapq import heappop, heappush
 from time import perf_counter
 from typing import Any
@@ -22,6 +23,11 @@ from .mode import _GradMode
 from .record import apply, lifted, recorded, rule_ops
 from .tape import Freed, GradNode, Place, each
 from .tensor import Keep, Leaf, Tensor
+
+_running: ContextVar[Pass | None] = ContextVar("gradtool_running_pass", default=None)
+
+running = _running.get
+"""The innermost pass that runs now, or None: for those whom its hooks and rules call."""
 
 Grad = Any
 """A gradient on its way: an array, or a Tensor where the backward pass itself is recorded."""
@@ -45,6 +51,7 @@ class Pass:
     Attributes:
         leaves: after the sweep, the gradients of the leaves it came to (see :meth:`total`).
         roots: the tensors that it starts from.
+        at: the entry that is being differentiated, or None.
     """
 
     def __init__(
@@ -67,6 +74,7 @@ class Pass:
         self.kept: list[tuple[Leaf, Grad]] = []
         self.loc = source.here()
         self.roots: list[Tensor] = []
+        self.at: list[Any] | None = None
         self._k: Any = rule_ops if create_graph else backend("numpy").ops
         self._found: dict[Place, Grad] = {}
         self._order: list[int] = []
@@ -96,10 +104,16 @@ class Pass:
         by = watch.watcher()
         if by is not None:
             by(watch.Began(tuple(self.roots), self.create_graph))
+        token = _running.set(self)
         try:
             with _GradMode(self.create_graph), np.errstate(all="ignore"):
                 self._sweep(None if by is None else lambda event: by(event) and False)
+        except Exception as error:
+            if by is not None and self.at is not None:
+                by(watch.Failed(error, node=self.at[0], arriving=tuple(self.at[1:])))
+            raise
         finally:
+            _running.reset(token)
             if by is not None:
                 by(watch.Ended())
 
@@ -185,6 +199,7 @@ class Pass:
                 wrt = [p if p is not None and self._wanted(p) else None for p in wrt]
             if wrt.count(None) == len(wrt):
                 continue
+            self.at = entry
             if recorded:
                 entry[1:] = [self._sum(g) for g in entry[1:]]
             if node.hooks is not None:
@@ -207,6 +222,7 @@ class Pass:
             pause = by is not None and by(
                 watch.Pulled(node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded, perf_counter() - start)
             )
+            self.at = None
             if freed is not None:
                 node.free(freed)
             deliver(wrt, gradients)

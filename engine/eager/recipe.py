@@ -84,7 +84,11 @@ def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
         if by is None:
             return kernel(*arrays)
         start = perf_counter()
-        found = kernel(*arrays)
+        try:
+            found = kernel(*arrays)
+        except Exception as error:
+            by(watch.Failed(error, call.recipe.op, call.attrs, arrays, source.here()))
+            raise
         seconds = perf_counter() - start
         key = next_key() - 1  # the next key is that of this call's node, if it is recorded
         outputs = tuple(found) if len(call.recipe.op.outputs) != 1 else (found,)

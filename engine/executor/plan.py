@@ -151,16 +151,20 @@ class Plan:
 
     def _explained(self, error: Exception, index: int, regs: list[Any]) -> GradtoolError:
         instruction = self.instructions[index]
-        op = instruction.op
-        if isinstance(error, GradtoolError):
-            return error if op is None else describe(error, op=op.summary(), made=source.describe(op.loc))
-        got = ", ".join(_describe(regs[i]) for i in instruction.ins)
-        name = op.type if op is not None else "plan"
-        return KernelError(
-            f"{name} failed: {error} (inputs {got})",
-            op=op.summary() if op is not None else None,
-            made=source.describe(op.loc) if op is not None else None,
-        )
+        return explained(error, instruction.op, [regs[i] for i in instruction.ins])
+
+
+def explained(error: Exception, op: Operator | None, inputs: Sequence[Any]) -> GradtoolError:
+    """What an operator raised, as an error that names it, the shapes it got and the user's line."""
+    if isinstance(error, GradtoolError):
+        return error if op is None else describe(error, op=op.summary(), made=source.describe(op.loc))
+    got = ", ".join(map(_describe, inputs))
+    name = op.type if op is not None else "plan"
+    return KernelError(
+        f"{name} failed: {error} (inputs {got})",
+        op=op.summary() if op is not None else None,
+        made=source.describe(op.loc) if op is not None else None,
+    )
 
 
 def _describe(value: Any) -> str:

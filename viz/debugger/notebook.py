@@ -24,6 +24,7 @@ class Notebook:
         inputs, outputs: ``In`` and ``Out`` of expressions, by number.
         places: for each cell, the branch and the cursor where it was typed.
         finished: whether ``quit`` was said.
+        opening: what to show before the first cell: where the session begins, and why there.
         recomputed_before: how many operators had run again when the cell began.
     """
 
@@ -34,6 +35,7 @@ class Notebook:
         self.outputs: dict[int, Any] = {}
         self.places: dict[int, tuple[str, int]] = {}
         self.finished = False
+        self.opening = ""
         self.recomputed_before = 0
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import state
-from gradtool.engine.executor.plan import Instruction, Plan
+from gradtool.engine.executor.plan import Instruction, Plan, explained
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
@@ -75,6 +75,7 @@ def record(
     begin = next((e.index for e in entries if e.backward), len(entries))
     results = {name: _last(plan, entries, v) for name, v in gradients.items()}
     timeline = Timeline(title, "static", entries, values, store, results, begin, _last(plan, entries, loss))
+    timeline.picture = lambda: from_program.view(program, title=title, loss=loss)
     _run(timeline)
     return timeline
 
@@ -152,7 +153,7 @@ def _run(timeline: Timeline) -> None:
                 assert entry.kernel is not None
                 made = entry.kernel(*arrays)
         except Exception as error:
-            timeline.failed = entry.index, error
+            timeline.failed = entry.index, explained(error, entry.origin, arrays)
             return
         if before is not None:
             entry.kernel = _redrawing(entry.kernel, before)

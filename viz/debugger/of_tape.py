@@ -18,7 +18,7 @@ from gradtool.engine.view import BACKWARD, FORWARD
 
 from .. import from_tape
 from .drawn import MASKED, masked
-from .recorder import Call, Hooked, Pass, Pull, Recorder, flat
+from .recorder import Call, Failure, Hooked, Pass, Pull, Recorder, flat
 from .timeline import NOBODY, Entry, Timeline, Value
 
 
@@ -28,26 +28,59 @@ def timeline(
     title: str = "",
     named: Mapping[Tensor, str] | None = None,
     shown: Mapping[Leaf, str] | None = None,
+    also: Mapping[Leaf, Sequence[str]] | None = None,
     failed: BaseException | None = None,
 ) -> Timeline:
     """The last backward pass that was recorded, with the operators that it needed.
 
+    If the run failed outside of a pass, what was computed after the last one, as far as the operator that failed needed
+    it.
+
     Args:
         named: names for tensors, such as Python names.
         shown: the leaves that the run is about, with their names for people; by default those that got a gradient.
+        also: further names for leaves.
         failed: what the run ended in.
     """
-    return _Builder(recorder, recorder.last or Pass(()), named or {}, shown).build(title, failed)
+    failure = recorder.failure
+    if failure is not None and (failed is None or not _led_to(failed, failure.error)):
+        failure = None
+    work = recorder.last or Pass(())
+    call = failure.of if failure is not None and isinstance(failure.of, Call) else None
+    if failed is not None and work.done and (call is not None or recorder.calls[recorder.begun_at :]):
+        work = Pass(())
+    builder = _Builder(recorder, work, named or {}, shown, also or {}, call)
+    return builder.build(title, failed, failure)
+
+
+def _led_to(error: BaseException, cause: BaseException) -> bool:
+    """Whether *error* is *cause*, or was raised because of it."""
+    seen: list[BaseException] = []
+    todo: BaseException | None = error
+    while todo is not None and not any(todo is e for e in seen):
+        if todo is cause:
+            return True
+        seen.append(todo)
+        todo = todo.__cause__ or todo.__context__
+    return False
 
 
 class _Builder:
     def __init__(
-        self, recorder: Recorder, work: Pass, named: Mapping[Tensor, str], shown: Mapping[Leaf, str] | None
+        self,
+        recorder: Recorder,
+        work: Pass,
+        named: Mapping[Tensor, str],
+        shown: Mapping[Leaf, str] | None,
+        also: Mapping[Leaf, Sequence[str]],
+        call: Call | None,
     ) -> None:
         self.recorder = recorder
         self.work = work
         self.named = named
         self.shown = shown
+        self.also = also
+        self.failing = call
         self.values = [Value("", role="constant") for _ in range(recorder.count)]
         self.entries: list[Entry] = []
         self.graph = from_tape.graph(work.roots, named=named) if work.roots else None
@@ -61,11 +94,36 @@ class _Builder:
         self.forward_of: dict[int, int] = {}
         self.nodes = {n.key: n for n, _ in self.node_names}
         self.unnamed: dict[str, Iterator[int]] = {}
+        self.of_leaf: dict[int, Leaf] = {}
+        self.by_number: dict[int, str] = {}
+        self.given: dict[int, str] = {}
+        self._know_named()
 
-    def build(self, title: str, failed: BaseException | None) -> Timeline:
+    def _know_named(self) -> None:
+        """Names of values; and which values are there before the run: parameters, and what was made of nothing."""
+        made_by: dict[int, Call] = {n: c for c in self.recorder.calls if c is not None for n in flat(c.outs)}
+        for t, name in self.named.items():
+            number = self.recorder.known(t.array)
+            if number is None:
+                continue
+            self.by_number.setdefault(number, name)
+            parameter = bool(getattr(t, "is_parameter", False))
+            if t.node is None and (parameter or (number in made_by and not flat(made_by[number].operands))):
+                self._give(number, "parameter" if parameter else "data")
+
+    def _give(self, number: int, role: str) -> None:
+        """Have a value be there before the run; how its first numbers came to be is no part of it."""
+        store = self.recorder.store
+        if number in store:
+            store.keep(number, store.get(number))
+            self.given[number] = role
+
+    def build(self, title: str, failed: BaseException | None, failure: Failure | None) -> Timeline:
         calls = self._needed()
         for call in calls:
             self._forward(call)
+        if self.failing is not None:
+            self._forward(self.failing)
         begin = len(self.entries)
         for event in self.work.events:
             if isinstance(event, Pull):
@@ -86,29 +144,63 @@ class _Builder:
             if found is not None:
                 self.values[found].role = "gradient"
         self._name_leaves()
-        loss = next((self.recorder._known(t.array) for t in self.work.roots), None)
+        loss = next((self.recorder.known(t.array) for t in self.work.roots), None)
         made = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
+        if self.graph is not None:
+            view = self.graph.view
+            made.picture = lambda: view
         if failed is not None:
-            made.failed = len(self.entries), failed
+            made.failed = len(self.entries) - (failure is not None), failed
         return made
 
     # -- which operators --------------------------------------------------------------------------------------------
 
     def _needed(self) -> list[Call]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
-        wanted = {self.recorder._known(t.array) for t in self.work.roots}
+        for node in self.nodes.values():
+            at = self.recorder.index_of(node.key)
+            if at is not None:
+                self._note_leaves(node, self.recorder.calls[at])
+        wanted = {self.recorder.known(t.array) for t in self.work.roots}
+        if self.failing is not None:
+            wanted.update(flat(self.failing.operands))
         for event in self.work.events:
             if isinstance(event, Pull):
                 wanted.update(flat(event.operands or ()))
-        everything = not self.work.roots
+        everything = not self.work.roots and self.failing is None
+        wanted -= self.given.keys()
         found = []
-        for call in reversed(self.recorder.calls):
+        calls = self.recorder.calls
+        for call in reversed(calls if self.work.roots else calls[self.recorder.begun_at :]):
             if call is None:
                 continue
-            if everything or call.key in self.nodes or not wanted.isdisjoint(flat(call.outs)):
-                wanted.update(flat(call.operands))
+            node = self.nodes.get(call.key)
+            made = flat(call.outs)
+            if everything:
+                needed = not made or any(n not in self.given for n in made)
+            else:
+                needed = (node is not None and node.op is call.op) or not wanted.isdisjoint(made)
+            if needed:
+                wanted.update(n for n in flat(call.operands) if n not in self.given)
                 found.append(call)
         return found[::-1]
+
+    def _note_leaves(self, node: GradNode, call: Call | None) -> None:
+        """Which values are those of leaves: their places are where gradients go to."""
+        if call is None or call.op is not node.op or node.op.rule is None:
+            return
+        places = iter(node.wrt)
+        sizes = node.wrt_sizes or [None] * len(node.op.rule.wrt)
+        for slot, size in zip(node.op.rule.wrt, sizes, strict=False):
+            operand = call.operands[slot] if slot < len(call.operands) else None
+            for number, place in zip(
+                operand if isinstance(operand, list) else [operand],
+                [next(places) for _ in range(size or 1)],
+                strict=False,
+            ):
+                if isinstance(place, Leaf) and type(number) is int:
+                    self._give(number, "parameter")
+                    self.of_leaf[number] = place
 
     # -- entries ----------------------------------------------------------------------------------------------------
 
@@ -121,17 +213,24 @@ class _Builder:
         node = self.nodes.get(call.key)
         if node is not None and node.op is not call.op:
             node = None
-        if node is not None:
+        if node is not None and call is not self.failing:
             name, layer = self.node_names[node, FORWARD]
             self.forward_of[node.key] = len(self.entries)
         else:
-            name, layer = f"{call.op.type}.c{next(self.unnamed.setdefault(call.op.type, count()))}", ""
+            # The names of operators that gradients flow through count those alone.
+            aside = "c" if self.graph is not None else ""
+            name, layer = f"{call.op.type}.{aside}{next(self.unnamed.setdefault(call.op.type, count()))}", ""
         entry = self._entry(name, call.op.type, FORWARD, call.loc, layer, call)
         entry.operands = call.operands
         entry.reads = _laid(call.op.inputs, call.operands)
         entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
-        entry.kernel = _forward_kernel(call)
-        if call.op.trait & Trait.RANDOM and not _same_again(call.op, call.attrs):
+        if call is not self.failing:
+            entry.kernel = _forward_kernel(call)
+        elif not any(s.many for s in call.op.outputs):
+            entry.kernel = _one_by_one(_forward_kernel(call), len(call.outs))
+        else:
+            entry.fixed = "it failed"
+        if call is not self.failing and call.op.trait & Trait.RANDOM and not _same_again(call.op, call.attrs):
             self._as_drawn(entry, call)
         index = 0
         for i, (slot, number) in enumerate(entry.outs):
@@ -143,40 +242,28 @@ class _Builder:
             if node is not None and index < len(node.shapes):
                 value.name = self.place_names.get((node, index), value.name)
                 index += 1
-        if node is not None and node.op.rule is not None:
-            self._name_operands(node, call)
-
-    def _name_operands(self, node: GradNode, call: Call) -> None:
-        """Leaves are known by the places that gradients go to."""
-        assert node.op.rule is not None
-        places = iter(node.wrt)
-        sizes = node.wrt_sizes or [None] * len(node.op.rule.wrt)
-        for slot, size in zip(node.op.rule.wrt, sizes, strict=False):
-            operand = call.operands[slot] if slot < len(call.operands) else None
-            for number, place in zip(
-                operand if isinstance(operand, list) else [operand],
-                [next(places) for _ in range(size or 1)],
-                strict=False,
-            ):
-                if isinstance(place, Leaf) and type(number) is int and self.values[number].maker == NOBODY:
-                    self._name_leaf(number, place)
-
-    def _name_leaf(self, number: int, leaf: Leaf) -> None:
-        value = self.values[number]
-        if not value.name:
-            value.name = self._plain(leaf)
-            value.role = "parameter"
-            value.names = tuple(n for n in {leaf.name: None, self.place_names.get(leaf, ""): None} if n != value.name)
+            value.name = self.by_number.get(number, value.name)
+            if value.name != name and len(entry.outs) == 1:
+                value.names = (name,)
 
     def _name_leaves(self) -> None:
         """Names for what no operator made and no gradient goes to."""
-        by_array = {id(t.array): name for t, name in self.named.items()}
         constants = count()
         used = {n for e in self.entries for n in e.inputs}
-        for number, array in self.recorder.leaves.items():
+        for number in sorted(used):
             value = self.values[number]
-            if not value.name and number in used:
-                value.name = by_array.get(array) or f"constant.{next(constants)}"
+            leaf = self.of_leaf.get(number)
+            if leaf is not None and value.maker == NOBODY:
+                value.name, value.role = self._plain(leaf), "parameter"
+                value.names = self._others(leaf, value.name)
+            elif not value.name and value.maker == NOBODY:
+                value.name = self.by_number.get(number) or f"constant.{next(constants)}"
+                value.role = self.given.get(number, "constant")
+
+    def _others(self, leaf: Leaf, name: str) -> tuple[str, ...]:
+        """The names of a leaf beside the first one."""
+        found = dict.fromkeys((leaf.name, self.place_names.get(leaf, ""), *self.also.get(leaf, ())))
+        return tuple(n for n in found if n and n != name)
 
     def _as_drawn(self, entry: Entry, call: Call) -> None:
         numbers = [n for _, n in entry.outs]
@@ -223,7 +310,7 @@ class _Builder:
         value.name, value.maker, value.slot = names.grad(self._plain(place)), maker, slot
         value.role = "temporary"
         if isinstance(place, Leaf):
-            value.names = tuple(n for n in (names.grad(place.name),) if n != value.name)
+            value.names = tuple(names.grad(n) for n in self._others(place, self._plain(place)))
 
     def _plain(self, place: Place) -> str:
         """The name that says most: the Python path of a parameter."""
@@ -251,7 +338,7 @@ class _Builder:
             if grad_op is None:
                 entry.kernel = _users_rule(node, mask)
             else:
-                entry.fixed = "saved_tensors_hooks packed what it reads"
+                entry.fixed = "what it reads was freed" if node.freed is not None else "hooks packed what it reads"
             return
         sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(rule.wrt)
         entry.operands = pull.operands
@@ -309,6 +396,11 @@ def _forward_kernel(call: Call) -> Callable[..., Sequence[Any]]:
         kernel = rare.watched(call.op, call.attrs, kernel)
     sizes = [len(o) if isinstance(o, list) else None for o in call.outs]
     return _flattening(kernel, sizes)
+
+
+def _one_by_one(kernel: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
+    """*kernel*, giving as many results as were expected, also of an operator that leaves some out."""
+    return lambda *operands: [*kernel(*operands), *[None] * count][:count]
 
 
 def _gradient_kernel(

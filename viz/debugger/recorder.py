@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import watch
+from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
@@ -67,6 +68,14 @@ class Hooked:
     loc: Location
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An operator that raised: a call, or one of the pass that was recorded last."""
+
+    of: Call | Pull
+    error: BaseException
+
+
 @dataclass
 class Pass:
     """One backward pass.
@@ -74,6 +83,7 @@ class Pass:
     Attributes:
         totals: the number of the latest sum of gradients at each place.
         done: whether it came to its end.
+        parameters: those that it reached; what is known of them goes when the last one lets go of them.
     """
 
     roots: tuple[Tensor, ...]
@@ -81,6 +91,7 @@ class Pass:
     totals: dict[Place, int] = field(default_factory=dict)
     seeds: dict[Place, int] = field(default_factory=dict)
     done: bool = False
+    parameters: list[Tensor] = field(default_factory=list)
 
 
 class Recorder:
@@ -89,16 +100,26 @@ class Recorder:
     Args:
         budget: bytes of values to hold, beside those of leaves; None for no limit.
         which: the number of the backward pass to record, from 1; None for the last one.
+        until: asked after each pass whether it is the one to record; see :mod:`.firing`.
 
     Attributes:
         calls: forward operators in the order of the run; None where one was forgotten.
         last: the pass that was recorded last.
         passes: how many passes there were.
+        failure: the operator that raised last; the user's program may have gone on.
+        begun_at: how many operators there were when the last pass began.
     """
 
-    def __init__(self, budget: int | None = None, which: int | None = None) -> None:
+    def __init__(
+        self,
+        budget: int | None = None,
+        which: int | None = None,
+        until: Callable[[Recorder], bool] | None = None,
+    ) -> None:
         self.store = Store(budget)
         self.which = which
+        self.until = until
+        self.failure: Failure | None = None
         self.calls: list[Call | None] = []
         self.last: Pass | None = None
         self.passes = 0
@@ -111,7 +132,7 @@ class Recorder:
         self._by_key: dict[int, int] = {}
         self._depth = 0
         self._recorded_passes = 0
-        self._begun_at = 0
+        self.begun_at = 0
 
     @contextmanager
     def recording(self) -> Iterator[Recorder]:
@@ -139,6 +160,8 @@ class Recorder:
         elif isinstance(event, watch.Pulled):
             if self._depth == 1 and not event.recorded:
                 self._pulled(event)
+        elif isinstance(event, watch.Failed):
+            self._failed(event)
         elif isinstance(event, watch.Began):
             self._begin(event)
         elif isinstance(event, watch.Ended):
@@ -152,9 +175,10 @@ class Recorder:
             return
         self._depth += 1
         if self._depth == 1:
-            self._forget()
+            if not any(t.node is not None and t.node.freed is not None for t in event.roots):
+                self._forget()  # a graph that was freed and is gone through again is shown whole when that fails
             self.passes += 1
-            self._begun_at = len(self.calls)
+            self.begun_at = len(self.calls)
             self.last = Pass(event.roots)
 
     def _end(self) -> None:
@@ -163,8 +187,12 @@ class Recorder:
             return
         self._depth -= 1
         if not self._depth and self.last is not None:
-            self.last.done = True
-            self.closed = self.which is not None and self.passes >= self.which
+            failed = self.failure is not None and self.last.events[-1:] == [self.failure.of]
+            self.last.done = not failed
+            self.last.parameters = [*parameters_at(leaf_places(self.last)).values()]
+            self.closed = (self.which is not None and self.passes >= self.which) or (
+                self.until is not None and not failed and self.until(self)
+            )
 
     def _forget(self) -> None:
         """Let go of the pass before, and of the operators that no pass can come to any more."""
@@ -181,7 +209,7 @@ class Recorder:
             at = self._by_key.get(event.node.key)
             if at is not None and event.node.freed is not None:
                 self._forget_call(at)
-        for i in range(self._begun_at):
+        for i in range(self.begun_at):
             call = self.calls[i]
             if call is not None and call.key not in self._by_key:
                 self._forget_call(i)
@@ -223,13 +251,18 @@ class Recorder:
             base = base.base
         self._sharing.setdefault(id(base), []).append((id(array), number, holds))
 
-    def _known(self, array: Any) -> int | None:
+    def known(self, array: Any) -> int | None:
+        """The number of an array, or None where it has none."""
         found = self._numbers.get(id(array))
         return found[0] if found is not None and found[1]() is array else None
 
+    def index_of(self, key: int) -> int | None:
+        """Where the call of a recorded operator stands in :attr:`calls`."""
+        return self._by_key.get(key)
+
     def number_of(self, array: Any) -> int:
         """The number of a value that is read; a new one if no operator made it."""
-        number = self._known(array)
+        number = self.known(array)
         if number is None:
             number = self._new()
             self.store.keep(number, array)
@@ -258,10 +291,10 @@ class Recorder:
             if call is None or call.op is not event.op:
                 return
             for tensor, number in zip(_tensors_in(event.results), flat(call.outs), strict=False):
-                if self._known(tensor.array) is None:
+                if self.known(tensor.array) is None:
                     self._know(tensor.array, number, False)
         elif isinstance(event, watch.Written):
-            written = self._known(event.array)
+            written = self.known(event.array)
             if written is not None:
                 self._know(event.tensor.array, written, False)
 
@@ -304,22 +337,39 @@ class Recorder:
             work.totals[place] = number
         work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums))
 
-    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any) -> int | None:
+    def _failed(self, event: watch.Failed) -> None:
+        if event.node is None:
+            if not self._depth:
+                operands = [self._operand(v) for v in event.inputs]
+                outs = [self._new() for _ in event.op.outputs]
+                call = Call(event.op, event.attrs, operands, outs, event.loc, 0)
+                self.failure = Failure(call, event.error)
+        elif self._depth == 1 and self.last is not None:
+            work, node = self.last, event.node
+            arriving = [self._arriving(work, node, i, g, hooks=False) for i, g in enumerate(event.arriving)]
+            outs = [NOBODY if p is None else self._new() for p in node.wrt]
+            pull = Pull(node, self._read(node, arriving), arriving, node.wrt, outs, [])
+            work.events.append(pull)
+            self.failure = Failure(pull, event.error)
+
+    def _arriving(
+        self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: bool = True
+    ) -> int | None:
         if gradient is None:
             return None
         place = (node, index)
         number = work.totals.get(place)
-        hooks = [h for h in (node.hooks or {}).get(index, {}).values() if not isinstance(h, Keep)]
+        called = [h for h in (node.hooks or {}).get(index, {}).values() if hooks and not isinstance(h, Keep)]
         if number is None:
             number = work.totals[place] = work.seeds[place] = self._new()
             self.store.keep(number, gradient)
-        elif not hooks:
+        elif not called:
             self.store.put(number, gradient)
-        if hooks:
+        if called:
             before, number = number, self._new()
             self.store.keep(number, gradient)
             work.totals[place] = number
-            work.events.append(Hooked(before, number, place, hooks, node.loc))
+            work.events.append(Hooked(before, number, place, called, node.loc))
         return number
 
     def _read(self, node: GradNode, arriving: Sequence[int | None]) -> list[Any] | None:

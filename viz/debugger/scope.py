@@ -135,6 +135,7 @@ def names_at(session: Session, entry: Entry | None) -> dict[str, Any]:
     """The names that expressions see beside the user's own."""
     op = Op(session, entry) if entry is not None else None
     return {
+        **session.locals,
         "np": np,
         "g": Graph(session),
         "v": Values(session),

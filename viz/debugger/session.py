@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,26 +12,10 @@ from gradtool.engine.errors import GradtoolError
 from . import stops
 from .branch import Branch
 from .errors import VerbError, unknown
+from .halt import Halt
 from .scope import evaluate
 from .stops import Stop
 from .timeline import Entry, Timeline
-
-
-@dataclass(frozen=True, slots=True)
-class Halt:
-    """Why a run stopped.
-
-    Attributes:
-        why: ``done`` (the steps asked for), ``end``, ``start``, ``break``, ``catch``, ``watch``, ``error``.
-        stop: the breakpoint, catch or watch.
-        what: what a catch found, what a watched expression was and is.
-        error: what an operator raised; the cursor stands before it.
-    """
-
-    why: str
-    stop: Stop | None = None
-    what: str = ""
-    error: BaseException | None = None
 
 
 class Session:
@@ -47,15 +30,19 @@ class Session:
         branch: the one that verbs work on.
         stops: breakpoints, catches and watches in the order of their numbers.
         names: the user's own names in expressions.
+        start: where it begins: the first backward operator, or the operator that failed.
+        locals: names of the user's program in expressions: the variables where it failed or was stopped.
     """
 
     def __init__(self, timeline: Timeline, tools: dict[str, Callable[..., Any]] | None = None) -> None:
         self.timeline = timeline
         self.tools = tools or {}
-        self.branch = Branch(timeline, cursor=timeline.begin)
+        self.start = timeline.failed[0] if timeline.failed is not None else timeline.begin
+        self.branch = Branch(timeline, cursor=self.start)
         self.branches = {"base": self.branch}
         self.stops: list[Stop] = []
         self.names: dict[str, Any] = {}
+        self.locals: Mapping[str, Any] = {}
         self._numbered = 0
         self._arrived = False
         self._entries = {e.name: e for e in timeline.entries}
@@ -156,13 +143,13 @@ class Session:
         return Halt("done")
 
     def begin(self) -> Halt | None:
-        """Stand at the first backward operator; or before, at a forward operator where something stops the run."""
+        """Stand at :attr:`start`; or before, at a forward operator where something stops the run."""
         self.branch.cursor = 0
-        if self.stops and self.timeline.begin:
-            halt = self._forward(lambda entry, done: entry.index >= self.timeline.begin)
-            if halt.why != "done":
+        if self.stops and self.start:
+            halt = self._forward(lambda entry, done: entry.index >= self.start)
+            if halt.why not in ("done", "end", "error"):
                 return halt
-        self.branch.cursor = self.timeline.begin
+        self.branch.cursor = self.start
         self._arrived = False
         return None
 
@@ -180,6 +167,7 @@ class Session:
 
     def _forward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
         watched = self._watched()
+        failed = self.timeline.failed
         done = 0
         while (entry := self.current) is not None:
             if done and over(entry, done):
@@ -190,6 +178,8 @@ class Session:
                 self._arrived = True
                 if halt is not None:
                     return halt
+                if failed is not None and failed[0] == entry.index and not self.branch.edits:
+                    return Halt("error", error=failed[1])
                 self.branch.run(entry)
             except GradtoolError as error:
                 if isinstance(error, VerbError):
@@ -203,7 +193,6 @@ class Session:
                 halt = self._changed(watched)
                 if halt is not None:
                     return halt
-        failed = self.timeline.failed
         if failed is not None and failed[0] >= len(self.timeline.entries):
             return Halt("error", error=failed[1])
         return Halt("end")

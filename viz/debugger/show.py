@@ -13,10 +13,11 @@ from gradtool.engine.answers import magnitudes
 from gradtool.engine.rows import RowArray
 
 from ..text import cells
+from .halt import Halt
 from .timeline import NOBODY, Entry
 
 if TYPE_CHECKING:
-    from .session import Halt, Session
+    from .session import Session
 
 STATES = {
     "✓": "done",
@@ -97,6 +98,9 @@ def at_cursor(session: Session) -> str:
     entry = session.current
     if entry is None:
         return _at_end(session)
+    failed = session.timeline.failed
+    if failed is not None and failed[0] == entry.index and not session.branch.edits:
+        return halted(session, Halt("error", error=failed[1]))
     return "\n".join(_lines(session, entry, session.label(entry)))
 
 
@@ -119,7 +123,8 @@ def halted(session: Session, halt: Halt) -> str:
     if halt.why == "error":
         error = halt.error
         where = f" at ▶ {session.label(entry)}" if entry is not None else ""
-        return "\n".join([f"■ error{where}: {_first_line(error)}", *_after_first(error), *_source(session, entry)])
+        known = _body(session, entry) if entry is not None else ()
+        return "\n".join([f"■ error{where}: {_first_line(error)}", *_after_first(error), *known])
     if entry is None:
         return _at_end(session)
     if halt.why == "done" or halt.stop is None:
@@ -134,7 +139,8 @@ def _first_line(error: BaseException | None) -> str:
 
 
 def _after_first(error: BaseException | None) -> list[str]:
-    return [f"  {line.strip()}" for line in str(error).split("\n")[1:]]
+    notes = [line for note in getattr(error, "__notes__", ()) for line in note.split("\n")]
+    return [f"  {line.strip()}" for line in [*str(error).split("\n")[1:], *notes]]
 
 
 def _head(session: Session, entry: Entry) -> str:
@@ -149,7 +155,9 @@ def _lines(session: Session, entry: Entry, label: str) -> Iterator[str]:
 
 def _body(session: Session, entry: Entry) -> Iterator[str]:
     yield from _source(session, entry)
-    yield "    " + " · ".join(_story(session, entry))
+    story = " · ".join(_story(session, entry))
+    if story:
+        yield f"    {story}"
 
 
 def _source(session: Session, entry: Entry | None, around: int = 1) -> list[str]:
@@ -174,28 +182,29 @@ def excerpt(entry: Entry, around: int, pair: str = "") -> list[str]:
     rows = [(n, f"  {'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip()) for n, text in found]
     longest = max(cells(row) for _, row in rows)
     mark = f"   ↔ {pair}" if pair else ""
-    return [row + (" " * (longest - cells(row)) + mark if n == line else "") for n, row in rows]
+    return [row + (" " * (longest - cells(row)) + mark if n == line and mark else "") for n, row in rows]
 
 
 def _story(session: Session, entry: Entry) -> Iterator[str]:
     """What an operator makes, then what arrives, then what it reads of the forward part."""
     values, branch = session.timeline.values, session.branch
     stale = set(branch.stale())
+    failed = session.timeline.failed is not None and session.timeline.failed[0] <= entry.index and not branch.edits
     for _, number in entry.outs:
-        if number >= 0:
+        if number >= 0 and not failed:
             told = "stale" if entry.index in stale else _told(session, number)
             yield f"{values[number].name} {told}"
     for slot, number in entry.reads:
         if slot.endswith("@GRAD") and entry.backward:
-            yield f"d{slot.removesuffix('@GRAD').lower()} {in_words(branch.value(number, entry.index))}"
+            yield f"d{slot.removesuffix('@GRAD').lower()} {_told(session, number, entry.index)}"
         elif entry.backward:
-            yield f"saved {slot.lower()} {values[number].name} {in_words(branch.value(number, entry.index))}"
+            yield f"saved {slot.lower()} {values[number].name} {_told(session, number, entry.index)}"
         else:
-            yield f"{slot.lower()} {values[number].name} {in_words(branch.value(number, entry.index))}"
+            yield f"{slot.lower()} {values[number].name} {_told(session, number, entry.index)}"
 
 
-def _told(session: Session, number: int) -> str:
+def _told(session: Session, number: int, at: int | None = None) -> str:
     try:
-        return in_words(session.branch.value(number))
+        return in_words(session.branch.value(number, at))
     except Exception as error:
         return f"cannot be computed: {_first_line(error)}"

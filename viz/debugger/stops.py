@@ -126,17 +126,18 @@ def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
     found = ""
     for _, number in entry.outs:
         if number >= 0:
-            found = found or _wrong(session.branch.made(number), kind, limit)
+            found = found or wrong(session.branch.made(number), kind, limit)
     if not found:
         return ""
     read = [session.branch.value(n, entry.index) for n in entry.inputs]
     if kind == "zero":
         arriving = [session.branch.value(n, entry.index) for s, n in entry.reads if s.endswith("@GRAD")]
         return found if entry.backward and any(np.any(np.asarray(a)) for a in arriving) else ""
-    return "" if any(_wrong(a, kind, limit) for a in read) else found
+    return "" if any(wrong(a, kind, limit) for a in read) else found
 
 
-def _wrong(value: Any, kind: str, limit: float) -> str:
+def wrong(value: Any, kind: str, limit: float) -> str:
+    """What a catch of that kind finds in a value; empty if there is nothing."""
     if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
         return ""
     array = magnitudes.plain(value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gradtool.engine.source import NOWHERE, Location
-from gradtool.engine.view import BACKWARD
+from gradtool.engine.view import BACKWARD, GraphView
 
 from .store import Store
 
@@ -115,6 +115,7 @@ class Timeline:
         begin: the index of the first backward operator.
         loss: the number of the loss.
         failed: what the run ended in, if it did not come to its end; the entry after the last one that was done.
+        picture: makes the graph for pictures, whose operators are called as the entries are; None where there is none.
     """
 
     title: str
@@ -126,6 +127,7 @@ class Timeline:
     begin: int
     loss: int | None = None
     failed: tuple[int, BaseException] | None = None
+    picture: Callable[[], GraphView] | None = None
 
     def __post_init__(self) -> None:
         self._by_name: dict[str, list[int]] = {}

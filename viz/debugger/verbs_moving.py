@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from . import show
 from .errors import VerbError
+from .halt import Halt
 from .notebook import Notebook
-from .session import Halt
 from .verbs import Reply, count, nothing, verb
 
 

@@ -1,0 +1,57 @@
+"""Which of many backward passes to record: the first one in which something is caught.
+
+The question is asked after every pass of a training file, so it is answered from what was written down, without making
+a timeline of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import stops
+from .recorder import Hooked, Recorder, flat
+
+
+def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:
+    """Whether a pass is one in which one of *catches* (``nan``, ``inf``, ``big=1e4``, ``zero``) finds something.
+
+    None if none of them can tell passes apart: what gets no gradient at all gets none in any pass.
+
+    Raises:
+        VerbError: there is no such catch.
+    """
+    asked = [pair for pair in map(stops.catch, catches) if pair[0] != "none"]
+    if not asked:
+        return None
+
+    def fires(recorder: Recorder) -> bool:
+        return any(_caught(recorder, kind, limit) for kind, limit in asked)
+
+    return fires
+
+
+def _caught(recorder: Recorder, kind: str, limit: float) -> bool:
+    get = recorder.store.get
+    for read, arriving, made, backward in _operators(recorder):
+        if not any(stops.wrong(get(n), kind, limit) for n in made):
+            continue
+        if kind == "zero":
+            if backward and any(np.any(np.asarray(get(n))) for n in arriving if get(n) is not None):
+                return True
+        elif not any(stops.wrong(get(n), kind, limit) for n in read):
+            return True
+    return False
+
+
+def _operators(recorder: Recorder) -> Iterator[tuple[list[int], list[Any], list[int], bool]]:
+    """What each operator of the last pass read, which gradients arrived, what it made; and the forward ones before."""
+    for call in recorder.calls:
+        if call is not None:
+            yield flat(call.operands), [], flat(call.outs), False
+    for event in recorder.last.events if recorder.last is not None else ():
+        if not isinstance(event, Hooked):
+            arriving = [n for n in event.arriving if n is not None]
+            yield [*flat(event.operands or ()), *arriving], arriving, flat(event.outs), True
