@@ -49,6 +49,7 @@ class Branch:
         cursor: the index of the next entry.
         edits: in the order in which they were made.
         recomputed: how many operators ran again so far.
+        computed: values that are others than in the recorded run.
     """
 
     def __init__(self, timeline: Timeline, name: str = "base", cursor: int = 0) -> None:
@@ -57,7 +58,7 @@ class Branch:
         self.cursor = cursor
         self.edits: list[Edit] = []
         self.recomputed = 0
-        self._computed: dict[int, Any] = {}
+        self.computed: dict[int, Any] = {}
         self._affected: set[int] = set()
         self._changed: list[int] = []
         self._by_value: dict[int, list[Edit]] = {}
@@ -68,7 +69,7 @@ class Branch:
         made = Branch(self.timeline, name, self.cursor)
         made.edits = list(self.edits)
         made._spread()
-        made._computed = dict(self._computed)
+        made.computed = dict(self.computed)
         return made
 
     # -- edits ----------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class Branch:
 
     def _spread(self) -> None:
         """Find what depends on the edits."""
-        self._computed.clear()
+        self.computed.clear()
         self._affected = set()
         self._changed = []
         self._by_value = {}
@@ -139,7 +140,7 @@ class Branch:
 
     def stale(self) -> list[int]:
         """The entries that depend on an edit and have not run again yet."""
-        entries, computed = self.timeline.entries, self._computed
+        entries, computed = self.timeline.entries, self.computed
         return [i for i in self._changed if any(n in self._affected and n not in computed for n in entries[i].made)]
 
     # -- values ---------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ class Branch:
 
     def is_ready(self, number: int) -> bool:
         """Whether the value is there without running anything."""
-        return number in (self._computed if number in self._affected else self.timeline.store)
+        return number in (self.computed if number in self._affected else self.timeline.store)
 
     def operands(self, entry: Entry) -> list[Any]:
         """What the kernel of an entry takes."""
@@ -185,7 +186,7 @@ class Branch:
         return iter(found)
 
     def _held(self, number: int) -> Any:
-        return self._computed.get(number) if number in self._affected else self.timeline.store.get(number)
+        return self.computed.get(number) if number in self._affected else self.timeline.store.get(number)
 
     def _compute(self, wanted: int) -> Any:
         """Run what is needed for a value, and nothing else; without recursion."""
@@ -237,7 +238,7 @@ class Branch:
     def _hold(self, number: int, array: Any, fresh: dict[int, Any]) -> None:
         fresh[number] = array
         if number in self._affected:
-            self._computed[number] = array
+            self.computed[number] = array
         else:
             self.timeline.store.put(number, array)
 

@@ -1,0 +1,115 @@
+"""Verbs about memory: what backward keeps alive, and what the session itself holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradtool.engine import source
+from gradtool.engine.answers.events import Begin, End, Event, Value, of_step
+from gradtool.engine.answers.saved import Keeper, SavedStory
+from gradtool.engine.executor.live import nbytes, root
+from gradtool.engine.executor.plan import Step
+
+from ..text import cells
+from .notebook import Notebook
+from .session import Session
+from .timeline import NOBODY, Entry
+from .verbs import Reply, nothing, verb
+
+_SHOWN = 12
+
+
+@verb("saved", group="model")
+def saved(book: Notebook, rest: str) -> Reply:
+    """The forward values that backward keeps alive: bytes, who made them, who reads them."""
+    nothing(rest, "saved")
+    session = book.session
+    story = _story(session)
+    by_origin = {id(e): e.name for e in session.timeline.entries}
+    rows = []
+    for b in sorted(story.buffers, key=lambda b: (b.held, -b.nbytes, b.number)):
+        made = by_origin[id(b.producer.origin)] if b.producer is not None else ""
+        notes = [
+            note
+            for note, holds in (
+                ("held anyway", b.held),
+                ("can be computed again", b.recompute),
+                ("contents of another", b.duplicate_of is not None),
+            )
+            if holds
+        ]
+        readers = ", ".join(by_origin[id(r.origin)] for r in b.readers)
+        where = source.short(b.producer.loc) if b.producer is not None else ""
+        rows.append((f"{b.nbytes} B", b.tensor or b.slot, made, f"← {readers}", where, ", ".join(notes)))
+    freed, operators, share = story.recomputable
+    lines = _laid(rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        lines.append(f"  … {len(rows) - _SHOWN} more")
+    lines.append(f"{story.total} B kept for backward alone · {story.held} B held anyway · peak {story.peak} B")
+    if freed:
+        lines.append(f"computing {operators} operators again ({share} % of the forward work) would free {freed} B")
+    return Reply("\n".join(lines), value=story)
+
+
+def _story(session: Session) -> SavedStory:
+    keeper = Keeper()
+    begun = False
+    for entry in session.timeline.entries:
+        if entry.backward and not begun:
+            begun = True
+            keeper(Begin())
+        keeper(_event(session, entry))
+    keeper(End())
+    return keeper.story()
+
+
+def _event(session: Session, entry: Entry) -> Event:
+    """An operator as it happened in this branch."""
+    branch, values = session.branch, session.timeline.values
+    made = [(slot, n, branch.made(n) if n >= 0 else None) for slot, n in entry.outs]
+    if session.timeline.mode == "static":
+        operands = tuple(branch.operands(entry))
+        event = of_step(Step(entry.index, entry.origin, operands, tuple(a for _, _, a in made)))
+        event.origin = entry
+        return event
+    read = [
+        Value(slot, branch.value(n, entry.index), values[n].name, None, values[n].maker == NOBODY)
+        for slot, n in entry.reads
+    ]
+    wrote = [Value(slot, a, values[n].name) for slot, n, a in made if a is not None]
+    attrs = getattr(entry.origin, "attrs", {})
+    return Event(entry.type, entry.part, entry.loc, attrs, read, wrote, entry)
+
+
+@verb("mem", group="model")
+def mem(book: Notebook, rest: str) -> Reply:
+    """What the session holds: values of the run, branches, and how many operators ran again."""
+    nothing(rest, "mem")
+    session = book.session
+    store = session.timeline.store
+    entries = session.timeline.entries
+    held = [array for _, array in store.items()]
+    budget = "without limit" if store.budget is None else f"within {store.budget} B (--history)"
+    rows = [("values of the run", f"{_bytes(held)} B", f"{len(held)} of {len(session.timeline.values)}, {budget}")]
+    if store.dropped:
+        rows.append(("let go of", f"{store.dropped}", "computed again when they are asked for"))
+    for name, branch in session.branches.items():
+        if branch.edits:
+            made = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]
+            told = f"{len(branch.edits)} edits, {len(branch.affected())} of {len(entries)} operators depend on them"
+            rows.append((f"branch {name}", f"{_bytes(made)} B", told))
+    again = sum(b.recomputed for b in session.branches.values())
+    rows.append(("computed again", f"{again}", "operators in this session"))
+    return Reply("\n".join(_laid(rows)))
+
+
+def _bytes(arrays: Iterable[Any]) -> int:
+    """What arrays take, storage that they share once."""
+    shared = {id(r): r for r in (root(a) for a in arrays if hasattr(a, "dtype"))}
+    return sum(nbytes(r) for r in shared.values())
+
+
+def _laid(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return ["  ".join(t + " " * (w - cells(t)) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
