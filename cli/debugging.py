@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 from gradtool.viz.debugger import firing, of_program, of_tape, show, verbs
 from gradtool.viz.debugger.errors import VerbError
+from gradtool.viz.debugger.from_python import shown_on
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.recorder import Recorder
 from gradtool.viz.debugger.session import Session
@@ -51,14 +53,13 @@ def opened(request: Request, options: dict[str, Any], out: Output) -> Iterator[N
         raise _refused("--catch", error) from None
     # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     recorder = Recorder(options["history"], options["step"], until)
-    with recorder.recording(), loader.executed(request) as left, watch.unwatched():
+    with shown_on(sys.stdout), recorder.recording(), loader.executed(request) as left, watch.unwatched():
         timeline = _recorded(left, request, recorder, options, out)
         session = Session(timeline, {"why": _why(request, options, out)})
         if timeline.failed is not None:
-            error = timeline.failed[1]
-            session.locals = _locals(error)
-            for line in loader.stack_of(error):
-                error.add_note(line)
+            session.locals = _locals(timeline.failed[1])
+            for line in loader.stack_of(timeline.failed[1]):
+                timeline.failed[1].add_note(line)
         elif request.post_mortem:
             out.note(f"{left.name} raised no error")
         book = Notebook(session)
@@ -161,9 +162,7 @@ def _all_names(v: Variable, known: Callable[[Variable], list[str]]) -> list[str]
 # -- dynamic mode -----------------------------------------------------------------------------------------------------
 
 
-def _of_tensors(
-    left: Loaded, request: Request, recorder: Recorder, options: dict[str, Any], out: Output
-) -> Timeline:
+def _of_tensors(left: Loaded, request: Request, recorder: Recorder, options: dict[str, Any], out: Output) -> Timeline:
     error: BaseException | None = left.error
     model = _model(left, request, recorder)
     if model is None:

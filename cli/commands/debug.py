@@ -22,7 +22,12 @@ from ..sizes import byte_size
 @click.option("--watch", multiple=True, metavar="EXPR", help="Stop where the value of EXPR changes; repeatable.")
 @click.option("--step", type=click.IntRange(1), metavar="N", help="Which backward pass of a training file (see above).")
 @click.option("--on-error", is_flag=True, help="Post-mortem: begin at the operator that failed.")
-@click.option("--history", metavar="SIZE", callback=byte_size, help="Bytes of values to hold, e.g. 512M; others are computed again.")
+@click.option(
+    "--history",
+    metavar="SIZE",
+    callback=byte_size,
+    help="Bytes of values to hold, e.g. 512M; others are computed again.",
+)
 @click.option("-x", "scripts", multiple=True, metavar="FILE", help="Carry out the lines of FILE first; repeatable.")
 @click.option("--batch", is_flag=True, help="No prompt: exit with 1 if a catch fires or an expect fails.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")

@@ -48,6 +48,7 @@ provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 provide("gradtool", "gradtool._complex", "angle as_complex as_real complex conj imag polar real")
 provide("gradtool", "gradtool._why", "watching why")
 provide("gradtool", "gradtool.cli.notebook.magics", "load_ipython_extension unload_ipython_extension")
+provide("gradtool", "gradtool.viz.debugger.from_python", "breakpoint debug")
 provide("gradtool", "gradtool._exchange", "from_dlpack to_dlpack")
 provide(
     "gradtool.nn",

@@ -52,6 +52,8 @@ class Pass:
         leaves: after the sweep, the gradients of the leaves it came to (see :meth:`total`).
         roots: the tensors that it starts from.
         at: the entry that is being differentiated, or None.
+        hooking: whether its hooks are being called, and not its rule.
+        pending: the entries of nodes that gradients have arrived at, by their keys.
     """
 
     def __init__(
@@ -75,10 +77,11 @@ class Pass:
         self.loc = source.here()
         self.roots: list[Tensor] = []
         self.at: list[Any] | None = None
+        self.hooking = False
         self._k: Any = rule_ops if create_graph else backend("numpy").ops
         self._found: dict[Place, Grad] = {}
         self._order: list[int] = []
-        self._entries: dict[int, list[Any]] = {}
+        self.pending: dict[int, list[Any]] = {}
         self._own: set[Any] = set()
         """Where a sum stands that nobody else holds: keys of leaves, and of entries with the position in them."""
 
@@ -138,7 +141,7 @@ class Pass:
         elif place in self._found:
             found = self._found[place]
         else:
-            entry = self._entries.get(place[0].key)
+            entry = self.pending.get(place[0].key)
             found = entry[place[1] + 1] if entry is not None else None
         return self._sum(found)
 
@@ -187,7 +190,7 @@ class Pass:
     # -- parts ----------------------------------------------------------------------------------------------------
 
     def _sweep(self, by: watch.Watcher | None) -> None:
-        order, entries, deliver = self._order, self._entries, self._deliver
+        order, entries, deliver = self._order, self.pending, self._deliver
         everything = self.needed is None and not self.constants
         recorded, targets = self.create_graph, self.targets
         freed = None if self.retain_graph else Freed(self.loc)
@@ -196,14 +199,16 @@ class Pass:
             node = entry[0]
             wrt = node.wrt
             if not everything:
-                wrt = [p if p is not None and self._wanted(p) else None for p in wrt]
+                wrt = [p if p is not None and self.flows_to(p) else None for p in wrt]
             if wrt.count(None) == len(wrt):
                 continue
             self.at = entry
             if recorded:
                 entry[1:] = [self._sum(g) for g in entry[1:]]
             if node.hooks is not None:
+                self.hooking = True
                 entry[1:] = [self.hooked_output(node, i, g) for i, g in enumerate(entry[1:])]
+                self.hooking = False
             if targets:
                 for i, g in enumerate(entry[1:]):
                     if g is not None and (node, i) in targets:
@@ -235,7 +240,7 @@ class Pass:
 
         A pass that is recorded only collects them.
         """
-        entries = self._entries
+        entries = self.pending
         for place, gradient in zip(places, gradients, strict=True):
             if gradient is None or place is None:
                 continue
@@ -270,7 +275,8 @@ class Pass:
         """The gradient for what a recorded pass collected."""
         return apply(by_type("sum"), [found], {}) if isinstance(found, list) else found
 
-    def _wanted(self, place: Place) -> bool:
+    def flows_to(self, place: Place) -> bool:
+        """Whether a gradient that is sent to *place* matters."""
         if place in self.constants:
             return False
         if self.needed is None:

@@ -7,6 +7,8 @@ depends on the edit is another one in this branch, and all others are those of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,21 @@ from gradtool.engine import watch
 from gradtool.engine.errors import GradtoolError
 
 from .timeline import Entry, Given, Timeline
+
+_rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
+
+is_rerunning = _rerunning.get
+"""Whether what runs now was started by the debugger itself."""
+
+
+@contextmanager
+def rerunning() -> Iterator[None]:
+    """Inside, breakpoints in the user's program stop nothing."""
+    token = _rerunning.set(True)
+    try:
+        yield
+    finally:
+        _rerunning.reset(token)
 
 
 class FixedError(GradtoolError):
@@ -181,7 +198,7 @@ class Branch:
         """The steps of the block that a branch or a loop runs, by running it again; see ``engine/watch.py``."""
         found: list[Any] = []
         if entry.kernel is not None:
-            with watch.watched(found.append), np.errstate(all="ignore"):
+            with watch.watched(found.append), np.errstate(all="ignore"), rerunning():
                 entry.kernel(*self.operands(entry))
         return iter(found)
 
@@ -224,7 +241,7 @@ class Branch:
             raise FixedError(f"{entry.name} cannot run again: {entry.fixed}.", op=entry.type)
         else:
             operands = self._operands(entry, fresh)
-            with watch.unwatched(), np.errstate(all="ignore"):
+            with watch.unwatched(), np.errstate(all="ignore"), rerunning():
                 made = entry.kernel(*operands)
             self.recomputed += 1
         for (_, number), array in zip(entry.outs, made, strict=True):

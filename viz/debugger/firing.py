@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import stops
-from .recorder import Hooked, Recorder, flat
+from .recorder import Recorder
+from .records import Hooked, flat
 
 
 def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:

@@ -24,6 +24,7 @@ class Notebook:
         inputs, outputs: ``In`` and ``Out`` of expressions, by number.
         places: for each cell, the branch and the cursor where it was typed.
         finished: whether ``quit`` was said.
+        leaving: verbs that end the session and let the program go on, where it waits.
         opening: what to show before the first cell: where the session begins, and why there.
         recomputed_before: how many operators had run again when the cell began.
     """
@@ -36,6 +37,7 @@ class Notebook:
         self.places: dict[int, tuple[str, int]] = {}
         self.finished = False
         self.opening = ""
+        self.leaving: frozenset[str] = frozenset()
         self.recomputed_before = 0
 
     @property
@@ -78,6 +80,8 @@ class Notebook:
         found = verbs.split(stripped, self.session.names) if "\n" not in stripped else None
         if found is not None:
             verb, rest = found
+            if stripped in self.leaving:
+                return Reply("", quit=True)
             return verb.act(self, rest)
         return self._python(source)
 

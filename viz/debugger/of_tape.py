@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from gradtool.engine import names
-from gradtool.engine.eager.mode import no_grad
-from gradtool.engine.eager.tape import GradNode, Place, restore
+from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.kernels.backend import backend
-from gradtool.engine.ops import rare
-from gradtool.engine.ops.opdef import OpDef, Trait
-from gradtool.engine.spec import in_use
+from gradtool.engine.ops.opdef import Trait
 from gradtool.engine.view import BACKWARD, FORWARD
 
 from .. import from_tape
+from . import again
 from .drawn import MASKED, masked
-from .recorder import Call, Failure, Hooked, Pass, Pull, Recorder, flat
+from .recorder import Recorder
+from .records import Call, Failure, Hooked, Pass, Pull, flat
 from .timeline import NOBODY, Entry, Timeline, Value
 
 
@@ -174,12 +172,12 @@ class _Builder:
         for call in reversed(calls if self.work.roots else calls[self.recorder.begun_at :]):
             if call is None:
                 continue
-            node = self.nodes.get(call.key)
+            of = self.nodes.get(call.key)
             made = flat(call.outs)
             if everything:
                 needed = not made or any(n not in self.given for n in made)
             else:
-                needed = (node is not None and node.op is call.op) or not wanted.isdisjoint(made)
+                needed = (of is not None and of.op is call.op) or not wanted.isdisjoint(made)
             if needed:
                 wanted.update(n for n in flat(call.operands) if n not in self.given)
                 found.append(call)
@@ -224,13 +222,20 @@ class _Builder:
         entry.operands = call.operands
         entry.reads = _laid(call.op.inputs, call.operands)
         entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
-        if call is not self.failing:
-            entry.kernel = _forward_kernel(call)
+        if not call.complete:
+            entry.fixed = "the tape does not hold all that it read"
+        elif call is not self.failing:
+            entry.kernel = again.of_call(call)
         elif not any(s.many for s in call.op.outputs):
-            entry.kernel = _one_by_one(_forward_kernel(call), len(call.outs))
+            entry.kernel = again.padded(again.of_call(call), len(call.outs))
         else:
             entry.fixed = "it failed"
-        if call is not self.failing and call.op.trait & Trait.RANDOM and not _same_again(call.op, call.attrs):
+        if (
+            entry.kernel is not None
+            and call is not self.failing
+            and call.op.trait & Trait.RANDOM
+            and not again.draws_nothing(call.op, call.attrs)
+        ):
             self._as_drawn(entry, call)
         index = 0
         for i, (slot, number) in enumerate(entry.outs):
@@ -336,7 +341,7 @@ class _Builder:
             entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
             entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
             if grad_op is None:
-                entry.kernel = _users_rule(node, mask)
+                entry.kernel = again.of_rule(node, mask)
             else:
                 entry.fixed = "what it reads was freed" if node.freed is not None else "hooks packed what it reads"
             return
@@ -345,15 +350,18 @@ class _Builder:
         entry.reads = _laid(grad_op.inputs, pull.operands)
         slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=True) for _ in range(1 if n is None else n)]
         entry.outs = list(zip(slots, pull.outs, strict=True))
-        entry.kernel = _gradient_kernel(node, grad_op, mask, sizes)
+        entry.kernel = again.of_gradient(node, grad_op, mask, sizes)
 
     def _hooks(self, event: Hooked) -> None:
         number = next(self.unnamed.setdefault("hook", count()))
         entry = self._entry(f"hook.{number}", "hook", BACKWARD, event.loc, "", event)
         entry.operands = [event.before]
-        entry.reads = [("Gradient", event.before)]
-        entry.outs = [("Gradient", event.after)]
-        self._name_gradient(event.after, event.place, entry.index, "Gradient")
+        slot = names.grad("Out")
+        entry.reads = [(slot, event.before)]
+        entry.outs = [(slot, event.after)]
+        if not self.values[event.before].name:
+            self._name_gradient(event.before, event.place, NOBODY, "")
+        self._name_gradient(event.after, event.place, entry.index, slot)
         hooks = event.hooks
 
         def call(gradient: Any) -> list[Any]:
@@ -383,73 +391,3 @@ def _outs(slots: Sequence[Any], outs: Sequence[Any]) -> Iterator[tuple[str, int]
     for s, o in zip(slots, outs, strict=False):
         for n in o if isinstance(o, list) else (o,):
             yield s.name, n
-
-
-def _same_again(op: OpDef, attrs: Mapping[str, Any]) -> bool:
-    """Whether an operator that can draw random numbers draws none."""
-    return op.type == "rnn" and not attrs.get("dropout_prob")
-
-
-def _forward_kernel(call: Call) -> Callable[..., Sequence[Any]]:
-    kernel = backend("numpy").bind(call.op, call.attrs)
-    if in_use:
-        kernel = rare.watched(call.op, call.attrs, kernel)
-    sizes = [len(o) if isinstance(o, list) else None for o in call.outs]
-    return _flattening(kernel, sizes)
-
-
-def _one_by_one(kernel: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
-    """*kernel*, giving as many results as were expected, also of an operator that leaves some out."""
-    return lambda *operands: [*kernel(*operands), *[None] * count][:count]
-
-
-def _gradient_kernel(
-    node: GradNode, grad_op: OpDef, mask: Sequence[bool], sizes: Sequence[int | None]
-) -> Callable[..., Sequence[Any]]:
-    wanted, at = [], 0
-    for size in sizes:
-        wanted.append(list(mask[at : at + (size or 1)]) if size != 0 else [])
-        at += 1 if size is None else size
-    engine = backend("numpy")
-    kernel = engine.bind(grad_op, node.attrs, wanted)
-    if in_use:
-        kernel = rare.watched_gradients(node.op, node.attrs, kernel, engine.general(grad_op, node.attrs, wanted))
-    return _flattening(kernel, list(sizes))
-
-
-def _flattening(kernel: Callable[..., Any], sizes: list[int | None]) -> Callable[..., Sequence[Any]]:
-    """*kernel* with all its results in one flat sequence."""
-    if len(sizes) == 1:
-        return kernel if sizes[0] is not None else lambda *operands: (kernel(*operands),)
-    if all(s is None for s in sizes):
-        return kernel
-
-    def run(*operands: Any) -> list[Any]:
-        found: list[Any] = []
-        for size, value in zip(sizes, kernel(*operands), strict=True):
-            if size is None:
-                found.append(value)
-            else:
-                found += value if value is not None else [None] * size
-        return found
-
-    return run
-
-
-def _users_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:
-    """The user's own gradient rule; what it saved is what was saved in the run."""
-    rule = node.op.rule
-    assert rule is not None
-
-    def run(*arriving: Any) -> list[Any]:
-        import numpy as np
-
-        restore([node])
-        args = [
-            g if g is not None or rule.takes_none else np.zeros(*shape)
-            for g, shape in zip(arriving, node.shapes, strict=True)
-        ]
-        with no_grad():
-            return [g for group in rule(backend("numpy").ops, args, [[m] for m in mask], node.attrs) for g in group]
-
-    return run

@@ -7,9 +7,11 @@ Arrays are held by reference. What is about to be overwritten in place is copied
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,81 +19,17 @@ import numpy as np
 from gradtool.engine import watch
 from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
-from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.source import Location
+from gradtool.engine.eager.tape import GradNode
+from gradtool.engine.eager.tensor import Keep, Tensor
 
+from .records import Call, Failure, Hooked, Pass, Pull, flat, leaf_places
 from .store import Store
 from .timeline import NOBODY, Given
 
+_recording: ContextVar[Recorder | None] = ContextVar("gradtool_recorder", default=None)
 
-@dataclass(slots=True)
-class Call:
-    """A forward operator as it happened: numbers of values in and out, nested as its slots are."""
-
-    op: OpDef
-    attrs: Mapping[str, Any]
-    operands: list[Any]
-    outs: list[Any]
-    loc: Location
-    key: int
-
-
-@dataclass(slots=True)
-class Pull:
-    """A gradient operator as it happened.
-
-    Attributes:
-        operands: what the rule read, slot by slot; None for a node whose rule is the user's.
-        arriving: the gradients of its results.
-        outs: one number per place.
-        sums: sums that its results went into: the number, the sum before, and what was added.
-    """
-
-    node: GradNode
-    operands: list[Any] | None
-    arriving: list[int | None]
-    wrt: tuple[Place | None, ...]
-    outs: list[int]
-    sums: list[tuple[int, int, int]]
-
-
-@dataclass(slots=True)
-class Hooked:
-    """Hooks that changed a gradient on its way."""
-
-    before: int
-    after: int
-    place: Place
-    hooks: list[Any]
-    loc: Location
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An operator that raised: a call, or one of the pass that was recorded last."""
-
-    of: Call | Pull
-    error: BaseException
-
-
-@dataclass
-class Pass:
-    """One backward pass.
-
-    Attributes:
-        totals: the number of the latest sum of gradients at each place.
-        done: whether it came to its end.
-        parameters: those that it reached; what is known of them goes when the last one lets go of them.
-    """
-
-    roots: tuple[Tensor, ...]
-    events: list[Pull | Hooked] = field(default_factory=list)
-    totals: dict[Place, int] = field(default_factory=dict)
-    seeds: dict[Place, int] = field(default_factory=dict)
-    done: bool = False
-    parameters: list[Tensor] = field(default_factory=list)
+recording_now = _recording.get
+"""The recorder that writes down what this thread does, or None."""
 
 
 class Recorder:
@@ -138,6 +76,7 @@ class Recorder:
     def recording(self) -> Iterator[Recorder]:
         """Inside, everything that this thread computes is recorded."""
         outer = writes.get()
+        recorder_token = _recording.set(self)
 
         def before(tensor: Tensor) -> None:
             self._about_to_write(tensor)
@@ -150,6 +89,19 @@ class Recorder:
                 yield self
         finally:
             writes.reset(token)
+            _recording.reset(recorder_token)
+
+    def snapshot(self) -> Recorder:
+        """What was written down so far, for a look at it while the recording goes on."""
+        made = copy(self)
+        made.calls, made.leaves = list(self.calls), dict(self.leaves)
+        made.store = self.store.copied()
+        made._numbers, made._by_key = dict(self._numbers), dict(self._by_key)
+        made._sharing = {k: list(v) for k, v in self._sharing.items()}
+        if self.last is not None:
+            last = self.last
+            made.last = replace(last, events=list(last.events), totals=dict(last.totals), seeds=dict(last.seeds))
+        return made
 
     def __call__(self, event: Any) -> None:
         if self.closed:
@@ -226,13 +178,14 @@ class Recorder:
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def _new(self) -> int:
+    def unknown(self) -> int:
+        """A number for a value that nobody has computed yet."""
         self.count += 1
         return self.count - 1
 
     def _give(self, array: Any) -> int:
         """A number for what an operator made."""
-        number = self._new()
+        number = self.unknown()
         self.store.put(number, array)
         # An operator may give what it took; the tensor of the result has an array of its own then (see _tensors).
         if self._known(array) is None:
@@ -264,7 +217,7 @@ class Recorder:
         """The number of a value that is read; a new one if no operator made it."""
         number = self.known(array)
         if number is None:
-            number = self._new()
+            number = self.unknown()
             self.store.keep(number, array)
             self._know(array, number, True)
             self.leaves[number] = id(array)
@@ -303,8 +256,12 @@ class Recorder:
     def _computed(self, event: watch.Computed) -> None:
         operands = [self._operand(v) for v in event.inputs]
         outs = [[self._give(a) for a in v] if type(v) in (list, tuple) else self._made(v) for v in event.outputs]
-        self._by_key[event.key] = len(self.calls)
-        self.calls.append(Call(event.op, event.attrs, operands, outs, event.loc, event.key))
+        self.add(Call(event.op, event.attrs, operands, outs, event.loc, event.key))
+
+    def add(self, call: Call) -> None:
+        """Write down a forward operator, after those that made what it reads."""
+        self._by_key[call.key] = len(self.calls)
+        self.calls.append(call)
 
     def _made(self, array: Any) -> int:
         return NOBODY if array is None else self._give(array)
@@ -320,18 +277,18 @@ class Recorder:
         work, node = self.last, event.node
         assert work is not None
         arriving = [self._arriving(work, node, i, g) for i, g in enumerate(event.arriving)]
-        operands = self._read(node, arriving)
+        operands = self.read(node, arriving)
         outs, sums = [], []
         for place, gradient in zip(event.wrt, event.gradients, strict=True):
             if place is None or gradient is None:
                 outs.append(NOBODY)
                 continue
-            number = self._new()
+            number = self.unknown()
             self.store.put(number, gradient)
             outs.append(number)
             before = work.totals.get(place)
             if before is not None:
-                total = self._new()
+                total = self.unknown()
                 sums.append((total, before, number))
                 number = total
             work.totals[place] = number
@@ -339,40 +296,39 @@ class Recorder:
 
     def _failed(self, event: watch.Failed) -> None:
         if event.node is None:
-            if not self._depth:
+            if not self._depth and event.op is not None:
                 operands = [self._operand(v) for v in event.inputs]
-                outs = [self._new() for _ in event.op.outputs]
+                outs = [self.unknown() for _ in event.op.outputs]
                 call = Call(event.op, event.attrs, operands, outs, event.loc, 0)
                 self.failure = Failure(call, event.error)
         elif self._depth == 1 and self.last is not None:
             work, node = self.last, event.node
             arriving = [self._arriving(work, node, i, g, hooks=False) for i, g in enumerate(event.arriving)]
-            outs = [NOBODY if p is None else self._new() for p in node.wrt]
-            pull = Pull(node, self._read(node, arriving), arriving, node.wrt, outs, [])
+            outs = [NOBODY if p is None else self.unknown() for p in node.wrt]
+            pull = Pull(node, self.read(node, arriving), arriving, node.wrt, outs, [])
             work.events.append(pull)
             self.failure = Failure(pull, event.error)
 
-    def _arriving(
-        self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: bool = True
-    ) -> int | None:
+    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: bool = True) -> int | None:
         if gradient is None:
             return None
         place = (node, index)
         number = work.totals.get(place)
         called = [h for h in (node.hooks or {}).get(index, {}).values() if hooks and not isinstance(h, Keep)]
         if number is None:
-            number = work.totals[place] = work.seeds[place] = self._new()
+            number = work.totals[place] = work.seeds[place] = self.unknown()
             self.store.keep(number, gradient)
         elif not called:
             self.store.put(number, gradient)
         if called:
-            before, number = number, self._new()
+            before, number = number, self.unknown()
             self.store.keep(number, gradient)
             work.totals[place] = number
             work.events.append(Hooked(before, number, place, called, node.loc))
         return number
 
-    def _read(self, node: GradNode, arriving: Sequence[int | None]) -> list[Any] | None:
+    def read(self, node: GradNode, arriving: Sequence[int | None]) -> list[Any] | None:
+        """The operands of a gradient operator; None where its rule is the user's, or what it retained is gone."""
         rule, kept = node.op.rule, node.args
         if getattr(node.op, "grad_op", None) is None or rule is None or kept is None:
             return None
@@ -416,14 +372,3 @@ def _each(value: Any, change: Any) -> Any:
     if value is None:
         return None
     return [_each(v, change) for v in value] if type(value) in (list, tuple) else change(value)
-
-
-def flat(values: Sequence[Any]) -> list[int]:
-    """The numbers among nested numbers."""
-    found = [n for v in values for n in (v if isinstance(v, list) else (v,))]
-    return [n for n in found if type(n) is int and n >= 0]
-
-
-def leaf_places(work: Pass) -> dict[Leaf, int]:
-    """The number of the whole gradient of every leaf."""
-    return {p: n for p, n in work.totals.items() if isinstance(p, Leaf)}

@@ -108,6 +108,9 @@ def _at_end(session: Session) -> str:
     failed = session.timeline.failed
     if failed is not None and failed[0] >= len(session.timeline.entries):
         return f"■ the run failed here: {_first_line(failed[1])}"
+    timeline = session.timeline
+    if timeline.begin == len(timeline.entries) and not timeline.results:
+        return f"■ {len(timeline.entries)} operators so far · no backward pass yet"
     found = session.results(session.branch)
     got = [a for a in found.values() if a is not None]
     text = f"■ end of the run · {len(got)} of {len(found)} gradients"

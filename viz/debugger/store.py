@@ -71,6 +71,12 @@ class Store:
         if self.budget is not None and array is not None:
             self.bytes -= _size(array)
 
+    def copied(self) -> Store:
+        """A store that holds the same values and no longer changes with this one; nothing is let go of there."""
+        made = Store()
+        made._held = dict(self._held)
+        return made
+
     def items(self) -> Iterator[tuple[int, Any]]:
         return iter(self._held.items())
 

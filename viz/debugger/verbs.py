@@ -63,7 +63,15 @@ class Verb:
 
 
 _verbs: dict[str, Verb] = {}
-_MODULES = ("verbs_moving", "verbs_stops", "verbs_edits", "verbs_values", "verbs_model", "verbs_memory", "verbs_notebook")
+_MODULES = (
+    "verbs_moving",
+    "verbs_stops",
+    "verbs_edits",
+    "verbs_values",
+    "verbs_model",
+    "verbs_memory",
+    "verbs_notebook",
+)
 
 
 def verb(usage: str, *aliases: str, group: str, completes: str = "") -> Callable[[Act], Act]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gradtool.engine import source
@@ -48,7 +48,10 @@ def saved(book: Notebook, rest: str) -> Reply:
         lines.append(f"  … {len(rows) - _SHOWN} more")
     lines.append(f"{story.total} B kept for backward alone · {story.held} B held anyway · peak {story.peak} B")
     if freed:
-        lines.append(f"computing {operators} operators again ({share} % of the forward work) would free {freed} B")
+        plural = "s" * (operators != 1)
+        lines.append(
+            f"computing {operators} operator{plural} again ({share} % of the forward work) would free {freed} B"
+        )
     return Reply("\n".join(lines), value=story)
 
 
@@ -97,7 +100,7 @@ def mem(book: Notebook, rest: str) -> Reply:
     for name, branch in session.branches.items():
         if branch.edits:
             made = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]
-            told = f"{len(branch.edits)} edits, {len(branch.affected())} of {len(entries)} operators depend on them"
+            told = f"edits: {len(branch.edits)}; {len(branch.affected())} of {len(entries)} operators depend on them"
             rows.append((f"branch {name}", f"{_bytes(made)} B", told))
     again = sum(b.recomputed for b in session.branches.values())
     rows.append(("computed again", f"{again}", "operators in this session"))
@@ -110,6 +113,6 @@ def _bytes(arrays: Iterable[Any]) -> int:
     return sum(nbytes(r) for r in shared.values())
 
 
-def _laid(rows: list[tuple[str, ...]]) -> list[str]:
+def _laid(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     return ["  ".join(t + " " * (w - cells(t)) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]

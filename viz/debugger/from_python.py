@@ -1,0 +1,311 @@
+"""``gradtool.debug`` and ``gradtool.breakpoint``: the debugger, opened from a program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from types import FrameType
+from typing import Any, TextIO
+
+from gradtool.engine import source, state
+from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.eager import backward
+from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.tape import restore
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.errors import ArgumentTypeError, LossError, UsageError
+from gradtool.engine.executor.executor import Executor
+from gradtool.engine.ir import roles
+from gradtool.engine.ir.variable import Variable
+from gradtool.nn import Layer
+
+from . import ahead, of_program, of_tape, terminal, verbs
+from .branch import is_rerunning, rerunning
+from .errors import VerbError
+from .notebook import Notebook
+from .recorder import Recorder, recording_now
+from .records import Pass
+from .retrace import retrace
+from .session import Session
+from .timeline import Timeline
+
+_HERE = "gradtool.debug"
+
+_screen: ContextVar[TextIO | None] = ContextVar("gradtool_debugger_screen", default=None)
+
+
+@contextmanager
+def shown_on(stream: TextIO) -> Iterator[None]:
+    """Inside, what breakpoints show goes to *stream*, wherever the program's own output goes."""
+    token = _screen.set(stream)
+    try:
+        yield
+    finally:
+        _screen.reset(token)
+
+
+def debug(
+    model: Any,
+    feed: Mapping[str, Any] | None = None,
+    *,
+    parameter_list: Sequence[Variable] | None = None,
+    no_grad_set: Iterable[Any] = (),
+    catch: str | Sequence[str] = (),
+    history: int | None = None,
+    prompt: bool = True,
+) -> Notebook:
+    """Walk through the backward pass of a model at a prompt, forwards and backwards, and try changes.
+
+    Nothing of the program changes: no ``.grad`` is filled, graphs are kept, edits belong to the session.
+
+    Args:
+        model: a loss Tensor, whose backward pass is run and recorded (of the operators before it, what the tape retains
+            is known); a function, which is recorded as a whole, and whose loss is differentiated if it does not run
+            backward itself; or the loss Variable of a static program, a copy of which is run.
+        feed: what to feed to a static program.
+        parameter_list, no_grad_set: of a static program, as for ``append_backward``.
+        catch: kinds to stop at: ``nan``, ``inf``, ``big=1e4``, ``zero``, ``none``.
+        history: bytes of values to hold; others are computed again. Without it, all are held.
+        prompt: False opens no prompt; cells can be run by ``execute``.
+
+    Returns:
+        The notebook: ``book.execute("step")`` runs a cell and returns it with its reply.
+
+    Raises:
+        ArgumentTypeError: *model* is none of these, or gives no loss (a TypeError).
+        LossError: nothing was recorded for the loss.
+        UsageError: *catch* names no kind (a ValueError).
+
+    Without a terminal the prompt reads from stdin.
+
+    >>> import gradtool as paddle
+    >>> x = paddle.to_tensor([0.0, 4.0], stop_gradient=False)
+    >>> book = paddle.debug(paddle.sqrt(x).sum(), catch="nan", prompt=False)
+    >>> cell, reply = book.execute("continue")
+    >>> print(cell.text.splitlines()[0].partition("   ")[0])
+    ■ catch inf at ▶ 4/4 sqrt_grad.0
+    """
+    names = _names(_namespaces(sys._getframe(1)))
+    ask: Callable[[str], Any] | None = None
+    if isinstance(model, Variable):
+        timeline = _of_variable(model, feed, parameter_list, no_grad_set, history)
+        ask = _asking(model, names, {"feed": feed, "parameter_list": parameter_list, "no_grad_set": no_grad_set})
+    elif isinstance(model, Tensor):
+        timeline = _of_tensor(model, names, history)
+        ask = _asking(model, names, {})
+    elif callable(model):
+        timeline = _of_function(model, feed, names, history)
+    else:
+        raise ArgumentTypeError(
+            f"{_HERE}: expected a loss Tensor, a loss Variable or a function, but received {type(model).__name__}."
+        )
+    book = Notebook(Session(timeline, {"why": ask} if ask is not None else {}))
+    _catch(book, [catch] if isinstance(catch, str) else catch)
+    return _opened(book) if prompt else book
+
+
+def breakpoint() -> None:
+    """Open the debugger here: in a hook, in ``PyLayer.backward``, or anywhere in a model; ``continue`` goes on.
+
+    In a backward pass the cursor stands at the operator whose gradient is being computed; what the pass is yet to do is
+    computed in the session when it is asked for. Under ``gradtool debug`` everything recorded so far is there; in plain
+    Python the forward operators, as far as the tape retains what they read, and the gradients that have arrived.
+    The variables of the function that calls it are in scope. Edits are tried in the session: they do not change the
+    running program. When the debugger itself runs operators again, it stops nothing.
+    """
+    if is_rerunning():
+        return
+    frame = sys._getframe(1)
+    names = _names(_namespaces(frame))
+    running = backward.running()
+    going = recording_now()
+    held = [t for t in frame.f_locals.values() if isinstance(t, Tensor)]
+    if going is not None and not going.closed:
+        recorder = going.snapshot()
+    else:
+        recorder = Recorder()
+        roots = running.roots if running is not None else [t for t in held if t.node is not None]
+        retrace(recorder, roots, [*held, *names])
+    done = ahead.lay_out(recorder, running) if running is not None and not running.create_graph else None
+    if running is None and recorder.last is not None and recorder.calls[recorder.begun_at :]:
+        recorder.last = Pass(())  # the next step of training has begun
+    timeline = of_tape.timeline(recorder, title="breakpoint", named=names)
+    session = Session(timeline)
+    session.locals = dict(frame.f_locals)
+    if done is not None:
+        session.start = timeline.begin + done
+    elif running is None:
+        session.start = len(timeline.entries)
+    session.branch.cursor = session.start
+    _opened(Notebook(session), leaving=("continue", "c"))
+
+
+def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
+    book.opening = book.here()
+    book.leaving = frozenset(leaving)
+    with rerunning(), redirect_stdout(_screen.get() or sys.stdout):
+        terminal.interact(book)
+    return book
+
+
+def _catch(book: Notebook, kinds: Sequence[str]) -> None:
+    found = verbs.named("catch")
+    assert found is not None
+    for kind in kinds:
+        try:
+            found.act(book, kind)
+        except VerbError as error:
+            raise UsageError(f"{_HERE}: {error.message}", hint=error.hint) from None
+
+
+def _asking(model: Any, names: Mapping[Tensor, str], given: dict[str, Any]) -> Callable[[str], Any]:
+    """Answers of ``gradtool.why``."""
+    import gradtool
+
+    def ask(name: str) -> Any:
+        found: Any = None
+        if name and isinstance(model, Variable):
+            found = model.block.program.global_block().vars.get(name)
+        elif name:
+            found = next((t for t, n in names.items() if name in (n, t.name)), None)
+        if name and found is None:
+            raise VerbError(f"there is no tensor {name!r} where the debugger was opened.")
+        return gradtool.why(model, found, **given)
+
+    return ask
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def _namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
+    """The variables of the user's functions that are running, the innermost first, and those of their modules."""
+    modules: dict[int, Mapping[str, Any]] = {}
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module != "gradtool" and not module.startswith("gradtool."):
+            yield frame.f_locals
+            modules.setdefault(id(frame.f_globals), frame.f_globals)
+        elif module == source.LOADER:
+            break
+        frame = frame.f_back
+    yield from modules.values()
+
+
+def _names(namespaces: Iterable[Mapping[str, Any]]) -> dict[Tensor, str]:
+    """What the user's functions call tensors, and the parameters of layers."""
+    found: dict[Tensor, str] = {}
+    for namespace in namespaces:
+        for name, value in list(namespace.items()):
+            if isinstance(value, Tensor):
+                found.setdefault(value, name)
+            elif isinstance(value, Layer):
+                for path, p in value.named_parameters():
+                    if isinstance(p, Tensor):
+                        found.setdefault(p, f"{name}.{path}")
+    return found
+
+
+def _shown(names: Mapping[Tensor, str], leaves: Iterable[Leaf]) -> dict[Leaf, str] | None:
+    """The leaves that a session is about: those that the pass can reach, and the parameters that it cannot."""
+    found = {t.leaf: n for t, n in names.items() if t.node is None and getattr(t, "is_parameter", False)}
+    if not found:
+        return None
+    known = {t.leaf: n for t, n in names.items() if t.node is None and not t.stop_gradient}
+    for leaf in leaves:
+        found.setdefault(leaf, known.get(leaf, leaf.name))
+    return found
+
+
+# -- what is recorded -------------------------------------------------------------------------------------------------
+
+
+def _of_tensor(loss: Tensor, names: Mapping[Tensor, str], history: int | None) -> Timeline:
+    recorder = Recorder(history)
+    _check(loss)
+    retrace(recorder, [loss], names)
+    return _passed(recorder, loss, names)
+
+
+def _of_function(
+    function: Callable[[], Any], feed: Mapping[str, Any] | None, names: Mapping[Tensor, str], history: int | None
+) -> Timeline:
+    recorder = Recorder(history)
+    with recorder.recording():
+        result = function()
+    entries = list(result) if isinstance(result, (tuple, list)) else [result]
+    loss = next((v for v in entries if isinstance(v, (Tensor, Variable))), None)
+    if isinstance(loss, Variable):
+        return _of_variable(loss, feed, None, (), history)
+    if recorder.last is not None:
+        restore(nodes_behind(recorder.last.roots))
+        return of_tape.timeline(recorder, title="function", named=names, shown=_shown(names, _reached(recorder)))
+    if loss is None:
+        raise ArgumentTypeError(
+            f"{_HERE}: the function must return a loss or run backward itself, but it returned {type(result).__name__}."
+        )
+    _check(loss)
+    return _passed(recorder, loss, names)
+
+
+def _reached(recorder: Recorder) -> list[Leaf]:
+    return [p for p in recorder.last.totals if isinstance(p, Leaf)] if recorder.last is not None else []
+
+
+def _passed(recorder: Recorder, loss: Tensor, names: Mapping[Tensor, str]) -> Timeline:
+    """Run backward from *loss* and record it."""
+    work = backward.Pass(retain_graph=True, fill=False)
+    work.seed(loss, None)
+    with recorder.recording():
+        work.run()
+    named = {loss: "loss", **names}
+    return of_tape.timeline(recorder, title="loss", named=named, shown=_shown(names, _reached(recorder)))
+
+
+def _check(loss: Tensor) -> None:
+    if loss.stop_gradient:
+        raise LossError(
+            f"{_HERE}: '{loss.name}' has no recorded graph: its stop_gradient is True.",
+            variable=loss.name,
+            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached",
+        )
+
+
+def _of_variable(
+    loss: Variable,
+    feed: Mapping[str, Any] | None,
+    listed: Sequence[Variable] | None,
+    no_grad: Iterable[Any],
+    history: int | None,
+) -> Timeline:
+    """A copy of the program is differentiated and run; random numbers go on as if it had not."""
+    program = loss.block.program.clone()
+    block = program.global_block()
+    mine = block.vars[loss.name]
+    if any(roles.is_backward(op.role) for op in block.ops):
+        pairs = {p: block.vars.get(p.grad_name) for p in program.all_parameters()}
+    else:
+        chosen = None if listed is None else [block.vars[v.name] for v in listed]
+        stopped = {str(getattr(v, "name", v)) for v in no_grad}
+        made = dict(append_backward(mine, parameter_list=chosen, no_grad_set=stopped))
+        pairs = {p: made.get(p) for p in (*program.all_parameters(), *made)}
+    gradients = {getattr(p, "layer_path", None) or p.name: g for p, g in pairs.items()}
+    fetch = [mine, *(g for g in gradients.values() if g is not None)]
+    before = state.random.generator.bit_generator.state
+    try:
+        with Executor().held(program, feed=feed, fetch_list=fetch) as (plan, registers):
+            timeline = of_program.record(
+                program, plan, registers, gradients, title=loss.name, loss=mine, shown=_paths, budget=history
+            )
+    finally:
+        state.random.generator.bit_generator.state = before
+    if timeline.failed is not None:
+        raise timeline.failed[1]
+    return timeline
+
+
+def _paths(v: Variable) -> list[str]:
+    path = getattr(v, "layer_path", None)
+    return [path] if path else []

@@ -1,0 +1,93 @@
+"""What a recorder writes down: calls, and passes with what happened in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.source import Location
+
+
+@dataclass(slots=True)
+class Call:
+    """A forward operator as it happened: numbers of values in and out, nested as its slots are."""
+
+    op: OpDef
+    attrs: Mapping[str, Any]
+    operands: list[Any]
+    outs: list[Any]
+    loc: Location
+    key: int
+    complete: bool = True
+    """Whether all operands are known, so that it can run again."""
+
+
+@dataclass(slots=True)
+class Pull:
+    """A gradient operator as it happened.
+
+    Attributes:
+        operands: what the rule read, slot by slot; None for a node whose rule is the user's.
+        arriving: the gradients of its results.
+        outs: one number per place.
+        sums: sums that its results went into: the number, the sum before, and what was added.
+    """
+
+    node: GradNode
+    operands: list[Any] | None
+    arriving: list[int | None]
+    wrt: tuple[Place | None, ...]
+    outs: list[int]
+    sums: list[tuple[int, int, int]]
+
+
+@dataclass(slots=True)
+class Hooked:
+    """Hooks that changed a gradient on its way."""
+
+    before: int
+    after: int
+    place: Place
+    hooks: list[Any]
+    loc: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An operator that raised: a call, or one of the pass that was recorded last."""
+
+    of: Call | Pull
+    error: BaseException
+
+
+@dataclass
+class Pass:
+    """One backward pass.
+
+    Attributes:
+        totals: the number of the latest sum of gradients at each place.
+        done: whether it came to its end.
+        parameters: those that it reached; what is known of them goes when the last one lets go of them.
+    """
+
+    roots: tuple[Tensor, ...]
+    events: list[Pull | Hooked] = field(default_factory=list)
+    totals: dict[Place, int] = field(default_factory=dict)
+    seeds: dict[Place, int] = field(default_factory=dict)
+    done: bool = False
+    parameters: list[Tensor] = field(default_factory=list)
+
+
+def flat(values: Sequence[Any]) -> list[int]:
+    """The numbers among nested numbers."""
+    found = [n for v in values for n in (v if isinstance(v, list) else (v,))]
+    return [n for n in found if type(n) is int and n >= 0]
+
+
+def leaf_places(work: Pass) -> dict[Leaf, int]:
+    """The number of the whole gradient of every leaf."""
+    return {p: n for p, n in work.totals.items() if isinstance(p, Leaf)}
