@@ -343,7 +343,7 @@ class _Builder:
             if grad_op is None:
                 entry.kernel = again.of_rule(node, mask)
             else:
-                entry.fixed = "what it reads was freed" if node.freed is not None else "hooks packed what it reads"
+                entry.fixed = "what it reads was freed, or hooks packed it"
             return
         sizes = node.wrt_sizes if node.wrt_sizes is not None else [None] * len(rule.wrt)
         entry.operands = pull.operands

@@ -243,8 +243,8 @@ class Recorder:
             call = self.calls[-1] if self.calls else None
             if call is None or call.op is not event.op:
                 return
-            for tensor, number in zip(_tensors_in(event.results), flat(call.outs), strict=False):
-                if self.known(tensor.array) is None:
+            for tensor, number in _side_by_side(event.results, call.outs):
+                if tensor is not None and number >= 0 and self.known(tensor.array) is None:
                     self._know(tensor.array, number, False)
         elif isinstance(event, watch.Written):
             written = self.known(event.array)
@@ -363,9 +363,13 @@ def _reference(array: Any) -> Callable[[], Any]:
         return lambda: array
 
 
-def _tensors_in(results: Sequence[Any]) -> Iterator[Tensor]:
-    for r in results:
-        yield from r if isinstance(r, (list, tuple)) else (r,)
+def _side_by_side(results: Sequence[Any], outs: Sequence[Any]) -> Iterator[tuple[Tensor | None, int]]:
+    """Each tensor of a call's results with the number of its value."""
+    for r, n in zip(results, outs, strict=False):
+        if isinstance(r, (list, tuple)):
+            yield from zip(r, n if isinstance(n, list) else [n], strict=False)
+        else:
+            yield r, n
 
 
 def _each(value: Any, change: Any) -> Any:

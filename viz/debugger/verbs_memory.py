@@ -58,7 +58,8 @@ def saved(book: Notebook, rest: str) -> Reply:
 def _story(session: Session) -> SavedStory:
     keeper = Keeper()
     begun = False
-    for entry in session.timeline.entries:
+    failed = session.timeline.failed
+    for entry in session.timeline.entries[: failed[0] if failed is not None else None]:
         if entry.backward and not begun:
             begun = True
             keeper(Begin())
