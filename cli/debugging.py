@@ -16,7 +16,6 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.errors import GradtoolError
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.variable import Variable
-from gradtool.nn import Layer
 from gradtool.viz.debugger import firing, of_program, of_tape, show, verbs
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.from_python import shown_on
@@ -134,17 +133,12 @@ def _of_program(left: Loaded, request: Request, options: dict[str, Any], out: Ou
 
 def _names(model: Model) -> Callable[[Variable], list[str]]:
     """The names of a variable for people, the one that says most first."""
-    paths: dict[Variable, str] = {}
-    for name, layer in model.namespace.items():
-        if isinstance(layer, Layer):
-            for path, p in layer.named_parameters():
-                if isinstance(p, Variable):
-                    paths.setdefault(p, f"{name}.{path}")
-    python = {v: n for n, v in reversed(model.named.items())}
+    python: dict[Variable, list[str]] = {}
+    for name, v in model.named.items():
+        python.setdefault(v, []).append(name)
 
     def known(v: Variable) -> list[str]:
-        found = (paths.get(v), python.get(v), getattr(v, "layer_path", None))
-        return list(dict.fromkeys(n for n in found if n))
+        return list(dict.fromkeys(n for n in (*python.get(v, ()), getattr(v, "layer_path", None)) if n))
 
     return known
 

@@ -33,7 +33,7 @@ class Model:
         program: its program; backward operators that the file made itself are taken out.
         startups: programs that give parameters their first values.
         loss: None only where the command can do without.
-        named: Python name -> variable.
+        named: Python name -> variable; parameters of layers by their Python path.
         feed: what to feed, if the file says so; *feed_from* says where it was found.
         stripped: how many operators were taken out.
         made: calls of ``append_backward`` for this loss that the file made, see ``loader.Loaded``.
@@ -122,7 +122,19 @@ def _model(left: Loaded, request: Request) -> Model:
     stripped = strip_backward(program, [loss] if loss is not None else [])
     made = [m for m in left.made if m[0] is loss]
     startups = [left.startup, *(p for p in known if p is not program)]
+    named = {**_paths(left.namespace), **named}
     return Model(left.name, program, startups, loss, named, feed, feed_from, stripped, left.namespace, made)
+
+
+def _paths(namespace: Mapping[str, Any]) -> dict[str, Variable]:
+    """The parameters of the layers that the file holds, by their Python paths."""
+    found: dict[Variable, str] = {}
+    for name, layer in namespace.items():
+        if isinstance(layer, Layer):
+            for path, p in layer.named_parameters():
+                if isinstance(p, Variable):
+                    found.setdefault(p, f"{name}.{path}")
+    return {path: p for p, path in found.items()}
 
 
 def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:

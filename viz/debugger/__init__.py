@@ -1,10 +1,16 @@
 """The notebook-style debugger: a run of forward and backward, walked through in both directions, edited and compared.
 
-============  =====================================================================================================
-timeline.py   a run as a list of entries over numbered values, each value made once
-store.py      the values, within a budget of bytes
-of_program.py a timeline of a static program, from its plan
-recorder.py   a timeline of dynamic mode, written down from step events
-branch.py     edits, and what follows from them: any value at any time, computed when it is asked for
-============  =====================================================================================================
+==============  =========================================================================================
+timeline.py     a run as a list of entries over numbered values, each value made once
+store.py        the values, within a budget of bytes
+of_program.py   a timeline of a static program, from its plan
+recorder.py     dynamic mode, written down from step events; firing.py says which of many passes
+retrace.py      the forward operators of a tape that nobody recorded, as far as it retains what they read
+ahead.py        what a running backward pass is yet to do, laid out from the tape
+of_tape.py      a timeline of what was written down
+branch.py       edits, and what follows from them: any value at any time, computed when it is asked for
+session.py      branches, a cursor in each, and what stops it (stops.py)
+notebook.py     numbered cells: verbs (verbs*.py) and Python (scope.py)
+from_python.py  ``gradtool.debug`` and ``gradtool.breakpoint``
+==============  =========================================================================================
 """

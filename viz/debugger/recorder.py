@@ -167,6 +167,24 @@ class Recorder:
                 self._forget_call(i)
         for number in numbers:
             self.store.drop(number)
+        self._compact()
+
+    def _compact(self) -> None:
+        """Let go of what belongs to nothing any more, so that a pass costs what it holds, however many went before."""
+        self.calls = [call for call in self.calls if call is not None]
+        self._by_key = {call.key: i for i, call in enumerate(self.calls) if call is not None}
+        self._numbers = {key: known for key, known in self._numbers.items() if known[1]() is not None}
+        alive = {number for number, _ in self._numbers.values()}
+        for base, sharing in list(self._sharing.items()):
+            left = [s for s in sharing if s[0] in self._numbers and self._numbers[s[0]][0] == s[1]]
+            if left:
+                self._sharing[base] = left
+            else:
+                del self._sharing[base]
+        read = {n for call in self.calls if call is not None for n in flat(call.operands)}
+        for number in [n for n in self.leaves if n not in alive and n not in read]:
+            del self.leaves[number]
+            self.store.drop(number)
 
     def _forget_call(self, at: int) -> None:
         call = self.calls[at]
@@ -188,7 +206,7 @@ class Recorder:
         number = self.unknown()
         self.store.put(number, array)
         # An operator may give what it took; the tensor of the result has an array of its own then (see _tensors).
-        if self._known(array) is None:
+        if self.known(array) is None:
             self._know(array, number, True)
         return number
 
@@ -256,6 +274,10 @@ class Recorder:
     def _computed(self, event: watch.Computed) -> None:
         operands = [self._operand(v) for v in event.inputs]
         outs = [[self._give(a) for a in v] if type(v) in (list, tuple) else self._made(v) for v in event.outputs]
+        if not flat(operands):  # the first values of parameters, data: they are there before the run
+            for number in flat(outs):
+                if number in self.store:
+                    self.store.keep(number, self.store.get(number))
         self.add(Call(event.op, event.attrs, operands, outs, event.loc, event.key))
 
     def add(self, call: Call) -> None:

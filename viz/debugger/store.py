@@ -31,6 +31,7 @@ class Store:
         self.dropped = 0
         self.bytes = 0
         self._held: dict[int, Any] = {}
+        self._kept: set[int] = set()
         self._queue: deque[int] = deque()
         self._anchors: deque[int] = deque()
         self._stride = _FIRST_STRIDE
@@ -47,7 +48,10 @@ class Store:
 
     def keep(self, number: int, array: Any) -> None:
         """Hold an array for good."""
+        if self.budget is not None and number in self._held and number not in self._kept:
+            self.bytes -= _size(self._held[number])
         self._held[number] = array
+        self._kept.add(number)
 
     def put(self, number: int, array: Any) -> None:
         """Hold an array that can be computed again."""
@@ -68,13 +72,14 @@ class Store:
     def drop(self, number: int) -> None:
         """Let go of a value that nobody will ask for."""
         array = self._held.pop(number, None)
-        if self.budget is not None and array is not None:
+        if self.budget is not None and array is not None and number not in self._kept:
             self.bytes -= _size(array)
+        self._kept.discard(number)
 
     def copied(self) -> Store:
         """A store that holds the same values and no longer changes with this one; nothing is let go of there."""
         made = Store()
-        made._held = dict(self._held)
+        made._held, made._kept = dict(self._held), set(self._kept)
         return made
 
     def items(self) -> Iterator[tuple[int, Any]]:
@@ -91,6 +96,8 @@ class Store:
                 self._queue.extendleft(reversed(self._anchors))
                 self._anchors.clear()
             number = self._queue.popleft()
+            if number in self._kept:
+                continue
             if number and number % self._stride == 0:
                 self._anchors.append(number)
                 continue

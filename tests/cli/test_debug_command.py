@@ -1,0 +1,104 @@
+"""``gradtool debug``: options, exit codes, and where verbs come from."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, Write
+
+BROKEN = """\
+import paddle
+x = paddle.to_tensor([0.0, 4.0, 9.0], stop_gradient=False)
+h = x * 1.0
+loss = paddle.sqrt(h).sum()
+"""
+
+
+@pytest.fixture
+def verbs(folder: Path) -> Write:
+    """``verbs(text)`` is the name of a file of verbs."""
+
+    def write(text: str) -> str:
+        (folder / "hunt.gdt").write_text(text, encoding="utf-8")
+        return "hunt.gdt"
+
+    return write
+
+
+def test_a_catch_that_fires_in_a_batch(gradtool: Run, model: Write, verbs: Write) -> None:
+    done = gradtool("debug", model(BROKEN), "--catch", "nan", "--batch", "-x", verbs("# the hunt\n\ncontinue\n"))
+    assert done.code == 1
+    assert "■ catch inf at ▶ 5/6 sqrt_grad.0   model.py:4" in done.out
+    assert done.err == ""
+
+
+def test_a_batch_without_findings(gradtool: Run, model: Write, verbs: Write) -> None:
+    done = gradtool("debug", model(), "-q", "--batch", "-x", verbs("finish\np my_fc.w_0@GRAD\n"))
+    assert (done.code, done.err) == (0, "")
+    assert "my_fc.w_0@GRAD 3328×1" in done.out
+
+
+def test_verbs_from_stdin(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("step\nnonsense words\nquit\nstep\n"))
+    done = gradtool("debug", model(BROKEN))
+    assert done.code == 0
+    assert "▶ 5/6 sqrt_grad.0" in done.out
+    assert "neither a verb nor Python" in done.out
+
+
+def test_a_program_feeds_and_notes(gradtool: Run, model: Write, verbs: Write) -> None:
+    done = gradtool("debug", model(), "--no-grad", "my_fc.b_0", "--batch", "-x", verbs("compare base base\n"))
+    assert "--no-grad my_fc.b_0 matched my_fc.b_0" in done.err
+    assert "feed: made at random (seed 0)" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--history", "lots"], "'lots' is no number of bytes"),
+        (["--step", "0"], "0 is not in the range x>=1"),
+        (["--catch", "wind"], "--catch: cannot catch 'wind'"),
+        (["--on-error", "--step", "2"], "--on-error and --step exclude each other"),
+        (["-x", "missing.gdt", "--batch"], "cannot read missing.gdt: No such file or directory"),
+        (["--feed", "f.npz"], "--feed works on static programs, and model.py works in dynamic mode"),
+        (["--params", "nobody"], "unknown tensor for --params: 'nobody'"),
+    ],
+)
+def test_wrong_use(gradtool: Run, model: Write, words: list[str], message: str) -> None:
+    done = gradtool("debug", model(BROKEN), *words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_a_model_on_stdin_leaves_none_for_verbs(gradtool: Run) -> None:
+    done = gradtool("debug", "-")
+    assert done.code == 2
+    assert "the verbs are read from stdin, so the model cannot be" in done.err
+
+
+def test_exit_codes_of_models_that_fail(gradtool: Run, model: Write, verbs: Write) -> None:
+    file = model("import paddle\nloss = paddle.ones([2, 3]) @ paddle.ones([2, 3])\n")
+    assert gradtool("debug", file).code == 4
+    done = gradtool("debug", file, "--on-error", "--batch", "-x", verbs("list\n"))
+    assert done.code == 0
+    assert "▶!" in done.out
+    assert gradtool("debug", model("raise ValueError\n")).code == 3
+    sound = gradtool("debug", model(BROKEN), "--on-error", "--batch", "-x", verbs("list\n"))
+    assert (sound.code, sound.err) == (0, "model.py raised no error\n")
+
+
+def test_an_interrupted_model(gradtool: Run, model: Write) -> None:
+    assert gradtool("debug", model("raise KeyboardInterrupt\n")).code == 130
+
+
+def test_ctrl_c_in_a_cell_comes_back_to_the_prompt(
+    gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("! (_ for _ in ()).throw(KeyboardInterrupt)\nstep\n"))
+    done = gradtool("debug", model(BROKEN))
+    assert done.code == 0
+    assert "interrupted" in done.out
+    assert "▶ 5/6 sqrt_grad.0" in done.out
