@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import click
@@ -95,8 +96,12 @@ def _report(found: Any, answers: list[Any], subjects: int, words: list[str]) -> 
         "asked": subjects,
     }
     lines = []
+    frozen = [] if found.chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
     for a in answers:
-        lines += [*a.lines(), ""]
+        if a not in frozen:
+            lines += [*a.lines(), ""]
+    if frozen:
+        lines += [_frozen(frozen), ""]
     if found.failure is None and not found.chosen:
         lines.append(_summary(subjects, without, wrong))
     elif lines:
@@ -108,6 +113,23 @@ def _report(found: Any, answers: list[Any], subjects: int, words: list[str]) -> 
     return Report("why", data, ["\n".join(lines)], _next(found, answers, words), table)
 
 
+_NAMED = 3
+"""Names of frozen parameters that are listed, of as many as there are."""
+
+
+def _frozen(answers: list[Any]) -> str:
+    """Nothing is wrong with these: they share a few lines."""
+    names = [n for a in answers for n in (a.name, *a.also)]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    lines = dict.fromkeys(a.source for a in answers if a.source)
+    return "\n".join(
+        [
+            f"frozen on purpose, no finding: {', '.join(names[:_NAMED])}{more}",
+            *([f"  made at {', '.join(lines)}"] if lines else []),
+        ]
+    )
+
+
 def _summary(subjects: int, without: int, wrong: int) -> str:
     if not subjects:
         return "no parameters"
@@ -117,10 +139,12 @@ def _summary(subjects: int, without: int, wrong: int) -> str:
 
 
 def _next(found: Any, answers: list[Any], words: list[str]) -> list[str]:
-    first = next((a for a in answers if a.finding), answers[0] if answers else None)
+    first = next((a for a in answers if a.finding), answers[0] if answers and found.chosen else None)
     if first is None or found.failure is not None:
         return [command_line("gradtool", "backward", *words)]
     told = [command_line("gradtool", "where", f"line:{first.source}", *words)] if first.source else []
+    if first.gradient is not None and not isfinite(first.gradient["norm"]):
+        told.insert(0, command_line("gradtool", "nan", *words))
     if not found.chosen:
         return [command_line("gradtool", "why", first.name, *words), *told]
     return [*told, command_line("gradtool", "backward", *words)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -210,7 +211,7 @@ class Case(ABC, Generic[V, C]):
         total = slopes.sums.get(subject.value)
         gradient = None if total is None else statistics(total)
         if not slopes.is_dead(subject.value):
-            return replace(base, gradient=gradient, said=self._partly_zero(gradient))
+            return replace(base, gradient=gradient, said=self._about(gradient))
         death = self._death(subject.value, slopes)
         if death is None:
             return replace(base, gradient=gradient)
@@ -227,7 +228,10 @@ class Case(ABC, Generic[V, C]):
                 way.append(call)
         return None
 
-    def _partly_zero(self, gradient: dict[str, float] | None) -> tuple[str, ...]:
+    def _about(self, gradient: dict[str, float] | None) -> tuple[str, ...]:
+        """What is worth knowing of a gradient that is there: numbers that are not finite, or zeros."""
+        if gradient and not math.isfinite(gradient["norm"]):
+            return ("it holds NaN or infinity: gradtool nan finds where that was born",)
         if not gradient or not gradient["zeros"]:
             return ()
         share = 100 * gradient["zeros"] / gradient["elements"]

@@ -6,6 +6,7 @@ leaves, and the parts of the values that someone asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -134,7 +135,9 @@ class Slopes(Generic[V, C]):
             if alive and now.blame is not None:
                 if not largest:
                     cause, inside = now.blame(i)
-            elif alive and (not largest or (cancels(now.type) and largest <= _noise(g) * strongest)):
+            elif alive and (
+                not largest or (cancels(now.type) and math.isfinite(strongest) and largest <= _noise(g) * strongest)
+            ):
                 scene = now.inside() if scene is None else scene
                 slots = tuple(now.slots)
                 cause = killer(Scene(now.type, now.attrs, *scene, slots[i], slots, strongest, g is not None))
@@ -155,7 +158,8 @@ class Slopes(Generic[V, C]):
             return True
         parts = [u.largest for u in uses if u.largest is not None and not u.dead]
         largest = _largest(g)
-        return largest == 0.0 or (len(parts) > 1 and largest <= _noise(g) * max(parts))
+        most = max(parts, default=0.0)
+        return largest == 0.0 or (len(parts) > 1 and math.isfinite(most) and largest <= _noise(g) * most)
 
     def is_dead(self, v: V) -> bool:
         """Whether the gradient of the leaf *v* is zero, or None."""

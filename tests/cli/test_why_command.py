@@ -296,3 +296,39 @@ def test_two_runs_give_the_same_bytes(gradtool: Run, model: Write) -> None:
     model(DETACHED)
     first = gradtool("why", "model.py", "--prove", "--format", "json").out
     assert gradtool("why", "model.py", "--prove", "--format", "json").out == first
+
+
+NOT_FINITE = """\
+import paddle
+import paddle.nn.functional as F
+
+fc1 = paddle.nn.Linear(4, 4)
+h = fc1(paddle.randn([3, 4]))
+loss = paddle.sqrt(F.relu(h) - F.relu(h)).mean()
+"""
+
+
+def test_a_gradient_that_is_not_finite_is_not_called_zero(gradtool: Run, model: Write) -> None:
+    file = model(NOT_FINITE)
+    done = gradtool("why", "fc1.weight", file)
+    assert "‖g‖ = nan   verdict: OK" in done.out
+    assert "it holds NaN or infinity" in done.out
+    assert f"next: gradtool nan {file}" in done.out
+
+
+NORMED = """\
+import paddle
+
+net = paddle.nn.LayerList([paddle.nn.BatchNorm1D(4), paddle.nn.BatchNorm1D(4)])
+x = paddle.randn([5, 4])
+loss = sum((norm(x) * paddle.randn([5, 4])).mean() for norm in net)
+"""
+
+
+def test_what_is_frozen_on_purpose_is_told_in_a_few_words(gradtool: Run, model: Write) -> None:
+    done = gradtool("why", model(NORMED))
+    told = [line for line in done.out.splitlines() if line]
+    assert told[0] == "frozen on purpose, no finding: net.0._mean, net.0._variance, net.1._mean and 1 more"
+    assert told[1] == "  made at model.py:3"
+    assert told[2].endswith("parameters get a gradient · no findings")
+    assert told[3].startswith("next: gradtool backward")
