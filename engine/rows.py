@@ -21,7 +21,7 @@ class RowArray(NDArrayOperatorsMixin):
         shape, dtype: those of the whole table.
     """
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("__weakref__", "dtype", "shape")
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 

@@ -40,13 +40,13 @@ variable: ``if watch.noting: watch.note(...)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from .source import NOWHERE, Location
+from .source import NOWHERE, Location, located
 
 # What happens is told in the terms of modules above this one: hence ``Any``.
 Operator = Any
@@ -75,23 +75,32 @@ class Exited:
 
 
 @dataclass(frozen=True, slots=True)
+
+# The two events that every operator tells are not frozen: making one would cost several times as much.
+@dataclass(slots=True)
 class Computed:
     """An operator was computed on tensors.
 
     Attributes:
         inputs: one array per slot, a list of them for a list slot, None for an empty one.
-        outputs: likewise, one per output slot.
-        seconds: what the kernel took.
+        outputs: likewise, one per output slot: the very arrays that the tensors of the results have.
+        site: where the user's program called it, see :func:`gradtool.engine.source.site`.
         key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
+        seconds: what the kernel took.
     """
 
     op: OpDef
     attrs: Mapping[str, Any]
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
-    loc: Location
+    site: Any
     key: int
     seconds: float
+
+    @property
+    def loc(self) -> Location:
+        """Where the user's program called it."""
+        return located(self.site)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,7 @@ class Began:
     recorded: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pulled:
     """A recorded operator was differentiated.
 
@@ -137,14 +146,16 @@ class Pulled:
         gradients: one for each of these places, not summed yet with what other operators send there.
         recorded: whether the pass is itself recorded.
         seconds: what the rule took.
+        kept: what the node retained (see ``GradNode.kept``), which it may let go of next.
     """
 
     node: GradNode
-    arriving: tuple[Any, ...]
-    wrt: tuple[Place | None, ...]
-    gradients: tuple[Any, ...]
+    arriving: Sequence[Any]
+    wrt: Sequence[Place | None]
+    gradients: Sequence[Any]
     recorded: bool
     seconds: float
+    kept: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from ..spec import TensorSpec, in_use
 from ..spec import dtype as dtype_of
 from .mode import _GradMode
 from .record import apply, lifted, recorded, rule_ops
+from .saved import writes
 from .tape import Freed, GradNode, Place, each
 from .tensor import Keep, Leaf, Tensor
 
@@ -225,7 +226,7 @@ class Pass:
                 error.add_note(f"in the gradient of {node.op.type}, made at {source.describe(node.loc)}")
                 raise
             pause = by is not None and by(
-                watch.Pulled(node, tuple(entry[1:]), tuple(wrt), tuple(gradients), recorded, perf_counter() - start)
+                watch.Pulled(node, entry[1:], wrt, gradients, recorded, perf_counter() - start, node.kept)
             )
             self.at = None
             if freed is not None:
@@ -409,6 +410,9 @@ def store(leaf: Leaf, gradient: Grad) -> None:
         elif isinstance(before.array, RowArray):
             leaf.grad = Tensor(before.array + array, stop_gradient=False)
         elif before.node is None and before.array.dtype == array.dtype and before.array.flags.writeable:
+            writer = writes.get()
+            if writer is not None:
+                writer(before, None)
             np.add(before.array, array, out=before.array)
             before.version.wrote("backward")
         else:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from .. import source, watch
 from ..kernels.backend import backend
 from ..keys import REMEMBERED, key_of, simple
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, WrittenRule
+from ..rows import RowArray
 from ..spec import in_use, when_in_use
 from .mode import enable_grad, grad_enabled
 from .tape import next_key
 from .written import written_pull, written_record
 
 _engine = backend("numpy")
+_frame_at = sys._getframe
 
 
 class Call:
@@ -78,6 +83,8 @@ def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
 
 def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """*kernel*, telling the watcher what it did."""
+    op, attrs, shares = call.recipe.op, call.attrs, call.recipe.op.type == "share_data"
+    single = len(op.outputs) == 1
 
     def tell(*arrays: Any) -> Any:
         by = watch.watcher()
@@ -87,15 +94,38 @@ def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
         try:
             found = kernel(*arrays)
         except Exception as error:
-            by(watch.Failed(error, call.recipe.op, call.attrs, arrays, source.here()))
+            by(watch.Failed(error, op, attrs, arrays, source.here()))
             raise
         seconds = perf_counter() - start
+        if single:
+            found = _as_held(found, arrays, shares)
+            outputs = (found,)
+        else:
+            found = outputs = tuple([_as_held(a, arrays, shares) for a in found])
         key = next_key() - 1  # the next key is that of this call's node, if it is recorded
-        outputs = tuple(found) if len(call.recipe.op.outputs) != 1 else (found,)
-        by(watch.Computed(call.recipe.op, call.attrs, arrays, outputs, source.here(), key, seconds))
+        by(watch.Computed(op, attrs, arrays, outputs, source.site(_frame_at(2)), key, seconds))
         return found
 
     return tell
+
+
+def _as_held(found: Any, arrays: Sequence[Any], shares: bool) -> Any:
+    """A result of a kernel as its tensor will hold it, whatever ``unusual.settled`` would make of it.
+
+    Args:
+        shares: whether the result is an operand's storage on purpose.
+    """
+    if type(found) is np.ndarray:
+        if not shares:
+            for a in arrays:
+                if a is found or (type(a) in (list, tuple) and any([v is found for v in a])):
+                    return found.copy("K")
+        return found
+    if found is None or isinstance(found, RowArray):
+        return found
+    if isinstance(found, (list, tuple)):
+        return [_as_held(a, arrays, shares) for a in found]
+    return np.asarray(found)
 
 
 class _Gradients(dict[int, Callable[..., Any]]):

@@ -204,10 +204,10 @@ def _watching(note: Callable[[Tensor], None]) -> Iterator[None]:
     """Call *note* with each tensor before it is written in place; those who watched before go on."""
     outer = writes.get()
 
-    def both(tensor: Tensor) -> None:
+    def both(tensor: Tensor, array: Any) -> None:
         note(tensor)
         if outer is not None:
-            outer(tensor)
+            outer(tensor, array)
 
     token = writes.set(both)
     try:

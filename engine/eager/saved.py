@@ -66,8 +66,9 @@ packing: ContextVar[saved_tensors_hooks | None] = ContextVar("gradtool_saved_ten
 """The hooks in force, or None."""
 
 
-writes: ContextVar[Callable[[Tensor], None] | None] = ContextVar("gradtool_watched_writes", default=None)
-"""What to call with a tensor before its storage is written in place, or None."""
+writes: ContextVar[Callable[[Tensor, Any], None] | None] = ContextVar("gradtool_watched_writes", default=None)
+"""What to call before the storage of a tensor is written in place, or None: with the tensor and the array whose values
+it gets, None where these are not known as one array."""
 
 
 class Packed:

@@ -420,11 +420,11 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     def write(self, array: Array, writer: str) -> None:
         """Overwrite the storage in place; everything that shares it sees the new values."""
-        watcher = writes.get()
-        if watcher is not None:
-            watcher(self)
         if isinstance(self.array, RowArray) or not self.array.flags.writeable:
             self.array = np.array(self.array)
+        watcher = writes.get()
+        if watcher is not None:
+            watcher(self, array)
         if isinstance(array, RowUpdate):
             array.apply_to(self.array)
         else:
@@ -435,6 +435,9 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     def convert(self, dtype: DType) -> None:
         """Have the same values in another dtype from now on, its gradient included."""
+        watcher = writes.get()
+        if watcher is not None:
+            watcher(self, None)
         self.array = self.array.astype(dtype.numpy, copy=False)
         self.version.wrote("astype")
         if self._leaf is not None:

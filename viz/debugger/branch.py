@@ -17,7 +17,7 @@ import numpy as np
 from gradtool.engine import watch
 from gradtool.engine.errors import GradtoolError
 
-from .timeline import Entry, Given, Timeline
+from .timeline import NOBODY, Entry, Given, Timeline
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
 
@@ -217,6 +217,8 @@ class Branch:
                 continue
             value = values[number]
             at = value.maker
+            if at == NOBODY:
+                raise FixedError(f"'{value.name}' was there before the run, and nobody holds it any more.")
             needs: Iterable[int] = value.parts if value.parts is not None else entries[at].inputs
             if value.parts is None and at in self._dropped:
                 needs = ()

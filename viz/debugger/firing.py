@@ -50,8 +50,7 @@ def _caught(recorder: Recorder, kind: str, limit: float) -> bool:
 def _operators(recorder: Recorder) -> Iterator[tuple[list[int], list[Any], list[int], bool]]:
     """What each operator of the last pass read, which gradients arrived, what it made; and the forward ones before."""
     for call in recorder.calls:
-        if call is not None:
-            yield flat(call.operands), [], flat(call.outs), False
+        yield flat(call.operands), [], flat(call.outs), False
     for event in recorder.last.events if recorder.last is not None else ():
         if not isinstance(event, Hooked):
             arriving = [n for n in event.arriving if n is not None]

@@ -129,7 +129,7 @@ def breakpoint() -> None:
         roots = running.roots if running is not None else [t for t in held if t.node is not None]
         retrace(recorder, roots, [*held, *names])
     done = ahead.lay_out(recorder, running) if running is not None and not running.create_graph else None
-    if running is None and recorder.last is not None and recorder.calls[recorder.begun_at :]:
+    if running is None and recorder.last is not None and recorder.since:
         recorder.last = Pass(())  # the next step of training has begun
     timeline = of_tape.timeline(recorder, title="breakpoint", named=names)
     session = Session(timeline)

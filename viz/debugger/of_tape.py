@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -45,7 +46,7 @@ def timeline(
         failure = None
     work = recorder.last or Pass(())
     call = failure.of if failure is not None and isinstance(failure.of, Call) else None
-    if failed is not None and work.done and (call is not None or recorder.calls[recorder.begun_at :]):
+    if failed is not None and work.done and (call is not None or recorder.since):
         work = Pass(())
     builder = _Builder(recorder, work, named or {}, shown, also or {}, call)
     return builder.build(title, failed, failure)
@@ -95,11 +96,13 @@ class _Builder:
         self.of_leaf: dict[int, Leaf] = {}
         self.by_number: dict[int, str] = {}
         self.given: dict[int, str] = {}
+        self.nth: dict[int, int] = {}
+        """How many summands there were before the last one of a sum."""
         self._know_named()
 
     def _know_named(self) -> None:
         """Names of values; and which values are there before the run: parameters, and what was made of nothing."""
-        made_by: dict[int, Call] = {n: c for c in self.recorder.calls if c is not None for n in flat(c.outs)}
+        made_by: dict[int, Call] = {n: c for c in self.recorder.calls for n in flat(c.outs)}
         for t, name in self.named.items():
             number = self.recorder.known(t.array)
             if number is None:
@@ -156,9 +159,7 @@ class _Builder:
     def _needed(self) -> list[Call]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
         for node in self.nodes.values():
-            at = self.recorder.index_of(node.key)
-            if at is not None:
-                self._note_leaves(node, self.recorder.calls[at])
+            self._note_leaves(node, self.recorder.call_of(node.key))
         wanted = {self.recorder.known(t.array) for t in self.work.roots}
         if self.failing is not None:
             wanted.update(flat(self.failing.operands))
@@ -168,10 +169,7 @@ class _Builder:
         everything = not self.work.roots and self.failing is None
         wanted -= self.given.keys()
         found = []
-        calls = self.recorder.calls
-        for call in reversed(calls if self.work.roots else calls[self.recorder.begun_at :]):
-            if call is None:
-                continue
+        for call in reversed(self.recorder.calls if self.work.roots else self.recorder.since):
             of = self.nodes.get(call.key)
             made = flat(call.outs)
             if everything:
@@ -222,8 +220,8 @@ class _Builder:
         entry.operands = call.operands
         entry.reads = _laid(call.op.inputs, call.operands)
         entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
-        if not call.complete:
-            entry.fixed = "the tape does not hold all that it read"
+        if call.fixed:
+            entry.fixed = call.fixed
         elif call is not self.failing:
             entry.kernel = again.of_call(call)
         elif not any(s.many for s in call.op.outputs):
@@ -276,7 +274,7 @@ class _Builder:
         for n, array in zip(numbers, kept, strict=True):
             if n >= 0 and array is not None:
                 self.recorder.store.keep(n, array)
-        if call.op.type in MASKED and len(kept) > 1:
+        if call.op.type in MASKED and len(kept) > 1 and kept[1] is not None:
             entry.kernel = masked(call.op, call.attrs, kept[1])
         else:
             entry.kernel, entry.fixed = None, "its random numbers cannot be drawn again"
@@ -308,7 +306,8 @@ class _Builder:
                 for part in (before, number):
                     if self.values[part].parts is None:
                         self.values[part].role = "part"
-                self.values[number].name += f"#{_nth(self.values, total)}"
+                self.nth[total] = self.nth.get(before, 0) + 1
+                self.values[number].name += f"#{self.nth[total]}"
 
     def _name_gradient(self, number: int, place: Place, maker: int, slot: str) -> None:
         value = self.values[number]
@@ -328,7 +327,8 @@ class _Builder:
     def _distinct(self, leaves: Sequence[Leaf]) -> dict[Leaf, str]:
         """The names of leaves; two that share a Python path go by the names of their tensors."""
         plain = [self._plain(leaf) for leaf in leaves]
-        return {leaf: n if plain.count(n) == 1 else leaf.name for leaf, n in zip(leaves, plain, strict=True)}
+        times = Counter(plain)
+        return {leaf: n if times[n] == 1 else leaf.name for leaf, n in zip(leaves, plain, strict=True)}
 
     def _wire(self, entry: Entry, pull: Pull) -> None:
         """Operands, slots and kernel of a gradient operator."""
@@ -372,14 +372,6 @@ class _Builder:
             return [given.array]
 
         entry.kernel = call
-
-
-def _nth(values: Sequence[Value], total: int) -> int:
-    """How many summands there were before the last one of a sum."""
-    n, number = 0, total
-    while (parts := values[number].parts) is not None:
-        n, number = n + 1, parts[0]
-    return n
 
 
 def _laid(slots: Sequence[Any], operands: Sequence[Any]) -> list[tuple[str, int]]:

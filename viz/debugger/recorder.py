@@ -1,12 +1,13 @@
 """A timeline of dynamic mode, written down from the step events of a run.
 
 What is recorded is the last backward pass so far (or the one asked for) with the operators before it that it needs.
-Arrays are held by reference. What is about to be overwritten in place is copied first.
+
+While the program runs, events are only put on a list. Numbers are given to their arrays when somebody asks, when
+something is about to be overwritten, or when what waits holds more than the budget: :meth:`Recorder.settle`.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,10 +20,14 @@ import numpy as np
 from gradtool.engine import watch
 from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tape import GradNode
-from gradtool.engine.eager.tensor import Keep, Tensor
+from gradtool.engine.eager.tape import Freed, GradNode, PackedValues
+from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
+from gradtool.engine.ops.opdef import Trait
+from gradtool.engine.ops.registry import by_type
+from gradtool.engine.source import NOWHERE
 
-from .records import Call, Failure, Hooked, Pass, Pull, flat, leaf_places
+from .ledger import Ledger, guard, stand_guard
+from .records import Call, Failure, Hooked, Pass, Pull, flat
 from .store import Store
 from .timeline import NOBODY, Given
 
@@ -30,6 +35,11 @@ _recording: ContextVar[Recorder | None] = ContextVar("gradtool_recorder", defaul
 
 recording_now = _recording.get
 """The recorder that writes down what this thread does, or None."""
+
+_THROUGH_ANOTHER = "its storage was overwritten, in part or in another dtype, through another tensor"
+
+_SLACK = 16
+"""So many calls that no pass can come to any more are nothing to look for."""
 
 
 class Recorder:
@@ -41,11 +51,8 @@ class Recorder:
         until: asked after each pass whether it is the one to record; see :mod:`.firing`.
 
     Attributes:
-        calls: forward operators in the order of the run; None where one was forgotten.
-        last: the pass that was recorded last.
         passes: how many passes there were.
-        failure: the operator that raised last; the user's program may have gone on.
-        begun_at: how many operators there were when the last pass began.
+        closed: whether the pass to record is over.
     """
 
     def __init__(
@@ -54,72 +61,165 @@ class Recorder:
         which: int | None = None,
         until: Callable[[Recorder], bool] | None = None,
     ) -> None:
-        self.store = Store(budget)
         self.which = which
         self.until = until
-        self.failure: Failure | None = None
-        self.calls: list[Call | None] = []
-        self.last: Pass | None = None
         self.passes = 0
         self.closed = False
-        self.count = 0
-        self.leaves: dict[int, int] = {}
-        """Number -> identity of the array, of values that no operator made."""
-        self._numbers: dict[int, tuple[int, Callable[[], Any]]] = {}
-        self._sharing: dict[int, list[tuple[int, int, bool]]] = {}
-        self._by_key: dict[int, int] = {}
+        self._store = Store(budget)
+        self._ledger = Ledger(self._store)
+        self._ledger.overwritten = self._overwritten
+        self._log: list[Any] = []
+        self._hooked: dict[int, Any] = {}
+        """Hooks on the results of pulled nodes, by the identity of the event."""
+        self._waiting = 0
+        """Bytes of what waits in the log, where there is a budget."""
+        self._ended_at = 0
+        """Where the last pass ended in the log."""
+        self._failure: Failure | None = None
+        self._calls: list[Call] = []
+        self._older: list[Call] = []
+        """Calls before those, which passes may still come to; the store does not hold what they made."""
+        self._alive = 0
+        self._last: Pass | None = None
+        self._begun_at = 0
+        self._leaves: set[int] = set()
+        """Values that no operator made, since a pass was last forgotten."""
+        self._by_key: dict[int, Call] = {}
         self._depth = 0
         self._recorded_passes = 0
-        self.begun_at = 0
 
     @contextmanager
     def recording(self) -> Iterator[Recorder]:
         """Inside, everything that this thread computes is recorded."""
+        stand_guard()
         outer = writes.get()
         recorder_token = _recording.set(self)
 
-        def before(tensor: Tensor) -> None:
-            self._about_to_write(tensor)
+        def before(tensor: Tensor, array: Any) -> None:
+            self.settle()
             if outer is not None:
-                outer(tensor)
+                outer(tensor, array)
+            if outer is not guard:
+                guard(tensor, array)
 
         token = writes.set(before)
         try:
-            with watch.watched(self, self._tensors):
+            with watch.watched(self):
                 yield self
         finally:
             writes.reset(token)
             _recording.reset(recorder_token)
+            self.settle()
+
+    # -- what was written down ----------------------------------------------------------------------------------------
+
+    @property
+    def store(self) -> Store:
+        """The values."""
+        self.settle()
+        return self._store
+
+    @property
+    def count(self) -> int:
+        """How many numbers were given to values."""
+        self.settle()
+        return self._ledger.count
+
+    @property
+    def calls(self) -> list[Call]:
+        """Forward operators in the order of the run."""
+        self.settle()
+        return [*self._older, *self._calls]
+
+    @property
+    def since(self) -> list[Call]:
+        """The forward operators after the last pass began."""
+        self.settle()
+        return self._calls[self._begun_at :]
+
+    @property
+    def last(self) -> Pass | None:
+        """The pass that was recorded last."""
+        self.settle()
+        return self._last
+
+    @last.setter
+    def last(self, work: Pass | None) -> None:
+        self.settle()
+        self._last = work
+
+    @property
+    def failure(self) -> Failure | None:
+        """The operator that raised last; the user's program may have gone on."""
+        self.settle()
+        return self._failure
 
     def snapshot(self) -> Recorder:
         """What was written down so far, for a look at it while the recording goes on."""
+        self.settle()
         made = copy(self)
-        made.calls, made.leaves = list(self.calls), dict(self.leaves)
-        made.store = self.store.copied()
-        made._numbers, made._by_key = dict(self._numbers), dict(self._by_key)
-        made._sharing = {k: list(v) for k, v in self._sharing.items()}
-        if self.last is not None:
-            last = self.last
-            made.last = replace(last, events=list(last.events), totals=dict(last.totals), seeds=dict(last.seeds))
+        made._store = self._store.copied()
+        made._ledger = self._ledger.copied(made._store)
+        made._ledger.overwritten = made._overwritten
+        made._log, made._hooked = [], {}
+        made._calls, made._older, made._by_key = list(self._calls), list(self._older), dict(self._by_key)
+        made._leaves = set(self._leaves)
+        if self._last is not None:
+            last = self._last
+            made._last = replace(last, events=list(last.events), totals=dict(last.totals), seeds=dict(last.seeds))
         return made
+
+    # -- events -------------------------------------------------------------------------------------------------------
 
     def __call__(self, event: Any) -> None:
         if self.closed:
             return
-        if isinstance(event, watch.Computed):
+        kind = type(event)
+        if kind is watch.Computed:
             if not self._depth:
-                self._computed(event)
-        elif isinstance(event, watch.Pulled):
+                self._log.append(event)
+                if self._store.budget is not None:
+                    self._wait(event.outputs)
+        elif kind is watch.Pulled:
             if self._depth == 1 and not event.recorded:
-                self._pulled(event)
-        elif isinstance(event, watch.Failed):
-            self._failed(event)
-        elif isinstance(event, watch.Began):
+                self._log.append(event)
+                if event.node.hooks is not None:
+                    self._hooked[id(event)] = _acting(event.node)
+                if self._store.budget is not None:
+                    self._wait(event.gradients)
+        elif kind is watch.Began:
             self._begin(event)
-        elif isinstance(event, watch.Ended):
+        elif kind is watch.Ended:
             self._end()
+        elif kind is watch.Failed:
+            self.settle()
+            self._failed(event)
 
-    # -- passes ---------------------------------------------------------------------------------------------------
+    def _wait(self, arrays: Sequence[Any]) -> None:
+        for a in arrays:
+            if a is not None:
+                self._waiting += sum(v.nbytes for v in a) if isinstance(a, (list, tuple)) else getattr(a, "nbytes", 0)
+        assert self._store.budget is not None
+        if self._waiting > self._store.budget // 4:
+            self.settle()
+
+    def settle(self) -> None:
+        """Give numbers to the arrays of what happened since this was last called."""
+        if self._log:
+            self._settle(len(self._log))
+
+    def _settle(self, count: int) -> None:
+        log = self._log
+        waiting, log[:count] = log[:count], []
+        self._waiting = 0
+        self._ended_at = max(self._ended_at - count, 0)
+        for event in waiting:
+            if type(event) is watch.Computed:
+                self._computed(event)
+            else:
+                self._pulled(event)
+
+    # -- passes -------------------------------------------------------------------------------------------------------
 
     def _begin(self, event: watch.Began) -> None:
         if event.recorded and not self._depth:
@@ -127,248 +227,254 @@ class Recorder:
             return
         self._depth += 1
         if self._depth == 1:
+            if self._ended_at:
+                self._settle(self._ended_at)
             if not any(t.node is not None and t.node.freed is not None for t in event.roots):
                 self._forget()  # a graph that was freed and is gone through again is shown whole when that fails
             self.passes += 1
-            self.begun_at = len(self.calls)
-            self.last = Pass(event.roots)
+            self._begun_at = len(self._calls) + len(self._log)
+            self._last = Pass(event.roots)
 
     def _end(self) -> None:
         if self._recorded_passes and not self._depth:
             self._recorded_passes -= 1
             return
         self._depth -= 1
-        if not self._depth and self.last is not None:
-            failed = self.failure is not None and self.last.events[-1:] == [self.failure.of]
-            self.last.done = not failed
-            self.last.parameters = [*parameters_at(leaf_places(self.last)).values()]
+        work = self._last
+        if not self._depth and work is not None:
+            failed = self._failure is not None and bool(work.events) and work.events[-1] is self._failure.of
+            self._ended_at = len(self._log)
+            work.done = not failed
+            pulled = [e.wrt for e in (*work.events, *self._log) if isinstance(e, (Pull, watch.Pulled))]
+            work.parameters = [*parameters_at({p for wrt in pulled for p in wrt if type(p) is Leaf}).values()]
             self.closed = (self.which is not None and self.passes >= self.which) or (
                 self.until is not None and not failed and self.until(self)
             )
 
     def _forget(self) -> None:
-        """Let go of the pass before, and of the operators that no pass can come to any more."""
-        before = self.last
+        """Let go of the pass before, and of the operators that no pass can come to any more.
+
+        Operators that are recorded on the tape and were not freed stay, without what they made: that is there as long
+        as the program or its tape holds it, or can be computed again. What was made off the tape is there before the
+        next pass, like data.
+        """
+        before = self._last
         if before is None:
             return
-        numbers = [*before.totals.values(), *before.seeds.values()]
+        drop = self._ledger.drop
+        freed = set()
         for event in before.events:
             if isinstance(event, Hooked):
-                numbers.append(event.after)
+                drop(event.after)
                 continue
-            numbers += [n for n in event.outs if n >= 0]
-            numbers += [n for n, _, _ in event.sums]
-            at = self._by_key.get(event.node.key)
-            if at is not None and event.node.freed is not None:
-                self._forget_call(at)
-        for i in range(self.begun_at):
-            call = self.calls[i]
-            if call is not None and call.key not in self._by_key:
-                self._forget_call(i)
-        for number in numbers:
-            self.store.drop(number)
-        self._compact()
-
-    def _compact(self) -> None:
-        """Let go of what belongs to nothing any more, so that a pass costs what it holds, however many went before."""
-        self.calls = [call for call in self.calls if call is not None]
-        self._by_key = {call.key: i for i, call in enumerate(self.calls) if call is not None}
-        self._numbers = {key: known for key, known in self._numbers.items() if known[1]() is not None}
-        alive = {number for number, _ in self._numbers.values()}
-        for base, sharing in list(self._sharing.items()):
-            left = [s for s in sharing if s[0] in self._numbers and self._numbers[s[0]][0] == s[1]]
-            if left:
-                self._sharing[base] = left
-            else:
-                del self._sharing[base]
-        read = {n for call in self.calls if call is not None for n in flat(call.operands)}
-        for number in [n for n in self.leaves if n not in alive and n not in read]:
-            del self.leaves[number]
-            self.store.drop(number)
-
-    def _forget_call(self, at: int) -> None:
-        call = self.calls[at]
-        if call is not None:
-            for number in flat(call.outs):
-                self.store.drop(number)
+            for n in event.outs:
+                if n >= 0:
+                    drop(n)
+            for n, _, _ in event.sums:
+                drop(n)
+            if event.node.freed is not None:
+                freed.add(event.node.key)
+        for n in (*before.totals.values(), *before.seeds.values()):
+            drop(n)
+        old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
+        self._begun_at = 0
+        read = {n for c in self._calls for n in flat(c.operands)}
+        stays = []
+        for call in old:
+            if call.recorded and call.key not in freed:
+                stays.append(call)
+                for n in flat(call.outs):
+                    if n not in read:
+                        self._store.release(n)
+                continue
             self._by_key.pop(call.key, None)
-            self.calls[at] = None
+            for n in flat(call.outs):
+                if n not in read:
+                    drop(n)
+                elif n in self._store:
+                    self._store.keep(n, self._store.get(n))
+                    self._leaves.add(n)
+        read.update(n for c in stays for n in flat(c.operands))
+        for n in self._leaves - read:
+            drop(n)
+        self._leaves &= read
+        self._older += stays
+        for key in freed:
+            self._by_key.pop(key, None)
+        if len(self._older) > 2 * self._alive + _SLACK:
+            self._sweep()
+        self._ledger.clear_up()
 
-    # -- values ---------------------------------------------------------------------------------------------------
+    def _sweep(self) -> None:
+        """Forget older calls whose results nobody holds."""
+        needed = self._ledger.held_elsewhere()
+        needed.update(n for c in self._calls for n in flat(c.operands))
+        stays = []
+        for call in reversed(self._older):
+            if self._by_key.get(call.key) is not call:
+                continue
+            outs = flat(call.outs)
+            if needed.isdisjoint(outs):
+                del self._by_key[call.key]
+                continue
+            stays.append(call)
+            needed.update(flat(call.operands))
+        self._older = stays[::-1]
+        self._alive = len(stays)
+        for n in self._leaves - needed:
+            self._ledger.drop(n)
+        self._leaves &= needed
+
+    # -- values -------------------------------------------------------------------------------------------------------
 
     def unknown(self) -> int:
         """A number for a value that nobody has computed yet."""
-        self.count += 1
-        return self.count - 1
-
-    def _give(self, array: Any) -> int:
-        """A number for what an operator made."""
-        number = self.unknown()
-        self.store.put(number, array)
-        # An operator may give what it took; the tensor of the result has an array of its own then (see _tensors).
-        if self.known(array) is None:
-            self._know(array, number, True)
-        return number
-
-    def _know(self, array: Any, number: int, holds: bool) -> None:
-        """Know *array* by *number* from now on.
-
-        Args:
-            holds: whether it is the array that is stored; else another one with the same values.
-        """
-        self._numbers[id(array)] = number, _reference(array)
-        base = array
-        while getattr(base, "base", None) is not None:
-            base = base.base
-        self._sharing.setdefault(id(base), []).append((id(array), number, holds))
+        self.settle()
+        return self._ledger.new()
 
     def known(self, array: Any) -> int | None:
         """The number of an array, or None where it has none."""
-        found = self._numbers.get(id(array))
-        return found[0] if found is not None and found[1]() is array else None
-
-    def index_of(self, key: int) -> int | None:
-        """Where the call of a recorded operator stands in :attr:`calls`."""
-        return self._by_key.get(key)
+        self.settle()
+        return self._ledger.known(array)
 
     def number_of(self, array: Any) -> int:
         """The number of a value that is read; a new one if no operator made it."""
-        number = self.known(array)
-        if number is None:
-            number = self.unknown()
-            self.store.keep(number, array)
-            self._know(array, number, True)
-            self.leaves[number] = id(array)
-        return number
+        self.settle()
+        return self._number(array)
 
-    def _about_to_write(self, tensor: Tensor) -> None:
-        """Copy what is held of storage that is about to be overwritten."""
-        base = tensor.array
-        while getattr(base, "base", None) is not None:
-            base = base.base
-        for key, number, holds in self._sharing.pop(id(base), ()):
-            known = self._numbers.get(key)
-            if known is not None and known[0] == number:
-                del self._numbers[key]
-            if holds and number in self.store:
-                self.store.replace(number, self.store.get(number).copy())
-
-    def _tensors(self, event: Any) -> None:
-        """What becomes of tensors: the arrays in which the results of an operator end up."""
-        if self.closed or self._depth:
-            return
-        if isinstance(event, watch.Called):
-            call = self.calls[-1] if self.calls else None
-            if call is None or call.op is not event.op:
-                return
-            for tensor, number in _side_by_side(event.results, call.outs):
-                if tensor is not None and number >= 0 and self.known(tensor.array) is None:
-                    self._know(tensor.array, number, False)
-        elif isinstance(event, watch.Written):
-            written = self.known(event.array)
-            if written is not None:
-                self._know(event.tensor.array, written, False)
-
-    # -- operators ------------------------------------------------------------------------------------------------
-
-    def _computed(self, event: watch.Computed) -> None:
-        operands = [self._operand(v) for v in event.inputs]
-        outs = [[self._give(a) for a in v] if type(v) in (list, tuple) else self._made(v) for v in event.outputs]
-        if not flat(operands):  # the first values of parameters, data: they are there before the run
-            for number in flat(outs):
-                if number in self.store:
-                    self.store.keep(number, self.store.get(number))
-        self.add(Call(event.op, event.attrs, operands, outs, event.loc, event.key))
+    def call_of(self, key: int) -> Call | None:
+        """The call of a recorded operator, by the key of its node."""
+        self.settle()
+        return self._by_key.get(key)
 
     def add(self, call: Call) -> None:
         """Write down a forward operator, after those that made what it reads."""
-        self._by_key[call.key] = len(self.calls)
-        self.calls.append(call)
+        self.settle()
+        self._add(call)
 
-    def _made(self, array: Any) -> int:
-        return NOBODY if array is None else self._give(array)
+    def _add(self, call: Call) -> None:
+        if self._calls and call.key == self._calls[-1].key - 1:
+            self._calls[-1].recorded = False  # its key was left over
+        self._by_key[call.key] = call
+        self._calls.append(call)
+
+    def _number(self, array: Any) -> int:
+        number = self._ledger.read(array)
+        if number is None:
+            number = self._ledger.given(array)
+            self._leaves.add(number)
+        return number
+
+    def _overwritten(self, before: int, written: int | None) -> int:
+        """A value that was overwritten through another one: known, but nothing makes it again."""
+        number = self._ledger.new()
+        operands = [n for n in (before, written) if n is not None]
+        call = Call(by_type("assign"), {}, operands, [number], NOWHERE, 0, _THROUGH_ANOTHER, recorded=False)
+        self._calls.append(call)
+        return number
+
+    # -- operators ----------------------------------------------------------------------------------------------------
+
+    def _computed(self, event: watch.Computed) -> None:
+        made, op = self._ledger.made, event.op
+        operands = [self._operand(v) for v in event.inputs]
+        # What is made of nothing (first values of parameters, data) is there before the run, like what is drawn.
+        for_good = bool(op.trait & Trait.RANDOM) or not flat(operands)
+        outs: list[Any] = []
+        for a in event.outputs:
+            if a is None:
+                outs.append(NOBODY)
+            elif type(a) in (list, tuple):
+                outs.append([NOBODY if v is None else made(v, for_good) for v in a])
+            else:
+                outs.append(made(a, for_good))
+        self._add(Call(op, event.attrs, operands, outs, event.loc, event.key))
 
     def _operand(self, value: Any) -> Any:
         if value is None:
             return None
         if type(value) in (list, tuple):
             return [self._operand(v) for v in value]
-        return self.number_of(value)
+        return self._number(value)
 
     def _pulled(self, event: watch.Pulled) -> None:
-        work, node = self.last, event.node
+        work, node = self._last, event.node
         assert work is not None
-        arriving = [self._arriving(work, node, i, g) for i, g in enumerate(event.arriving)]
-        operands = self.read(node, arriving)
+        hooks = self._hooked.pop(id(event), None) or {}
+        arriving = [self._arriving(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
+        operands = self._read(node, arriving, event.kept)
+        made, totals = self._ledger.made, work.totals
         outs, sums = [], []
         for place, gradient in zip(event.wrt, event.gradients, strict=True):
             if place is None or gradient is None:
                 outs.append(NOBODY)
                 continue
-            number = self.unknown()
-            self.store.put(number, gradient)
+            number = made(gradient)
             outs.append(number)
-            before = work.totals.get(place)
+            before = totals.get(place)
             if before is not None:
-                total = self.unknown()
+                total = self._ledger.new()
                 sums.append((total, before, number))
                 number = total
-            work.totals[place] = number
+            totals[place] = number
         work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums))
 
     def _failed(self, event: watch.Failed) -> None:
         if event.node is None:
             if not self._depth and event.op is not None:
                 operands = [self._operand(v) for v in event.inputs]
-                outs = [self.unknown() for _ in event.op.outputs]
+                outs = [self._ledger.new() for _ in event.op.outputs]
                 call = Call(event.op, event.attrs, operands, outs, event.loc, 0)
-                self.failure = Failure(call, event.error)
-        elif self._depth == 1 and self.last is not None:
-            work, node = self.last, event.node
-            arriving = [self._arriving(work, node, i, g, hooks=False) for i, g in enumerate(event.arriving)]
-            outs = [NOBODY if p is None else self.unknown() for p in node.wrt]
-            pull = Pull(node, self.read(node, arriving), arriving, node.wrt, outs, [])
+                self._failure = Failure(call, event.error)
+        elif self._depth == 1 and self._last is not None:
+            work, node = self._last, event.node
+            arriving = [self._arriving(work, node, i, g, None) for i, g in enumerate(event.arriving)]
+            outs = [NOBODY if p is None else self._ledger.new() for p in node.wrt]
+            pull = Pull(node, self._read(node, arriving, node.kept), arriving, node.wrt, outs, [])
             work.events.append(pull)
-            self.failure = Failure(pull, event.error)
+            self._failure = Failure(pull, event.error)
 
-    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: bool = True) -> int | None:
+    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
         if gradient is None:
             return None
         place = (node, index)
         number = work.totals.get(place)
-        called = [h for h in (node.hooks or {}).get(index, {}).values() if hooks and not isinstance(h, Keep)]
         if number is None:
-            number = work.totals[place] = work.seeds[place] = self.unknown()
-            self.store.keep(number, gradient)
-        elif not called:
-            self.store.put(number, gradient)
-        if called:
-            before, number = number, self.unknown()
-            self.store.keep(number, gradient)
+            number = work.totals[place] = work.seeds[place] = self._ledger.new()
+            self._store.keep(number, gradient)
+        elif not hooks:
+            self._store.put(number, gradient)
+        if hooks:
+            before, number = number, self._ledger.new()
+            self._store.keep(number, gradient)
             work.totals[place] = number
-            work.events.append(Hooked(before, number, place, called, node.loc))
+            work.events.append(Hooked(before, number, place, hooks, node.loc))
         return number
 
     def read(self, node: GradNode, arriving: Sequence[int | None]) -> list[Any] | None:
         """The operands of a gradient operator; None where its rule is the user's, or what it retained is gone."""
-        rule, kept = node.op.rule, node.args
-        if getattr(node.op, "grad_op", None) is None or rule is None or kept is None:
+        self.settle()
+        return self._read(node, arriving, node.kept)
+
+    def _read(self, node: GradNode, arriving: Sequence[int | None], kept: Any) -> list[Any] | None:
+        rule = node.op.rule
+        if isinstance(kept, (Freed, PackedValues)) or getattr(node.op, "grad_op", None) is None or rule is None:
             return None
         sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
         numbers, shapes = iter(arriving), iter(node.shapes)
         operands: list[Any] = []
-        for read, value in zip(rule.reads, kept, strict=True):
-            if read.kind == "dout":
+        for (kind, _, like, late), value in zip(rule.reads, kept, strict=True):
+            if kind == "dout":
                 size = next(sizes, None)
                 found = [
-                    self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or read.late)
+                    self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or late)
                     for _ in range(1 if size is None else size)
                 ]
                 operands.append(found if size is not None else found[0])
-            elif read.like:
+            elif like:
                 operands.append(_each(value, lambda v: Given(getattr(v, "array", v))))
             else:
-                operands.append(_each(value, lambda v: self.number_of(getattr(v, "array", v))))
+                operands.append(_each(value, lambda v: self._number(getattr(v, "array", v))))
         return operands
 
     def _or_zeros(self, number: int | None, shape: Any, takes_none: bool) -> Any:
@@ -377,21 +483,10 @@ class Recorder:
         return Given(np.zeros(*shape))
 
 
-def _reference(array: Any) -> Callable[[], Any]:
-    """What gives *array* as long as somebody holds it."""
-    try:
-        return weakref.ref(array)
-    except TypeError:
-        return lambda: array
-
-
-def _side_by_side(results: Sequence[Any], outs: Sequence[Any]) -> Iterator[tuple[Tensor | None, int]]:
-    """Each tensor of a call's results with the number of its value."""
-    for r, n in zip(results, outs, strict=False):
-        if isinstance(r, (list, tuple)):
-            yield from zip(r, n if isinstance(n, list) else [n], strict=False)
-        else:
-            yield r, n
+def _acting(node: GradNode) -> dict[int, list[Any]]:
+    """The hooks on the results of a node that can change a gradient."""
+    found = {i: [h for h in hooks.values() if not isinstance(h, Keep)] for i, hooks in (node.hooks or {}).items()}
+    return {i: hooks for i, hooks in found.items() if hooks}
 
 
 def _each(value: Any, change: Any) -> Any:

@@ -22,8 +22,10 @@ class Call:
     outs: list[Any]
     loc: Location
     key: int
-    complete: bool = True
-    """Whether all operands are known, so that it can run again."""
+    fixed: str = ""
+    """Why it cannot run again, or empty."""
+    recorded: bool = True
+    """Whether there may be a node of it on the tape."""
 
 
 @dataclass(slots=True)
@@ -40,7 +42,7 @@ class Pull:
     node: GradNode
     operands: list[Any] | None
     arriving: list[int | None]
-    wrt: tuple[Place | None, ...]
+    wrt: Sequence[Place | None]
     outs: list[int]
     sums: list[tuple[int, int, int]]
 

@@ -20,6 +20,8 @@ from .recorder import Recorder
 from .records import Call
 from .timeline import NOBODY
 
+_UNKNOWN = "the tape does not hold all that it read"
+
 
 def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] = ()) -> None:
     """Have *recorder* know the operators behind *roots*.
@@ -33,7 +35,7 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
     for node in nodes:
         operands, complete = _operands(recorder, node, known, numbers)
         outs = _outs(recorder, node, known, numbers, complete)
-        recorder.add(Call(node.op, node.attrs, operands, outs, node.loc, node.key, complete))
+        recorder.add(Call(node.op, node.attrs, operands, outs, node.loc, node.key, "" if complete else _UNKNOWN))
 
 
 def _known(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any]:

@@ -6,8 +6,8 @@ results stay, so that computing others again starts from there.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,18 +23,22 @@ class Store:
         budget: how many bytes to hold, beside those that cannot be computed again; None for no limit.
 
     Attributes:
+        bytes: how many of these there are now; 0 where there is no budget.
         dropped: how many were let go of.
+        released: is told number and array of each of these.
     """
 
     def __init__(self, budget: int | None = None) -> None:
         self.budget = budget
         self.dropped = 0
         self.bytes = 0
+        self.released: Callable[[int, Any], None] | None = None
         self._held: dict[int, Any] = {}
-        self._kept: set[int] = set()
-        self._queue: deque[int] = deque()
-        self._anchors: deque[int] = deque()
+        self._queue: OrderedDict[int, None] = OrderedDict()
+        self._anchors: OrderedDict[int, None] = OrderedDict()
         self._stride = _FIRST_STRIDE
+        self.get = self._held.get
+        """The array of a number, or None when it is not held."""
 
     def __contains__(self, number: int) -> bool:
         return number in self._held
@@ -42,16 +46,10 @@ class Store:
     def __len__(self) -> int:
         return len(self._held)
 
-    def get(self, number: int) -> Any:
-        """The array, or None when it is not held."""
-        return self._held.get(number)
-
     def keep(self, number: int, array: Any) -> None:
         """Hold an array for good."""
-        if self.budget is not None and number in self._held and number not in self._kept:
-            self.bytes -= _size(self._held[number])
+        self._uncount(number)
         self._held[number] = array
-        self._kept.add(number)
 
     def put(self, number: int, array: Any) -> None:
         """Hold an array that can be computed again."""
@@ -61,7 +59,7 @@ class Store:
         if self.budget is None:
             return
         self.bytes += _size(array)
-        self._queue.append(number)
+        self._queue[number] = None
         if self.bytes > self.budget:
             self._shrink(number)
 
@@ -69,42 +67,51 @@ class Store:
         """Hold another array, with the same values, in the place of one."""
         self._held[number] = array
 
-    def drop(self, number: int) -> None:
-        """Let go of a value that nobody will ask for."""
-        array = self._held.pop(number, None)
-        if self.budget is not None and array is not None and number not in self._kept:
-            self.bytes -= _size(array)
-        self._kept.discard(number)
+    def drop(self, number: int) -> Any:
+        """Let go of a value that nobody will ask for; the array, or None if it was not held."""
+        self._uncount(number)
+        return self._held.pop(number, None)
+
+    def release(self, number: int) -> None:
+        """Let go of a value that somebody may ask for."""
+        array = self.drop(number)
+        if array is not None and self.released is not None:
+            self.released(number, array)
 
     def copied(self) -> Store:
         """A store that holds the same values and no longer changes with this one; nothing is let go of there."""
         made = Store()
-        made._held, made._kept = dict(self._held), set(self._kept)
+        made._held.update(self._held)
         return made
 
     def items(self) -> Iterator[tuple[int, Any]]:
         return iter(self._held.items())
 
+    def _uncount(self, number: int) -> None:
+        if self.budget is None:
+            return
+        for queue in (self._queue, self._anchors):
+            if number in queue:
+                del queue[number]
+                self.bytes -= _size(self._held[number])
+
     def _shrink(self, newest: int) -> None:
         """Let go of the oldest until the budget is kept: first what lies between anchors, then every other anchor."""
         assert self.budget is not None
         while self.bytes > self.budget:
-            if not self._queue or self._queue[0] == newest:
+            number = next(iter(self._queue), newest)
+            if number == newest:
                 if not self._anchors:
                     return
                 self._stride *= 2
-                self._queue.extendleft(reversed(self._anchors))
-                self._anchors.clear()
-            number = self._queue.popleft()
-            if number in self._kept:
+                self._queue, self._anchors = OrderedDict([*self._anchors.items(), *self._queue.items()]), OrderedDict()
                 continue
             if number and number % self._stride == 0:
-                self._anchors.append(number)
+                del self._queue[number]
+                self._anchors[number] = None
                 continue
-            array = self._held.pop(number, None)
-            if array is not None:
-                self.bytes -= _size(array)
-                self.dropped += 1
+            self.dropped += 1
+            self.release(number)
 
 
 def _size(array: Any) -> int:

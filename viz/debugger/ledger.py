@@ -1,0 +1,229 @@
+"""Which array holds which value: numbers of arrays, for as long as nobody overwrites them.
+
+Arrays are held by reference. Before one is overwritten in place, what is held of its storage is copied, also long after
+the recording: a store is looked after for as long as it exists.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.tensor import Tensor
+
+from .store import Store
+
+_SLACK = 64
+"""So many entries more than needed are nothing to clear up for."""
+
+
+class Ledger:
+    """Numbers for arrays.
+
+    Args:
+        store: holds the arrays by their numbers.
+
+    Attributes:
+        count: how many numbers were given.
+        overwritten: called with the number of a value before some of it was overwritten through another array, the
+            number that was written there (None if it is not known) and the array as it is now; gives it its number.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.count = 0
+        self.overwritten: Callable[[int, int | None], int | None] = lambda before, written: None
+        self._numbers: dict[int, int] = {}
+        """Of arrays that the store holds, by their identity."""
+        self._others: dict[int, tuple[int, Callable[[], Any]]] = {}
+        """Of arrays that it does not hold (any more), with what gives them while they are alive."""
+        self._torn: dict[int, tuple[int, int | None, Callable[[], Any]]] = {}
+        """Arrays that were overwritten through another one: the value before, and what was written."""
+        self._unplaced: list[int] = []
+        """Numbers whose storage is not entered in *_placed* yet: until something is overwritten, nobody asks."""
+        self._placed: dict[int, list[tuple[int, int]]] = {}
+        """By the identity of what owns the storage: number and identity of the arrays in it."""
+        self._entered = 0
+        self._needed = 0
+        store.released = self._released
+        _living.add(self)
+
+    def copied(self, store: Store) -> Ledger:
+        """A ledger of its own for *store*, which holds the same arrays as this one's."""
+        made = Ledger(store)
+        made.count = self.count
+        made._numbers, made._others, made._torn = dict(self._numbers), dict(self._others), dict(self._torn)
+        made._unplaced = [n for n, _ in store.items()]
+        return made
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+
+    def new(self) -> int:
+        """A number for a value that nobody has computed yet."""
+        self.count += 1
+        return self.count - 1
+
+    def made(self, array: Any, for_good: bool = False) -> int:
+        """A number for what an operator made.
+
+        Args:
+            for_good: hold it whatever the budget.
+        """
+        number = self.count
+        self.count = number + 1
+        self._unplaced.append(number)
+        if self.known(array) is None:
+            self._numbers[id(array)] = number
+        if for_good:
+            self.store.keep(number, array)
+        else:
+            self.store.put(number, array)
+        return number
+
+    def known(self, array: Any) -> int | None:
+        """The number of an array, or None where it has none."""
+        key = id(array)
+        number = self._numbers.get(key)
+        if number is not None and self.store.get(number) is array:
+            return number
+        if self._others:
+            other = self._others.get(key)
+            if other is not None and other[1]() is array:
+                return other[0]
+        return None
+
+    def read(self, array: Any) -> int | None:
+        """The number of an array that is read; None if no operator made it."""
+        number = self.known(array)
+        if number is None and self._torn:
+            torn = self._torn.get(id(array))
+            if torn is not None and torn[2]() is array:
+                del self._torn[id(array)]
+                number = self.overwritten(torn[0], torn[1])
+                if number is not None:
+                    self.store.keep(number, array)
+                    self._numbers[id(array)] = number
+                    self._unplaced.append(number)
+        return number
+
+    def given(self, array: Any) -> int:
+        """A number for an array that was there, whoever made it."""
+        number = self.new()
+        self.store.keep(number, array)
+        self._numbers[id(array)] = number
+        self._unplaced.append(number)
+        return number
+
+    # -- storage ------------------------------------------------------------------------------------------------------
+
+    def overwrite(self, array: Any, by: Any, follows: bool) -> None:
+        """*array* is about to be overwritten by the values of *by*, None where these are not known as one array.
+
+        Args:
+            follows: whether what it holds then is a value of the run, made of others; else it is a new beginning.
+        """
+        if not len(self.store) and not self._others:
+            return
+        self._place()
+        written = None if by is None else self.known(by)
+        base = _owner(array)
+        stay = []
+        for n, key in self._placed.pop(id(base), ()):
+            held = self.store.get(n)
+            if held is not None and _owner(held) is base:
+                now = held
+            else:
+                other = self._others.get(key)
+                now = other[1]() if other is not None and other[0] == n else None
+                if now is None or _owner(now) is not base:
+                    continue
+            if type(now) is np.ndarray and now is not array and not np.may_share_memory(now, array):
+                stay.append((n, key))
+                continue
+            if now is held:
+                self.store.replace(n, held.copy() if type(held) is np.ndarray else held.dense())
+            if self._numbers.get(key) == n:
+                del self._numbers[key]
+            self._others.pop(key, None)
+            if follows and now is not array:
+                self._torn[key] = n, written, weakref.ref(now)
+        self._torn.pop(id(array), None)
+        if follows and written is not None:
+            if by.shape == array.shape and by.dtype == array.dtype:
+                self._others[id(array)] = written, weakref.ref(array)
+                stay.append((written, id(array)))
+            else:
+                self._torn[id(array)] = written, None, weakref.ref(array)
+        if stay:
+            self._placed[id(base)] = stay
+
+    def _place(self) -> None:
+        get = self.store.get
+        for n in self._unplaced:
+            array = get(n)
+            if array is not None:
+                self._placed.setdefault(id(_owner(array)), []).append((n, id(array)))
+                self._entered += 1
+        self._unplaced.clear()
+
+    def _released(self, number: int, array: Any) -> None:
+        """The store holds *array* no longer; somebody else may."""
+        key = id(array)
+        if self._numbers.get(key) == number:
+            del self._numbers[key]
+            if isinstance(array, np.generic):
+                return  # no tensor's
+            self._others[key] = number, weakref.ref(array)
+            self._placed.setdefault(id(_owner(array)), []).append((number, key))
+            self._entered += 1
+
+    def drop(self, number: int) -> None:
+        """Let go of a value: its array, if somebody still holds it, is a new beginning when it is read."""
+        array = self.store.drop(number)
+        if array is not None and self._numbers.get(id(array)) == number:
+            del self._numbers[id(array)]
+
+    def held_elsewhere(self) -> set[int]:
+        """The values that the store let go of and that somebody still holds."""
+        return {number for number, array in self._others.values() if array() is not None}
+
+    def clear_up(self) -> None:
+        """Forget arrays that are gone, when they have become many."""
+        if len(self._unplaced) + self._entered + len(self._others) + len(self._torn) < 2 * self._needed + _SLACK:
+            return
+        self._others = {k: v for k, v in self._others.items() if v[1]() is not None}
+        self._torn = {k: v for k, v in self._torn.items() if v[2]() is not None}
+        self._placed.clear()
+        self._unplaced = [n for n, _ in self.store.items()]
+        for key, (number, array) in self._others.items():
+            self._placed.setdefault(id(_owner(array())), []).append((number, key))
+        self._entered = len(self._others)
+        self._needed = len(self._unplaced) + 2 * len(self._others) + len(self._torn)
+
+
+_living: weakref.WeakSet[Ledger] = weakref.WeakSet()
+
+
+def guard(tensor: Tensor, array: Any) -> None:
+    """Copy what is held anywhere of the storage of *tensor*, which is about to be overwritten by *array*."""
+    # Leaves and what persists begin anew with each update: what they are made of belongs to the steps before.
+    follows = not (tensor.node is None and (not tensor.stop_gradient or tensor.persistable))
+    for ledger in list(_living):
+        ledger.overwrite(tensor.array, array, follows)
+
+
+def stand_guard() -> None:
+    """Have :func:`guard` called from now on, in this thread (or task)."""
+    if writes.get() is None:
+        writes.set(guard)
+
+
+def _owner(array: Any) -> Any:
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array
+
