@@ -8,6 +8,7 @@ step            when
 ``Exited``      the block that was entered last is over, or failed
 ``Computed``    an operator was computed on tensors of dynamic mode, recorded or not
 ``Failed``      an operator of dynamic mode, or the gradient of a recorded one, raised
+``Doubled``     the values of a tensor were copied before an operator in place
 ``Began``       a backward pass over a tape begins
 ``Pulled``      one recorded operator of the tape was differentiated
 ``Ended``       the backward pass is over, or failed
@@ -124,16 +125,26 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubled:
+    """The values of a tensor that is going to be overwritten were copied, for the operator whose result that will be."""
+
+    array: Any
+    copy: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Began:
     """A backward pass begins.
 
     Attributes:
         roots: the tensors that it starts from.
         recorded: whether the pass is itself recorded (``create_graph``).
+        seeds: the gradients that it starts with, by their places.
     """
 
     roots: tuple[Tensor, ...]
     recorded: bool
+    seeds: Mapping[Place, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

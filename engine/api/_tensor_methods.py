@@ -123,8 +123,12 @@ def in_place(function: str) -> Callable[..., Any]:
 def _before(x: Tensor, shares: bool = False) -> Tensor:
     """*x* as it is now, for an operator whose result overwrites it: backward may need the old values."""
     keeps = shares or not is_grad_enabled()
+    array = x.array if keeps else np.array(x.array)
+    by = watch.watcher()
+    if by is not None and not keeps:
+        by(watch.Doubled(x.array, array))
     return Tensor(
-        x.array if keeps else np.array(x.array),
+        array,
         stop_gradient=x.stop_gradient,
         node=x.node,
         index=x.index,

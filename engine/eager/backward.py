@@ -107,7 +107,7 @@ class Pass:
         """Sweep from the seeds to the leaves."""
         by = watch.watcher()
         if by is not None:
-            by(watch.Began(tuple(self.roots), self.create_graph))
+            by(watch.Began(tuple(self.roots), self.create_graph, self._seeds()))
         token = _running.set(self)
         try:
             with _GradMode(self.create_graph), np.errstate(all="ignore"):
@@ -189,6 +189,17 @@ class Pass:
         return self.hooked(hooks, gradient, node.outs[index], what, source.describe(node.loc))
 
     # -- parts ----------------------------------------------------------------------------------------------------
+
+    def _seeds(self) -> dict[Place, Grad]:
+        """What stands at each place before the sweep; copies of sums, which go on in their own storage."""
+        found: dict[Place, Grad] = {}
+        for key, (node, *gradients) in self.pending.items():
+            found |= {
+                (node, i): g.copy() if (key, i) in self._own else g for i, g in enumerate(gradients) if g is not None
+            }
+        for leaf, g in self.leaves.items():
+            found[leaf] = g.copy() if leaf in self._own else g
+        return found
 
     def _sweep(self, by: watch.Watcher | None) -> None:
         order, entries, deliver = self._order, self.pending, self._deliver

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradtool.engine.eager.mode import no_grad
+from gradtool.engine.eager.pylayer import LayerNode
 from gradtool.engine.eager.tape import GradNode, restore
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.backend import backend
 from gradtool.engine.ops import rare
 from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.rows import RowArray
 from gradtool.engine.spec import in_use
 
 from .records import Call
@@ -67,19 +72,29 @@ def _flattening(kernel: Callable[..., Any], sizes: list[int | None]) -> Callable
 
 
 def of_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:
-    """The user's own gradient rule; what it saved is what was saved in the run."""
+    """The user's own gradient rule.
+
+    Its operands are the gradients that arrive, then what forward saved.
+    """
     rule = node.op.rule
     assert rule is not None
+    count = len(node.shapes)
 
-    def run(*arriving: Any) -> list[Any]:
-        import numpy as np
-
+    def run(*operands: Any) -> list[Any]:
+        arriving, saved = operands[:count], operands[count:]
         restore([node])
         args = [
             g if g is not None or rule.takes_none else np.zeros(*shape)
             for g, shape in zip(arriving, node.shapes, strict=True)
         ]
-        with no_grad():
-            return [g for group in rule(backend("numpy").ops, args, [[m] for m in mask], node.attrs) for g in group]
+        before = node.ctx._saved if isinstance(node, LayerNode) else None
+        try:
+            if isinstance(node, LayerNode):
+                node.ctx._saved = tuple([Tensor(v) if isinstance(v, (np.ndarray, RowArray)) else v for v in saved])
+            with no_grad():
+                return [g for group in rule(backend("numpy").ops, args, [[m] for m in mask], node.attrs) for g in group]
+        finally:
+            if isinstance(node, LayerNode):
+                node.ctx._saved = before
 
     return run

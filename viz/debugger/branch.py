@@ -126,7 +126,7 @@ class Branch:
         values = self.timeline.values
         for entry in self.timeline.entries[min(e.at for e in self.edits) :]:
             i = entry.index
-            if i in self._dropped or any(self._differs(n, i) for n in entry.inputs):
+            if i in self._dropped or any(self._differs(n, i) for n in (*entry.inputs, *entry.needs)):
                 self._affected.update(n for _, n in entry.outs if n >= 0)
             for total in entry.sums:
                 parts = values[total].parts
@@ -241,6 +241,8 @@ class Branch:
             ]
         elif entry.kernel is None:
             raise FixedError(f"{entry.name} cannot run again: {entry.fixed}.", op=entry.type)
+        elif any(self._differs(n, entry.index) for n in entry.needs):
+            raise FixedError(f"{entry.name} cannot run again on other values: it is the user's own.", op=entry.type)
         else:
             operands = self._operands(entry, fresh)
             with watch.unwatched(), np.errstate(all="ignore"), rerunning():

@@ -118,6 +118,12 @@ class Ledger:
         self._unplaced.append(number)
         return number
 
+    def same(self, array: Any, number: int) -> None:
+        """Have another array be known by a number, too; the store does not hold it."""
+        self._others[id(array)] = number, weakref.ref(array)
+        self._placed.setdefault(id(_owner(array)), []).append((number, id(array)))
+        self._entered += 1
+
     # -- storage ------------------------------------------------------------------------------------------------------
 
     def overwrite(self, array: Any, by: Any, follows: bool) -> None:
@@ -132,6 +138,7 @@ class Ledger:
         written = None if by is None else self.known(by)
         base = _owner(array)
         stay = []
+        before = None
         for n, key in self._placed.pop(id(base), ()):
             held = self.store.get(n)
             if held is not None and _owner(held) is base:
@@ -149,7 +156,9 @@ class Ledger:
             if self._numbers.get(key) == n:
                 del self._numbers[key]
             self._others.pop(key, None)
-            if follows and now is not array:
+            if now is array:
+                before = n
+            elif follows:
                 self._torn[key] = n, written, weakref.ref(now)
         self._torn.pop(id(array), None)
         if follows and written is not None:
@@ -158,6 +167,8 @@ class Ledger:
                 stay.append((written, id(array)))
             else:
                 self._torn[id(array)] = written, None, weakref.ref(array)
+        elif follows and before is not None:
+            self._torn[id(array)] = before, None, weakref.ref(array)
         if stay:
             self._placed[id(base)] = stay
 
@@ -177,9 +188,7 @@ class Ledger:
             del self._numbers[key]
             if isinstance(array, np.generic):
                 return  # no tensor's
-            self._others[key] = number, weakref.ref(array)
-            self._placed.setdefault(id(_owner(array)), []).append((number, key))
-            self._entered += 1
+            self.same(array, number)
 
     def drop(self, number: int) -> None:
         """Let go of a value: its array, if somebody still holds it, is a new beginning when it is read."""

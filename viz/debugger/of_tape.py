@@ -10,15 +10,18 @@ from typing import Any
 from gradtool.engine import names
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import Trait
+from gradtool.engine.eager.recorded import outputs_of
+from gradtool.engine.ops.opdef import OpDef, Trait
 from gradtool.engine.view import BACKWARD, FORWARD
 
 from .. import from_tape
 from . import again
 from .drawn import MASKED, masked
 from .recorder import Recorder
-from .records import Call, Failure, Hooked, Pass, Pull, flat
+from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
 from .timeline import NOBODY, Entry, Timeline, Value
+
+_THROUGH_NUMPY = "its values went through NumPy"
 
 
 def timeline(
@@ -96,6 +99,7 @@ class _Builder:
         self.of_leaf: dict[int, Leaf] = {}
         self.by_number: dict[int, str] = {}
         self.given: dict[int, str] = {}
+        self.at: dict[Place, int] = {}
         self.nth: dict[int, int] = {}
         """How many summands there were before the last one of a sum."""
         self._know_named()
@@ -159,17 +163,22 @@ class _Builder:
     def _needed(self) -> list[Call]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
         for node in self.nodes.values():
-            self._note_leaves(node, self.recorder.call_of(node.key))
+            self._note_places(node, self.recorder.call_of(node.key))
+        for root in self.work.roots:
+            number = self.recorder.known(root.array)
+            if number is not None:
+                self.at.setdefault(root.on_tape(), number)
         wanted = {self.recorder.known(t.array) for t in self.work.roots}
         if self.failing is not None:
             wanted.update(flat(self.failing.operands))
         for event in self.work.events:
             if isinstance(event, Pull):
-                wanted.update(flat(event.operands or ()))
+                wanted.update(flat(event.operands if event.operands is not None else self._needs(event.node, event)))
+                wanted.update(flat(event.saved))
         everything = not self.work.roots and self.failing is None
         wanted -= self.given.keys()
         found = []
-        for call in reversed(self.recorder.calls if self.work.roots else self.recorder.since):
+        for call in reversed(self._with_users_own() if self.work.roots else self.recorder.since):
             of = self.nodes.get(call.key)
             made = flat(call.outs)
             if everything:
@@ -181,10 +190,41 @@ class _Builder:
                 found.append(call)
         return found[::-1]
 
-    def _note_leaves(self, node: GradNode, call: Call | None) -> None:
-        """Which values are those of leaves: their places are where gradients go to."""
+    def _with_users_own(self) -> list[Call]:
+        """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
+        calls = self.recorder.calls
+        made = {n for c in calls for n in flat(c.outs)}
+        own = []
+        for node in self.nodes.values():
+            found = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
+            outs = [n if n not in made else NOBODY for n in found]
+            if isinstance(node.op, OpDef) or not flat(outs):
+                continue
+            operands = [self.at.get(p) if p is not None else None for p in node.wrt]
+            op = UsersOp(
+                node.op.type,
+                tuple(UsersSlot(f"X{i}") for i in range(len(operands))),
+                tuple(UsersSlot(f"Out{i}") for i in range(len(outs))),
+            )
+            own.append(Call(op, {}, operands, outs, node.loc, node.key, _THROUGH_NUMPY, node=node))
+        return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
+
+    def _needs(self, node: GradNode, pull: Pull) -> list[int]:
+        """What the gradient of an operator depends on beside its operands: all that forward took and made."""
+        call = self.recorder.call_of(node.key)
+        if call is not None and call.op is node.op:
+            return [*flat(call.operands), *flat(call.outs)]
+        found = [self.at[p] for p in node.wrt if p is not None and p in self.at]
+        return [n for n in found if n not in pull.saved]
+
+    def _note_places(self, node: GradNode, call: Call | None) -> None:
+        """Which values are at the places of the tape; where gradients end are leaves."""
         if call is None or call.op is not node.op or node.op.rule is None:
             return
+        first: dict[int, int] = {}
+        for slot, at in outputs_of(node):
+            outs = call.outs[slot]
+            self.at[node, at] = outs[at - first.setdefault(slot, at)] if isinstance(outs, list) else outs
         places = iter(node.wrt)
         sizes = node.wrt_sizes or [None] * len(node.op.rule.wrt)
         for slot, size in zip(node.op.rule.wrt, sizes, strict=False):
@@ -194,7 +234,10 @@ class _Builder:
                 [next(places) for _ in range(size or 1)],
                 strict=False,
             ):
-                if isinstance(place, Leaf) and type(number) is int:
+                if place is None or type(number) is not int:
+                    continue
+                self.at.setdefault(place, number)
+                if isinstance(place, Leaf):
                     self._give(number, "parameter")
                     self.of_leaf[number] = place
 
@@ -206,8 +249,8 @@ class _Builder:
         return made
 
     def _forward(self, call: Call) -> None:
-        node = self.nodes.get(call.key)
-        if node is not None and node.op is not call.op:
+        node = call.node or self.nodes.get(call.key)
+        if node is not None and node.op is not call.op and call.node is None:
             node = None
         if node is not None and call is not self.failing:
             name, layer = self.node_names[node, FORWARD]
@@ -337,7 +380,8 @@ class _Builder:
         assert rule is not None
         mask = [p is not None for p in pull.wrt]
         if pull.operands is None or grad_op is None:
-            entry.operands = list(pull.arriving)
+            entry.operands = [*pull.arriving, *pull.saved]
+            entry.needs = self._needs(node, pull)
             entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
             entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
             if grad_op is None:

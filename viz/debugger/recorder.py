@@ -19,15 +19,15 @@ import numpy as np
 
 from gradtool.engine import watch
 from gradtool.engine.eager.parameter import parameters_at
+from gradtool.engine.eager.pylayer import LayerNode
 from gradtool.engine.eager.saved import writes
 from gradtool.engine.eager.tape import Freed, GradNode, PackedValues
 from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
 from gradtool.engine.ops.opdef import Trait
-from gradtool.engine.ops.registry import by_type
 from gradtool.engine.source import NOWHERE
 
 from .ledger import Ledger, guard, stand_guard
-from .records import Call, Failure, Hooked, Pass, Pull, flat
+from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
 from .store import Store
 from .timeline import NOBODY, Given
 
@@ -36,7 +36,8 @@ _recording: ContextVar[Recorder | None] = ContextVar("gradtool_recorder", defaul
 recording_now = _recording.get
 """The recorder that writes down what this thread does, or None."""
 
-_THROUGH_ANOTHER = "its storage was overwritten, in part or in another dtype, through another tensor"
+_OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written")), (UsersSlot("Out"),))
+_THROUGH_ANOTHER = "its storage was overwritten: in part, in another dtype, or with values from outside"
 
 _SLACK = 16
 """So many calls that no pass can come to any more are nothing to look for."""
@@ -71,6 +72,8 @@ class Recorder:
         self._log: list[Any] = []
         self._hooked: dict[int, Any] = {}
         """Hooks on the results of pulled nodes, by the identity of the event."""
+        self._saved: dict[int, Any] = {}
+        """What PyLayers saved that were pulled, likewise: they let go of it next."""
         self._waiting = 0
         """Bytes of what waits in the log, where there is a budget."""
         self._ended_at = 0
@@ -161,7 +164,7 @@ class Recorder:
         made._store = self._store.copied()
         made._ledger = self._ledger.copied(made._store)
         made._ledger.overwritten = made._overwritten
-        made._log, made._hooked = [], {}
+        made._log, made._hooked, made._saved = [], {}, {}
         made._calls, made._older, made._by_key = list(self._calls), list(self._older), dict(self._by_key)
         made._leaves = set(self._leaves)
         if self._last is not None:
@@ -183,10 +186,15 @@ class Recorder:
         elif kind is watch.Pulled:
             if self._depth == 1 and not event.recorded:
                 self._log.append(event)
+                if isinstance(event.node, LayerNode):
+                    self._saved[id(event)] = event.node.ctx._saved
                 if event.node.hooks is not None:
                     self._hooked[id(event)] = _acting(event.node)
                 if self._store.budget is not None:
                     self._wait(event.gradients)
+        elif kind is watch.Doubled:
+            if not self._depth:
+                self._log.append(event)
         elif kind is watch.Began:
             self._begin(event)
         elif kind is watch.Ended:
@@ -214,10 +222,15 @@ class Recorder:
         self._waiting = 0
         self._ended_at = max(self._ended_at - count, 0)
         for event in waiting:
-            if type(event) is watch.Computed:
+            kind = type(event)
+            if kind is watch.Computed:
                 self._computed(event)
-            else:
+            elif kind is watch.Pulled:
                 self._pulled(event)
+            elif kind is watch.Began:
+                self._seeded(event)
+            else:
+                self._ledger.same(event.copy, self._number(event.array))
 
     # -- passes -------------------------------------------------------------------------------------------------------
 
@@ -232,8 +245,9 @@ class Recorder:
             if not any(t.node is not None and t.node.freed is not None for t in event.roots):
                 self._forget()  # a graph that was freed and is gone through again is shown whole when that fails
             self.passes += 1
-            self._begun_at = len(self._calls) + len(self._log)
+            self._begun_at = len(self._calls) + sum(type(e) is watch.Computed for e in self._log)
             self._last = Pass(event.roots)
+            self._log.append(event)
 
     def _end(self) -> None:
         if self._recorded_passes and not self._depth:
@@ -369,8 +383,8 @@ class Recorder:
         """A value that was overwritten through another one: known, but nothing makes it again."""
         number = self._ledger.new()
         operands = [n for n in (before, written) if n is not None]
-        call = Call(by_type("assign"), {}, operands, [number], NOWHERE, 0, _THROUGH_ANOTHER, recorded=False)
-        self._calls.append(call)
+        key = self._calls[-1].key if self._calls else 0
+        self._calls.append(Call(_OVERWRITTEN, {}, operands, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False))
         return number
 
     # -- operators ----------------------------------------------------------------------------------------------------
@@ -417,7 +431,20 @@ class Recorder:
                 sums.append((total, before, number))
                 number = total
             totals[place] = number
-        work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums))
+        saved = [self._kept_by_user(v) for v in self._saved.pop(id(event), None) or ()]
+        work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))
+
+    def _kept_by_user(self, value: Any) -> Any:
+        array = getattr(value, "array", None)
+        return Given(value) if array is None else self._number(array)
+
+    def _seeded(self, event: watch.Began) -> None:
+        work = self._last
+        assert work is not None
+        for place, gradient in event.seeds.items():
+            number = self._ledger.new()
+            self._store.keep(number, gradient)
+            work.totals[place] = work.seeds[place] = number
 
     def _failed(self, event: watch.Failed) -> None:
         if event.node is None:

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.ops.opdef import OpDef, Trait
 from gradtool.engine.source import Location
+
+
+class UsersSlot(NamedTuple):
+    """An argument or a result of the user's own operator."""
+
+    name: str
+    many: bool = False
+
+
+class UsersOp(NamedTuple):
+    """What a :class:`Call` says of the user's own operator."""
+
+    type: str
+    inputs: tuple[UsersSlot, ...]
+    outputs: tuple[UsersSlot, ...]
+    trait: Trait = Trait(0)
 
 
 @dataclass(slots=True)
 class Call:
     """A forward operator as it happened: numbers of values in and out, nested as its slots are."""
 
-    op: OpDef
+    op: OpDef | UsersOp
     attrs: Mapping[str, Any]
     operands: list[Any]
     outs: list[Any]
@@ -26,6 +42,8 @@ class Call:
     """Why it cannot run again, or empty."""
     recorded: bool = True
     """Whether there may be a node of it on the tape."""
+    node: GradNode | None = None
+    """The node, where the operator is the user's own."""
 
 
 @dataclass(slots=True)
@@ -37,6 +55,7 @@ class Pull:
         arriving: the gradients of its results.
         outs: one number per place.
         sums: sums that its results went into: the number, the sum before, and what was added.
+        saved: what the user's forward saved for this: numbers of values, or (:class:`Given`) anything else.
     """
 
     node: GradNode
@@ -45,6 +64,7 @@ class Pull:
     wrt: Sequence[Place | None]
     outs: list[int]
     sums: list[tuple[int, int, int]]
+    saved: list[Any] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -61,6 +61,7 @@ class Entry:
         pair: the index of the forward operator of a gradient operator, or of the first gradient operator of a forward
             operator; :data:`NOBODY` if there is none.
         operands: what the kernel takes: numbers of values, lists of these, :class:`Given` or None.
+        needs: values that it depends on and does not take: where one of them is another, it cannot run again.
         reads: slot and value of what it reads, for people.
         outs: slot and value of each result; :data:`NOBODY` for one that is not made.
         sums: values that are made of its results, in order.
@@ -78,6 +79,7 @@ class Entry:
     layer: str = ""
     pair: int = NOBODY
     operands: Sequence[Any] = ()
+    needs: Sequence[int] = ()
     reads: list[tuple[str, int]] = field(default_factory=list)
     outs: list[tuple[str, int]] = field(default_factory=list)
     sums: list[int] = field(default_factory=list)

@@ -1,0 +1,444 @@
+"""A recorded run of dynamic mode is the run itself: nothing changes by recording it, nothing recorded changes later.
+
+Each case is a function of some leaves that ends in a backward pass. What is asked of every one of them: results,
+gradients and random streams are those of a run that nobody recorded; the timeline's gradients are the ``.grad``, to the
+bit; what was let go of comes out the same when it is computed again, or says that it cannot; another value of a leaf
+gives what a run with that leaf gives, or says that it cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.engine import state
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.viz.debugger import of_tape
+from gradtool.viz.debugger.branch import Branch, FixedError
+from gradtool.viz.debugger.recorder import Recorder
+from gradtool.viz.debugger.timeline import NOBODY, Timeline
+
+F = paddle.nn.functional
+END = 10**9
+Leaves = dict[str, Tensor]
+Case = Callable[[Leaves], Any]
+
+CASES: dict[str, tuple[Case, str]] = {}
+
+
+@pytest.fixture(autouse=True)
+def dynamic_mode() -> Iterator[None]:
+    paddle.disable_static()
+    yield
+    paddle.enable_static()
+
+
+def case(fixed: str = "") -> Callable[[Case], Case]:
+    """A case; *fixed* names what an edit cannot follow, by a part of the message."""
+
+    def add(function: Case) -> Case:
+        CASES[function.__name__] = function, fixed
+        return function
+
+    return add
+
+
+def start(dtype: str = "float32") -> dict[str, Any]:
+    draw = np.random.default_rng(5)
+    return {
+        "w": draw.uniform(0.2, 1, (3, 4)).astype(dtype),
+        "v": draw.uniform(0.2, 1, (4, 2)).astype(dtype),
+        "b": draw.uniform(0.2, 1, (2,)).astype(dtype),
+        "s": np.asarray(draw.uniform(0.2, 1), dtype),
+    }
+
+
+def leaves(arrays: dict[str, Any]) -> Leaves:
+    return {n: paddle.to_tensor(a.copy(), stop_gradient=False) for n, a in arrays.items()}
+
+
+def data(*shape: int) -> Tensor:
+    return paddle.to_tensor(np.random.default_rng(9).uniform(-1, 1, shape).astype("float32"))
+
+
+# -- cases ------------------------------------------------------------------------------------------------------------
+
+
+@case()
+def layers(x: Leaves) -> Any:
+    h = F.relu(paddle.matmul(data(5, 3), x["w"]) - 0.3)
+    loss = (paddle.matmul(h, x["v"]) + x["b"]).tanh().mean() * x["s"]
+    loss.backward()
+    return loss
+
+
+@case()
+def used_often(x: Leaves) -> Any:
+    h = data(3, 4)
+    for _ in range(6):
+        h = paddle.tanh(h * x["w"] + x["w"])
+    h.sum().backward()
+    return h
+
+
+@case()
+def views_and_detached(x: Leaves) -> Any:
+    h = x["w"] * 2.0
+    row, turned = h[1], paddle.transpose(h, [1, 0])
+    aside = row.detach() * 3.0
+    loss = (paddle.reshape(turned, [-1]) ** 2).sum() + (row * aside).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def results_without_axes(x: Leaves) -> Any:
+    total = x["w"].sum() * x["s"]
+    loss = paddle.exp(total * 0.1) + paddle.max(x["v"]) * total + paddle.mean(x["b"])
+    loss.backward()
+    return loss
+
+
+@case()
+def in_place(x: Leaves) -> Any:
+    h = x["w"] * 1.5
+    h.add_(x["w"])
+    h.tanh_()
+    g = h * 2.0
+    g[1] = h[0] * x["s"]
+    g.scale_(0.5)
+    loss = (g * g).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def data_in_place(x: Leaves) -> Any:
+    buffer = paddle.zeros([3, 4])
+    for i in range(3):
+        buffer[i] = x["w"][i] * (i + 1.0)
+    loss = (buffer * data(3, 4)).sum()
+    loss.backward()
+    return loss
+
+
+@case(fixed="overwritten")
+def overwritten_through_a_view(x: Leaves) -> Any:
+    h = (x["w"] * 2.0).detach()
+    view = h[0]
+    with paddle.no_grad():
+        view.add_(x["w"].detach()[1])
+    loss = (h * x["w"]).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def hooks(x: Leaves) -> Any:
+    x["w"].register_hook(lambda g: g * 2.0)
+    h = x["w"] * x["w"]
+    h.register_hook(lambda g: g + 1.0)
+    h.register_hook(lambda g: None)
+    h.retain_grads()
+    loss = (h * 3.0).sum()
+    loss.backward()
+    return loss
+
+
+class Cube(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensor()
+        return dy * 3.0 * x * x
+
+
+class Rough(paddle.autograd.PyLayer):
+    """Through NumPy, and writes into the gradient that it gets."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return paddle.to_tensor(np.sin(x.numpy()))
+
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensor()
+        dy.scale_(2.0)
+        return dy * paddle.cos(x)
+
+
+@case()
+def py_layers(x: Leaves) -> Any:
+    loss = Cube.apply(x["w"] * 1.5).sum()
+    loss.backward()
+    return loss
+
+
+@case(fixed="NumPy")
+def py_layers_through_numpy(x: Leaves) -> Any:
+    loss = (Rough.apply(x["w"] * 1.5) * x["w"]).sum()
+    loss.backward()
+    return loss
+
+
+@case(fixed="packed")
+def recomputed(x: Leaves) -> Any:
+    def part(h: Tensor) -> Tensor:
+        return paddle.tanh(h * x["w"]) * h
+
+    h = paddle.distributed.fleet.utils.recompute(part, x["w"] * 0.5)
+    h.sum().backward()
+    return h
+
+
+@case()
+def gradient_penalty(x: Leaves) -> Any:
+    y = paddle.tanh(paddle.matmul(x["w"], x["v"])).sum()
+    (g,) = paddle.grad(y, [x["w"]], create_graph=True)
+    loss = y + (g * g).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def grad_in_the_middle(x: Leaves) -> Any:
+    h = x["w"] * x["w"]
+    (g,) = paddle.grad(h.sum(), [x["w"]], retain_graph=True)
+    loss = (h * g).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def two_passes_over_one_graph(x: Leaves) -> Any:
+    h = paddle.tanh(x["w"] * 2.0)
+    h.sum().backward(retain_graph=True)
+    for t in x.values():
+        t.clear_grad()
+    loss = (h * h).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def a_graph_from_before_another_pass(x: Leaves) -> Any:
+    h = paddle.tanh(x["w"] * 2.0) + 1.0
+    (x["v"] * 2.0).sum().backward()
+    for t in x.values():
+        t.clear_grad()
+    loss = ((h + 0.5) * h).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def a_value_from_before_another_pass(x: Leaves) -> Any:
+    first = (x["v"] * 2.0).sum()
+    first.backward()
+    for t in x.values():
+        t.clear_grad()
+    loss = (x["w"] * first.detach()).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def rows(x: Leaves) -> Any:
+    h = F.embedding(paddle.to_tensor(np.array([2, 0, 2])), x["w"], sparse=True)
+    loss = (h * h).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def half_precision(x: Leaves) -> Any:
+    h = x["w"].astype("bfloat16") * 1.5
+    g = paddle.matmul(x["w"].astype("float16"), x["v"].astype("float16"))
+    loss = (h.astype("float32") ** 2).sum() + g.astype("float32").tanh().sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def complex_numbers(x: Leaves) -> Any:
+    z = paddle.complex(x["w"], x["w"] * 0.5)
+    loss = paddle.real(z * paddle.conj(z) * z).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def dropout(x: Leaves) -> Any:
+    h = F.dropout(x["w"] * 2.0, 0.5)
+    loss = (h * paddle.rand([3, 4])).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def recurrent(x: Leaves) -> Any:
+    layer = paddle.nn.LSTM(4, 3)
+    out, _ = layer(paddle.reshape(x["w"], [1, 3, 4]))
+    loss = (out * out).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def normalized(x: Leaves) -> Any:
+    layer = paddle.nn.BatchNorm1D(4)
+    loss = (layer(x["w"]) ** 2 * layer(x["w"] * 2.0)).sum() + layer._mean.sum()
+    loss.backward()
+    return loss
+
+
+@case(fixed="packed")
+def saved_elsewhere(x: Leaves) -> Any:
+    with paddle.autograd.saved_tensors_hooks(lambda t: t.numpy(), paddle.to_tensor):
+        loss = (paddle.tanh(x["w"]) * x["w"]).sum()
+    loss.backward()
+    return loss
+
+
+@case()
+def several_losses(x: Leaves) -> Any:
+    h = x["w"] * x["s"]
+    paddle.autograd.backward([h.sum(), (h * h).sum(), h], [None, None, paddle.ones([3, 4])])
+    return h
+
+
+@case()
+def lists(x: Leaves) -> Any:
+    parts = paddle.split(x["w"], 2, axis=1)
+    loss = paddle.concat([parts[1] * 2.0, parts[0] * parts[0]], axis=0).sum() + paddle.stack([x["b"], x["b"]]).sum()
+    loss.backward()
+    return loss
+
+
+@case(fixed="outside")
+def values_from_outside(x: Leaves) -> Any:
+    h = x["w"] * 2.0
+    h.set_value(h.numpy() * 2)
+    with paddle.no_grad():
+        x["b"].scale_(0.5)
+    loss = (h * x["w"]).sum() + x["b"].sum()
+    loss.backward()
+    return loss
+
+
+# -- what is asked of each --------------------------------------------------------------------------------------------
+
+
+def run(name: str, arrays: dict[str, Any]) -> tuple[Leaves, Any, dict[str, Any]]:
+    paddle.seed(3)
+    x = leaves(arrays)
+    result = CASES[name][0](x)
+    grads = {n: None if t.grad is None else np.array(t.grad.numpy()) for n, t in x.items()}
+    return x, np.array(result.numpy()), grads
+
+
+def recorded(name: str, budget: int | None = None) -> tuple[Timeline, Leaves, Any, dict[str, Any], Recorder]:
+    recorder = Recorder(budget)
+    with recorder.recording():
+        x, result, grads = run(name, start())
+    line = of_tape.timeline(recorder, named={}, shown={t.leaf: n for n, t in x.items()})
+    return line, x, result, grads, recorder
+
+
+def finals(line: Timeline, branch: Branch) -> dict[str, Any]:
+    return {n: None if v is None else np.asarray(branch.value(v, END)) for n, v in line.results.items()}
+
+
+def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    for name, value in expected.items():
+        if value is None or found[name] is None:  # a .grad that was cleared holds zeros
+            assert found[name] is None, name
+            assert value is None or not np.any(value), name
+        else:
+            assert found[name].dtype == value.dtype
+            np.testing.assert_array_equal(found[name], value, name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_recording_changes_nothing(name: str) -> None:
+    _, result, grads = run(name, start())
+    stream = state.random.generator.bit_generator.state
+    line, _, again, recorded_grads, _ = recorded(name)
+    np.testing.assert_array_equal(again, result)
+    same(recorded_grads, grads)
+    assert state.random.generator.bit_generator.state == stream
+    same(finals(line, Branch(line)), grads)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_recorded_changes_later(name: str) -> None:
+    line, x, _, grads, _ = recorded(name)
+    before = {n: np.array(np.asarray(a)) for n, a in line.store.items()}
+    descent = paddle.optimizer.SGD(learning_rate=0.5, parameters=[t for t in x.values() if t.grad is not None])
+    descent.step()
+    for t in x.values():
+        with paddle.no_grad():
+            t.add_(paddle.ones_like(t))
+            if t.grad is not None and not t.grad.is_selected_rows():
+                t.grad.add_(paddle.ones_like(t.grad))
+        t.clear_grad()
+    (x["w"].sum() * 3.0).backward()
+    for n, a in line.store.items():
+        np.testing.assert_array_equal(np.asarray(a), before[n], line.values[n].name)
+    same(finals(line, Branch(line)), grads)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_was_let_go_of_comes_out_the_same(name: str) -> None:
+    line, _, _, grads, _ = recorded(name)
+    small, _, _, _, _ = recorded(name, budget=0)
+    assert [e.name for e in small.entries] == [e.name for e in line.entries]
+    pairs = [
+        (n, m)
+        for a, b in zip(line.entries, small.entries, strict=True)
+        for n, m in zip([*a.inputs, *a.made], [*b.inputs, *b.made], strict=True)
+    ]
+    full, branch, failed = Branch(line), Branch(small), 0
+    for n, m in pairs:
+        wanted = full.made(n)
+        try:
+            found = branch.made(m)
+        except FixedError:
+            failed += 1
+            continue
+        if hasattr(wanted, "dtype"):
+            np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted), line.values[n].name)
+    assert not failed or CASES[name][1], [small.values[m].name for _, m in pairs]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("leaf", ["w", "s"])
+def test_another_value_of_a_leaf(name: str, leaf: str) -> None:
+    line, _, _, _, _ = recorded(name)
+    number = next((n for n in line.versions(leaf) if line.values[n].maker == NOBODY), None)
+    if number is None:
+        assert line.results[leaf] is None
+        return
+    arrays = start()
+    arrays[leaf] = np.asarray(arrays[leaf] * 0.7 + 0.1, arrays[leaf].dtype)
+    _, _, grads = run(name, arrays)
+    branch = Branch(line, cursor=0)
+    branch.edit(number, arrays[leaf], "")
+    fixed = CASES[name][1]
+    for n, v in line.results.items():
+        try:
+            found = None if v is None else np.asarray(branch.value(v, END))
+        except FixedError as error:
+            assert fixed, str(error)
+            assert fixed in str(error)
+            continue
+        same({n: found}, {n: grads[n]})
