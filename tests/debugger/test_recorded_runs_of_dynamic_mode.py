@@ -210,15 +210,6 @@ def gradient_penalty(x: Leaves) -> Any:
 
 
 @case()
-def grad_in_the_middle(x: Leaves) -> Any:
-    h = x["w"] * x["w"]
-    (g,) = paddle.grad(h.sum(), [x["w"]], retain_graph=True)
-    loss = (h * g).sum()
-    loss.backward()
-    return loss
-
-
-@case()
 def two_passes_over_one_graph(x: Leaves) -> Any:
     h = paddle.tanh(x["w"] * 2.0)
     h.sum().backward(retain_graph=True)
@@ -442,3 +433,117 @@ def test_another_value_of_a_leaf(name: str, leaf: str) -> None:
             assert fixed in str(error)
             continue
         same({n: found}, {n: grads[n]})
+
+
+# -- passes before the last one -------------------------------------------------------------------------------------
+
+
+def test_what_an_earlier_pass_gave_is_there_before_the_run() -> None:
+    """A gradient that ``paddle.grad`` gave on the way is a value like data: edits happen after it."""
+
+    def loss(w: Tensor, g: Tensor | None = None) -> Tensor:
+        h = w * w
+        if g is None:
+            (g,) = paddle.grad(h.sum(), [w], retain_graph=True)
+        return (h * g).sum()
+
+    w = leaves(start())["w"]
+    recorder = Recorder()
+    with recorder.recording():
+        loss(w).backward()
+    line = of_tape.timeline(recorder, named={}, shown={w.leaf: "w"})
+    branch = Branch(line, cursor=0)
+    edited = w.array * np.float32(0.5)
+    branch.edit(line.versions("w")[0], edited, "")
+    by_hand = paddle.to_tensor(edited, stop_gradient=False)
+    loss(by_hand, paddle.to_tensor(2 * w.array)).backward()
+    np.testing.assert_array_equal(finals(line, branch)["w"], by_hand.grad.numpy())
+
+
+def test_gradients_that_add_up_over_several_passes() -> None:
+    """The timeline is that of the last pass: what it adds, and not what was there before."""
+    x = leaves(start())
+    recorder = Recorder()
+    with recorder.recording():
+        for i in range(3):
+            paddle.tanh(x["w"] * (i + 1.0)).sum().backward()
+            if i == 1:
+                before = x["w"].grad.numpy()
+    line = of_tape.timeline(recorder, named={}, shown={t.leaf: n for n, t in x.items()})
+    np.testing.assert_array_equal(before + finals(line, Branch(line))["w"], x["w"].grad.numpy())
+
+
+def test_a_gradient_that_was_read_does_not_change_when_backward_adds_to_it() -> None:
+    w = leaves(start())["w"]
+    (w * 2.0).sum().backward()
+    recorder = Recorder()
+    with recorder.recording():
+        size = (w.grad * w.grad).sum()
+        (w * size).sum().backward()
+    line = of_tape.timeline(recorder, named={}, shown={w.leaf: "w"})
+    expected = np.full((3, 4), 48.0, np.float32)
+    np.testing.assert_array_equal(finals(line, Branch(line))["w"], expected)
+    read = [np.asarray(line.store.get(n)) for e in line.entries if e.type == "elementwise_mul" for n in e.inputs]
+    assert any(np.array_equal(a, np.full((3, 4), 2.0)) for a in read)
+
+
+# -- long trainings --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [None, 2000])
+def test_a_recorder_holds_the_last_pass_however_many_went_before(budget: int | None) -> None:
+    """Data, metrics off the tape, graphs that no pass comes to, optimizers and values in place: nothing adds up."""
+    layer = paddle.nn.Linear(4, 3)
+    descent = paddle.optimizer.Adam(learning_rate=0.01, parameters=layer.parameters())
+    draw = np.random.default_rng(0)
+    mean = paddle.zeros([3])
+    recorder = Recorder(budget)
+
+    def step() -> Tensor:
+        batch = paddle.to_tensor(draw.uniform(-1, 1, (5, 4)).astype("float32"))
+        mask = (batch > 0.0).astype("float32")
+        h = layer(batch * mask)
+        aside = paddle.tanh(h) * 2.0  # on the tape, and no pass comes there
+        with paddle.no_grad():
+            mean.scale_(0.9)
+            mean.add_(h.mean(axis=0) + aside.mean(axis=0) * 0.0)
+        loss = ((h - mean) ** 2).mean()
+        loss.backward()
+        descent.step()
+        descent.clear_grad()
+        return loss
+
+    def held() -> list[int]:
+        recorder.settle()
+        ledger = recorder._ledger
+        parts = (ledger._numbers, ledger._others, ledger._torn, ledger._placed, ledger._unplaced, ledger._gone)
+        return [len(recorder.store), len(recorder.calls), len(recorder._by_key), *map(len, parts)]
+
+    with recorder.recording():
+        for _ in range(30):
+            step()
+        early = held()
+        for _ in range(300):
+            step()
+        late = held()
+    assert all(b <= 2 * a + 200 for a, b in zip(early, late, strict=True)), (early, late)
+    line = of_tape.timeline(recorder, named={})
+    assert len(line.entries) < 60
+    assert Branch(line).value(line.loss) is not None
+
+
+def test_many_writes_in_place_do_not_add_up() -> None:
+    w = leaves(start())["w"]
+    recorder = Recorder()
+    with recorder.recording():
+        (w * 2.0).sum().backward()
+        held = len(recorder.store)
+        aside = paddle.ones([3, 4])
+        for _ in range(500):
+            aside.set_value(aside.numpy() + 1)
+            with paddle.no_grad():
+                w.set_value(w.numpy() * 0.99)
+        assert len(recorder.store) <= held + 2
+        (w * aside).sum().backward()
+    line = of_tape.timeline(recorder, named={}, shown={w.leaf: "w"})
+    np.testing.assert_array_equal(finals(line, Branch(line))["w"], aside.numpy())

@@ -43,6 +43,8 @@ class Ledger:
         """Of arrays that it does not hold (any more), with what gives them while they are alive."""
         self._torn: dict[int, tuple[int, int | None, Callable[[], Any]]] = {}
         """Arrays that were overwritten through another one: the value before, and what was written."""
+        self._gone: set[int] = set()
+        """Values that nobody will ask for, of arrays that the store does not hold."""
         self._unplaced: list[int] = []
         """Numbers whose storage is not entered in *_placed* yet: until something is overwritten, nobody asks."""
         self._placed: dict[int, list[tuple[int, int]]] = {}
@@ -57,6 +59,7 @@ class Ledger:
         made = Ledger(store)
         made.count = self.count
         made._numbers, made._others, made._torn = dict(self._numbers), dict(self._others), dict(self._torn)
+        made._gone = set(self._gone)
         made._unplaced = [n for n, _ in store.items()]
         return made
 
@@ -92,7 +95,7 @@ class Ledger:
             return number
         if self._others:
             other = self._others.get(key)
-            if other is not None and other[1]() is array:
+            if other is not None and other[1]() is array and other[0] not in self._gone:
                 return other[0]
         return None
 
@@ -193,18 +196,23 @@ class Ledger:
     def drop(self, number: int) -> None:
         """Let go of a value: its array, if somebody still holds it, is a new beginning when it is read."""
         array = self.store.drop(number)
-        if array is not None and self._numbers.get(id(array)) == number:
+        if array is None:
+            self._gone.add(number)
+        elif self._numbers.get(id(array)) == number:
             del self._numbers[id(array)]
 
-    def held_elsewhere(self) -> set[int]:
-        """The values that the store let go of and that somebody still holds."""
-        return {number for number, array in self._others.values() if array() is not None}
+    def held_elsewhere(self) -> dict[int, Any]:
+        """The values that the store let go of and that somebody still holds, with an array of each."""
+        return {n: array() for n, array in self._others.values() if array() is not None and n not in self._gone}
 
     def clear_up(self) -> None:
         """Forget arrays that are gone, when they have become many."""
-        if len(self._unplaced) + self._entered + len(self._others) + len(self._torn) < 2 * self._needed + _SLACK:
+        noted = self._unplaced, self._others, self._torn, self._gone
+        if self._entered + sum(map(len, noted)) < 2 * self._needed + _SLACK:
             return
-        self._others = {k: v for k, v in self._others.items() if v[1]() is not None}
+        self._others = {k: v for k, v in self._others.items() if v[1]() is not None and v[0] not in self._gone}
+        self._numbers = {id(array): n for n, array in self.store.items() if self._numbers.get(id(array)) == n}
+        self._gone.clear()
         self._torn = {k: v for k, v in self._torn.items() if v[2]() is not None}
         self._placed.clear()
         self._unplaced = [n for n, _ in self.store.items()]

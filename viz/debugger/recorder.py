@@ -294,6 +294,7 @@ class Recorder:
         self._begun_at = 0
         read = {n for c in self._calls for n in flat(c.operands)}
         stays = []
+        held: dict[int, Any] | None = None
         for call in old:
             if call.recorded and call.key not in freed:
                 stays.append(call)
@@ -301,19 +302,26 @@ class Recorder:
                     if n not in read:
                         self._store.release(n)
                 continue
+            outs = flat(call.outs)
+            wanted = [n for n in outs if n in read]
+            if any(n not in self._store for n in wanted):
+                held = self._ledger.held_elsewhere() if held is None else held
+                if any(n not in self._store and n not in held for n in wanted):
+                    stays.append(call)  # can be computed again
+                    continue
             self._by_key.pop(call.key, None)
-            for n in flat(call.outs):
+            for n in outs:
                 if n not in read:
                     drop(n)
-                elif n in self._store:
-                    self._store.keep(n, self._store.get(n))
+                else:
+                    self._store.keep(n, self._store.get(n) if n in self._store else (held or {})[n])
                     self._leaves.add(n)
         read.update(n for c in stays for n in flat(c.operands))
         for n in self._leaves - read:
             drop(n)
         self._leaves &= read
         self._older += stays
-        for key in freed:
+        for key in freed - {c.key for c in stays}:
             self._by_key.pop(key, None)
         if len(self._older) > 2 * self._alive + _SLACK:
             self._sweep()
@@ -321,7 +329,7 @@ class Recorder:
 
     def _sweep(self) -> None:
         """Forget older calls whose results nobody holds."""
-        needed = self._ledger.held_elsewhere()
+        needed = set(self._ledger.held_elsewhere())
         needed.update(n for c in self._calls for n in flat(c.operands))
         stays = []
         for call in reversed(self._older):
