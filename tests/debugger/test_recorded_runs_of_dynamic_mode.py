@@ -515,7 +515,7 @@ def test_a_recorder_holds_the_last_pass_however_many_went_before(budget: int | N
 
     def held() -> list[int]:
         recorder.settle()
-        ledger = recorder._ledger
+        ledger = recorder.store
         parts = (ledger._numbers, ledger._others, ledger._torn, ledger._placed, ledger._unplaced, ledger._gone)
         return [len(recorder.store), len(recorder.calls), len(recorder._by_key), *map(len, parts)]
 

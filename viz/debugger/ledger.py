@@ -21,22 +21,16 @@ _SLACK = 64
 """So many entries more than needed are nothing to clear up for."""
 
 
-class Ledger:
-    """Numbers for arrays.
-
-    Args:
-        store: holds the arrays by their numbers.
+class Ledger(Store):
+    """A store that knows the numbers of its arrays.
 
     Attributes:
         count: how many numbers were given.
-        overwritten: called with the number of a value before some of it was overwritten through another array, the
-            number that was written there (None if it is not known) and the array as it is now; gives it its number.
     """
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, budget: int | None = None) -> None:
+        super().__init__(budget)
         self.count = 0
-        self.overwritten: Callable[[int, int | None], int | None] = lambda before, written: None
         self._numbers: dict[int, int] = {}
         """Of arrays that the store holds, by their identity."""
         self._others: dict[int, tuple[int, Callable[[], Any]]] = {}
@@ -51,16 +45,15 @@ class Ledger:
         """By the identity of what owns the storage: number and identity of the arrays in it."""
         self._entered = 0
         self._needed = 0
-        store.released = self._released
         _living.add(self)
 
-    def copied(self, store: Store) -> Ledger:
-        """A ledger of its own for *store*, which holds the same arrays as this one's."""
-        made = Ledger(store)
+    def copied(self) -> Ledger:
+        """One that holds the same values and no longer changes with this one; nothing is let go of there."""
+        made = Ledger()
         made.count = self.count
+        made._held.update(self._held)
         made._numbers, made._others, made._torn = dict(self._numbers), dict(self._others), dict(self._torn)
-        made._gone = set(self._gone)
-        made._unplaced = [n for n, _ in store.items()]
+        made._gone, made._unplaced = set(self._gone), list(self._held)
         return made
 
     # -- numbers ------------------------------------------------------------------------------------------------------
@@ -82,16 +75,16 @@ class Ledger:
         if self.known(array) is None:
             self._numbers[id(array)] = number
         if for_good:
-            self.store.keep(number, array)
+            self.keep(number, array)
         else:
-            self.store.put(number, array)
+            self.put(number, array)
         return number
 
     def known(self, array: Any) -> int | None:
         """The number of an array, or None where it has none."""
         key = id(array)
         number = self._numbers.get(key)
-        if number is not None and self.store.get(number) is array:
+        if number is not None and self.get(number) is array:
             return number
         if self._others:
             other = self._others.get(key)
@@ -99,24 +92,21 @@ class Ledger:
                 return other[0]
         return None
 
-    def read(self, array: Any) -> int | None:
-        """The number of an array that is read; None if no operator made it."""
-        number = self.known(array)
-        if number is None and self._torn:
-            torn = self._torn.get(id(array))
-            if torn is not None and torn[2]() is array:
-                del self._torn[id(array)]
-                number = self.overwritten(torn[0], torn[1])
-                if number is not None:
-                    self.store.keep(number, array)
-                    self._numbers[id(array)] = number
-                    self._unplaced.append(number)
-        return number
+    def torn(self, array: Any) -> list[int] | None:
+        """Of an array that was overwritten through another one: the value before, and what was written if it is known.
+
+        None for any other array. It is asked once: who asks gives the array a number with :meth:`given`.
+        """
+        torn = self._torn.get(id(array)) if self._torn else None
+        if torn is None or torn[2]() is not array:
+            return None
+        del self._torn[id(array)]
+        return [n for n in torn[:2] if n is not None]
 
     def given(self, array: Any) -> int:
         """A number for an array that was there, whoever made it."""
         number = self.new()
-        self.store.keep(number, array)
+        self.keep(number, array)
         self._numbers[id(array)] = number
         self._unplaced.append(number)
         return number
@@ -135,7 +125,7 @@ class Ledger:
         Args:
             follows: whether what it holds then is a value of the run, made of others; else it is a new beginning.
         """
-        if not len(self.store) and not self._others:
+        if not self._held and not self._others:
             return
         self._place()
         written = None if by is None else self.known(by)
@@ -143,7 +133,7 @@ class Ledger:
         stay = []
         before = None
         for n, key in self._placed.pop(id(base), ()):
-            held = self.store.get(n)
+            held = self.get(n)
             if held is not None and _owner(held) is base:
                 now = held
             else:
@@ -155,7 +145,7 @@ class Ledger:
                 stay.append((n, key))
                 continue
             if now is held:
-                self.store.replace(n, held.copy() if type(held) is np.ndarray else held.dense())
+                self.replace(n, held.copy() if type(held) is np.ndarray else held.dense())
             if self._numbers.get(key) == n:
                 del self._numbers[key]
             self._others.pop(key, None)
@@ -176,7 +166,7 @@ class Ledger:
             self._placed[id(base)] = stay
 
     def _place(self) -> None:
-        get = self.store.get
+        get = self.get
         for n in self._unplaced:
             array = get(n)
             if array is not None:
@@ -184,22 +174,23 @@ class Ledger:
                 self._entered += 1
         self._unplaced.clear()
 
-    def _released(self, number: int, array: Any) -> None:
-        """The store holds *array* no longer; somebody else may."""
+    def release(self, number: int) -> None:
+        """Let go of a value that somebody may ask for; if somebody else holds its array, that stays known."""
+        array = super().drop(number)
         key = id(array)
-        if self._numbers.get(key) == number:
+        if array is not None and self._numbers.get(key) == number:
             del self._numbers[key]
-            if isinstance(array, np.generic):
-                return  # no tensor's
-            self.same(array, number)
+            if not isinstance(array, np.generic):  # no tensor's
+                self.same(array, number)
 
-    def drop(self, number: int) -> None:
+    def drop(self, number: int) -> Any:
         """Let go of a value: its array, if somebody still holds it, is a new beginning when it is read."""
-        array = self.store.drop(number)
+        array = super().drop(number)
         if array is None:
             self._gone.add(number)
         elif self._numbers.get(id(array)) == number:
             del self._numbers[id(array)]
+        return array
 
     def held_elsewhere(self) -> dict[int, Any]:
         """The values that the store let go of and that somebody still holds, with an array of each."""
@@ -211,11 +202,11 @@ class Ledger:
         if self._entered + sum(map(len, noted)) < 2 * self._needed + _SLACK:
             return
         self._others = {k: v for k, v in self._others.items() if v[1]() is not None and v[0] not in self._gone}
-        self._numbers = {id(array): n for n, array in self.store.items() if self._numbers.get(id(array)) == n}
+        self._numbers = {id(array): n for n, array in self.items() if self._numbers.get(id(array)) == n}
         self._gone.clear()
         self._torn = {k: v for k, v in self._torn.items() if v[2]() is not None}
         self._placed.clear()
-        self._unplaced = [n for n, _ in self.store.items()]
+        self._unplaced = list(self._held)
         for key, (number, array) in self._others.items():
             self._placed.setdefault(id(_owner(array())), []).append((number, key))
         self._entered = len(self._others)
@@ -243,4 +234,3 @@ def _owner(array: Any) -> Any:
     while (base := getattr(array, "base", None)) is not None:
         array = base
     return array
-

@@ -73,8 +73,11 @@ def record(
                 entries[entry.pair].pair = entry.index
         entries.append(entry)
     begin = next((e.index for e in entries if e.backward), len(entries))
-    results = {name: _last(plan, entries, v) for name, v in gradients.items()}
-    timeline = Timeline(title, "static", entries, values, store, results, begin, _last(plan, entries, loss))
+    last = _last(plan, entries)
+    results = {name: last.get(v.name) if v is not None else None for name, v in gradients.items()}
+    timeline = Timeline(
+        title, "static", entries, values, store, results, begin, last.get(loss.name) if loss is not None else None
+    )
     timeline.picture = lambda: from_program.view(program, title=title, loss=loss)
     _run(timeline)
     return timeline
@@ -126,16 +129,12 @@ def _name(value: Value, v: Variable, shown: Callable[[Variable], Sequence[str]] 
     value.names = tuple(n for n in (shown(v) if shown is not None else ()) if n != v.name)
 
 
-def _last(plan: Plan, entries: Sequence[Entry], v: Variable | None) -> int | None:
-    """The number of the last value of a variable."""
-    if v is None:
-        return None
-    found = plan.feeds.get(v.name, plan.loads.get(v.name))
+def _last(plan: Plan, entries: Sequence[Entry]) -> dict[str, int]:
+    """The number of the last value of every variable, by name."""
+    found = {**plan.feeds, **plan.loads}
     for e in entries:
         flat = [w for value in e.origin.outputs for w in (value if isinstance(value, tuple) else (value,))]
-        for w, (_, number) in zip(flat, e.outs, strict=True):
-            if w is v and number >= 0:
-                found = number
+        found |= {w.name: n for w, (_, n) in zip(flat, e.outs, strict=True) if w is not None and n >= 0}
     return found
 
 

@@ -28,7 +28,6 @@ from gradtool.engine.source import NOWHERE
 
 from .ledger import Ledger, guard, stand_guard
 from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
-from .store import Store
 from .timeline import NOBODY, Given
 
 _recording: ContextVar[Recorder | None] = ContextVar("gradtool_recorder", default=None)
@@ -66,9 +65,7 @@ class Recorder:
         self.until = until
         self.passes = 0
         self.closed = False
-        self._store = Store(budget)
-        self._ledger = Ledger(self._store)
-        self._ledger.overwritten = self._overwritten
+        self._store = Ledger(budget)
         self._log: list[Any] = []
         self._hooked: dict[int, Any] = {}
         """Hooks on the results of pulled nodes, by the identity of the event."""
@@ -117,7 +114,7 @@ class Recorder:
     # -- what was written down ----------------------------------------------------------------------------------------
 
     @property
-    def store(self) -> Store:
+    def store(self) -> Ledger:
         """The values."""
         self.settle()
         return self._store
@@ -126,7 +123,7 @@ class Recorder:
     def count(self) -> int:
         """How many numbers were given to values."""
         self.settle()
-        return self._ledger.count
+        return self._store.count
 
     @property
     def calls(self) -> list[Call]:
@@ -162,8 +159,6 @@ class Recorder:
         self.settle()
         made = copy(self)
         made._store = self._store.copied()
-        made._ledger = self._ledger.copied(made._store)
-        made._ledger.overwritten = made._overwritten
         made._log, made._hooked, made._saved = [], {}, {}
         made._calls, made._older, made._by_key = list(self._calls), list(self._older), dict(self._by_key)
         made._leaves = set(self._leaves)
@@ -230,7 +225,7 @@ class Recorder:
             elif kind is watch.Began:
                 self._seeded(event)
             else:
-                self._ledger.same(event.copy, self._number(event.array))
+                self._store.same(event.copy, self._number(event.array))
 
     # -- passes -------------------------------------------------------------------------------------------------------
 
@@ -275,7 +270,7 @@ class Recorder:
         before = self._last
         if before is None:
             return
-        drop = self._ledger.drop
+        drop = self._store.drop
         freed = set()
         for event in before.events:
             if isinstance(event, Hooked):
@@ -305,7 +300,7 @@ class Recorder:
             outs = flat(call.outs)
             wanted = [n for n in outs if n in read]
             if any(n not in self._store for n in wanted):
-                held = self._ledger.held_elsewhere() if held is None else held
+                held = self._store.held_elsewhere() if held is None else held
                 if any(n not in self._store and n not in held for n in wanted):
                     stays.append(call)  # can be computed again
                     continue
@@ -325,11 +320,11 @@ class Recorder:
             self._by_key.pop(key, None)
         if len(self._older) > 2 * self._alive + _SLACK:
             self._sweep()
-        self._ledger.clear_up()
+        self._store.clear_up()
 
     def _sweep(self) -> None:
         """Forget older calls whose results nobody holds."""
-        needed = set(self._ledger.held_elsewhere())
+        needed = set(self._store.held_elsewhere())
         needed.update(n for c in self._calls for n in flat(c.operands))
         stays = []
         for call in reversed(self._older):
@@ -344,7 +339,7 @@ class Recorder:
         self._older = stays[::-1]
         self._alive = len(stays)
         for n in self._leaves - needed:
-            self._ledger.drop(n)
+            self._store.drop(n)
         self._leaves &= needed
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -352,12 +347,12 @@ class Recorder:
     def unknown(self) -> int:
         """A number for a value that nobody has computed yet."""
         self.settle()
-        return self._ledger.new()
+        return self._store.new()
 
     def known(self, array: Any) -> int | None:
         """The number of an array, or None where it has none."""
         self.settle()
-        return self._ledger.known(array)
+        return self._store.known(array)
 
     def number_of(self, array: Any) -> int:
         """The number of a value that is read; a new one if no operator made it."""
@@ -381,24 +376,22 @@ class Recorder:
         self._calls.append(call)
 
     def _number(self, array: Any) -> int:
-        number = self._ledger.read(array)
+        number = self._store.known(array)
         if number is None:
-            number = self._ledger.given(array)
-            self._leaves.add(number)
-        return number
-
-    def _overwritten(self, before: int, written: int | None) -> int:
-        """A value that was overwritten through another one: known, but nothing makes it again."""
-        number = self._ledger.new()
-        operands = [n for n in (before, written) if n is not None]
-        key = self._calls[-1].key if self._calls else 0
-        self._calls.append(Call(_OVERWRITTEN, {}, operands, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False))
+            before = self._store.torn(array)
+            number = self._store.given(array)
+            if before is None:
+                self._leaves.add(number)
+            else:  # known, but nothing makes it again
+                key = self._calls[-1].key if self._calls else 0
+                call = Call(_OVERWRITTEN, {}, before, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False)
+                self._calls.append(call)
         return number
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def _computed(self, event: watch.Computed) -> None:
-        made, op = self._ledger.made, event.op
+        made, op = self._store.made, event.op
         operands = [self._operand(v) for v in event.inputs]
         # What is made of nothing (first values of parameters, data) is there before the run, like what is drawn.
         for_good = bool(op.trait & Trait.RANDOM) or not flat(operands)
@@ -425,7 +418,7 @@ class Recorder:
         hooks = self._hooked.pop(id(event), None) or {}
         arriving = [self._arriving(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
-        made, totals = self._ledger.made, work.totals
+        made, totals = self._store.made, work.totals
         outs, sums = [], []
         for place, gradient in zip(event.wrt, event.gradients, strict=True):
             if place is None or gradient is None:
@@ -435,7 +428,7 @@ class Recorder:
             outs.append(number)
             before = totals.get(place)
             if before is not None:
-                total = self._ledger.new()
+                total = self._store.new()
                 sums.append((total, before, number))
                 number = total
             totals[place] = number
@@ -450,7 +443,7 @@ class Recorder:
         work = self._last
         assert work is not None
         for place, gradient in event.seeds.items():
-            number = self._ledger.new()
+            number = self._store.new()
             self._store.keep(number, gradient)
             work.totals[place] = work.seeds[place] = number
 
@@ -458,13 +451,13 @@ class Recorder:
         if event.node is None:
             if not self._depth and event.op is not None:
                 operands = [self._operand(v) for v in event.inputs]
-                outs = [self._ledger.new() for _ in event.op.outputs]
+                outs = [self._store.new() for _ in event.op.outputs]
                 call = Call(event.op, event.attrs, operands, outs, event.loc, 0)
                 self._failure = Failure(call, event.error)
         elif self._depth == 1 and self._last is not None:
             work, node = self._last, event.node
             arriving = [self._arriving(work, node, i, g, None) for i, g in enumerate(event.arriving)]
-            outs = [NOBODY if p is None else self._ledger.new() for p in node.wrt]
+            outs = [NOBODY if p is None else self._store.new() for p in node.wrt]
             pull = Pull(node, self._read(node, arriving, node.kept), arriving, node.wrt, outs, [])
             work.events.append(pull)
             self._failure = Failure(pull, event.error)
@@ -475,12 +468,12 @@ class Recorder:
         place = (node, index)
         number = work.totals.get(place)
         if number is None:
-            number = work.totals[place] = work.seeds[place] = self._ledger.new()
+            number = work.totals[place] = work.seeds[place] = self._store.new()
             self._store.keep(number, gradient)
         elif not hooks:
             self._store.put(number, gradient)
         if hooks:
-            before, number = number, self._ledger.new()
+            before, number = number, self._store.new()
             self._store.keep(number, gradient)
             work.totals[place] = number
             work.events.append(Hooked(before, number, place, hooks, node.loc))

@@ -7,7 +7,7 @@ results stay, so that computing others again starts from there.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,12 @@ class Store:
     Attributes:
         bytes: how many of these there are now; 0 where there is no budget.
         dropped: how many were let go of.
-        released: is told number and array of each of these.
     """
 
     def __init__(self, budget: int | None = None) -> None:
         self.budget = budget
         self.dropped = 0
         self.bytes = 0
-        self.released: Callable[[int, Any], None] | None = None
         self._held: dict[int, Any] = {}
         self._queue: OrderedDict[int, None] = OrderedDict()
         self._anchors: OrderedDict[int, None] = OrderedDict()
@@ -74,9 +72,7 @@ class Store:
 
     def release(self, number: int) -> None:
         """Let go of a value that somebody may ask for."""
-        array = self.drop(number)
-        if array is not None and self.released is not None:
-            self.released(number, array)
+        self.drop(number)
 
     def copied(self) -> Store:
         """A store that holds the same values and no longer changes with this one; nothing is let go of there."""

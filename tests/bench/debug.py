@@ -1,0 +1,293 @@
+"""The debugger: what recording costs beside a plain run, and what a long timeline costs per operator.
+
+python -m tests.bench debug
+python -m tests.bench debug --sizes 20k 100k
+
+Plain and recorded runs of one forward and backward pass take turns; shown are the median and the minimum of the
+processor's time. ``told`` is a run whose steps someone is told who forgets them, ``kept`` one whose arrays someone holds:
+the difference to ``plain`` is what events cost, and what memory costs that is not used again at once. ``recorded`` is
+the recorder itself, ``numbered`` also what follows when somebody asks (or the optimizer writes): a number per array.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.bench.measuring import ROOT, number, timed
+
+TARGET = 15.0
+"""Per cent that recording may add on the transformer samples."""
+
+Model = tuple[Callable[[], None], Any]
+"""A forward and backward pass, and the layer whose gradients it fills."""
+
+WIDTHS = ((16, 12, 8), (64, 32, 4), (128, 64, 4), (256, 64, 4))
+"""Width, length and batch of the decoder."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench debug", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", nargs="*", default=["2k", "20k", "100k"], help="operators of the long timelines")
+    parser.add_argument("--runs", type=int, default=15, help="runs of each kind")
+    options = parser.parse_args()
+    sys.path[:0] = [str(ROOT / "samples"), str(ROOT / "samples" / "models")]
+    recording(options.runs)
+    lengths([number(s) for s in options.sizes])
+
+
+# -- recording --------------------------------------------------------------------------------------------------------
+
+
+def recording(runs: int) -> None:
+    print(f"{'':<34}{'ops':>6}{'plain ms':>16}" + "".join(f"{k:>14}" for k in ("told", "kept", "recorded", "numbered")))
+    for title, step, model in (
+        *decoders(),
+        ("gpt 128 wide, 64 long", *gpt()),
+        ("recompute, 32 wide, 8 long", *recomputed()),
+    ):
+        dynamic(title, step, model, runs)
+    for title, program in static_programs():
+        static(title, program, runs)
+    print(f"target: recording adds at most {TARGET:g} %")
+
+
+def decoders() -> list[tuple[str, Callable[[], None], Any]]:
+    import numpy as np
+
+    import eager_decoder as sample  # type: ignore[import-not-found]
+    import gradtool as paddle
+
+    paddle.disable_static()
+    made = []
+    for width, length, batch in WIDTHS:
+        sample.WIDTH, sample.LENGTH = width, length
+        model = sample.Decoder()
+        words = np.random.default_rng(0).integers(0, sample.WORDS, (2, batch, length))
+        text, following = map(paddle.to_tensor, words)
+
+        def step(model: Any = model, text: Any = text, following: Any = following, width: int = width) -> None:
+            sample.WIDTH = width
+            sample.loss_of(model, text, following).backward()
+
+        made.append((f"decoder {width} wide, {length} long", step, model))
+    return made
+
+
+def gpt() -> Model:
+    import numpy as np
+
+    import gpt as sample  # type: ignore[import-not-found]
+    import gradtool as paddle
+
+    paddle.disable_static()
+    config = sample.Config(width=128, length=64)
+    model = sample.GPT(config)
+    words = paddle.to_tensor(np.random.default_rng(0).integers(0, config.words, (4, 64)))
+
+    def step() -> None:
+        scores = model(words)
+        paddle.nn.functional.cross_entropy(scores.reshape([-1, config.words]), words.reshape([-1, 1])).backward()
+
+    return step, model
+
+
+def recomputed() -> Model:
+    import gradtool as paddle
+    import recomputed_transformer as sample  # type: ignore[import-not-found]
+
+    paddle.disable_static()
+    model = sample.Sorter()
+    rows = {n: paddle.to_tensor(a) for n, a in sample.batch(32, 0).items()}
+
+    def step() -> None:
+        scores, _ = model(rows["digits"], recomputing=True)
+        paddle.nn.functional.cross_entropy(scores, rows["sorted"]).backward()
+
+    return step, model
+
+
+def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None:
+    from gradtool.engine import watch
+    from gradtool.viz.debugger.recorder import Recorder
+
+    def used(action: Callable[[], Any]) -> float:
+        for p in model.parameters():
+            p.clear_gradient(False)
+        return processor(action)
+
+    def plain() -> float:
+        return used(step)
+
+    def told() -> float:
+        with watch.watched(lambda event: None):
+            return used(step)
+
+    def kept() -> float:
+        held: list[Any] = []
+        with watch.watched(held.append):
+            return used(step)
+
+    def recorded() -> float:
+        recorder = Recorder()
+        with recorder.recording():
+            return used(step)
+
+    def numbered() -> float:
+        recorder = Recorder()
+
+        def both() -> None:
+            step()
+            recorder.settle()
+
+        with recorder.recording():
+            return used(both)
+
+    recorder = Recorder()
+    with recorder.recording():
+        step()
+    assert recorder.last is not None
+    table(title, len(recorder.calls) + len(recorder.last.events), (plain, told, kept, recorded, numbered), runs)
+
+
+def static_programs() -> list[tuple[str, Any]]:
+    import gradtool as paddle
+    import recomputed_transformer as sample  # type: ignore[import-not-found]
+
+    paddle.enable_static()
+    found = []
+    for width, length, count in ((32, 8, 32), (128, 64, 4), (256, 64, 4)):
+        sample.WIDTH, sample.LENGTH = width, length
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            loss, _ = sample.network()
+            pairs = paddle.static.append_backward(loss)
+        scope = paddle.static.Scope()
+        executor = paddle.static.Executor()
+        with paddle.static.scope_guard(scope):
+            executor.run(startup)
+        feed = sample.batch(count, 0)
+        found.append((f"static transformer {width} wide, {length} long", (main, scope, executor, feed, loss, pairs)))
+    return found
+
+
+def static(title: str, given: Any, runs: int) -> None:
+    import gradtool as paddle
+    from gradtool.viz.debugger import of_program
+
+    main, scope, executor, feed, loss, pairs = given
+    gradients = {p.name: g for p, g in pairs}
+    fetch = [loss, *gradients.values()]
+    with paddle.static.scope_guard(scope), executor.held(main, feed, fetch) as (plan, registers):
+
+        def plain() -> float:
+            return processor(lambda: executor.run(main, feed=feed, fetch_list=fetch))
+
+        def kept() -> float:
+            return processor(lambda: plan.run(list(registers)))
+
+        def recorded() -> float:
+            return processor(lambda: of_program.record(main, plan, registers, gradients, loss=loss))
+
+        ops = sum(len(b.ops) for b in main.blocks)
+        table(title, ops, (plain, None, kept, recorded, None), runs)
+
+
+def processor(action: Callable[[], Any]) -> float:
+    """Milliseconds of the processor."""
+    gc.collect()
+    start = time.process_time()
+    action()
+    return (time.process_time() - start) * 1e3
+
+
+def table(title: str, ops: int, kinds: tuple[Callable[[], float] | None, ...], runs: int) -> None:
+    found: list[list[float]] = [[] for _ in kinds]
+    for kind in kinds:
+        if kind is not None:
+            kind()
+    for _ in range(runs):
+        for times, kind in zip(found, kinds, strict=True):
+            if kind is not None:
+                times.append(kind())
+    plain = statistics.median(found[0]), min(found[0])
+    text = f"{title:<34}{ops:>6}{plain[0]:>9.1f}{plain[1]:>7.1f}"
+    for times in found[1:]:
+        ratios = (
+            [(f(times) / p - 1) * 100 for f, p in zip((statistics.median, min), plain, strict=True)] if times else []
+        )
+        text += f"{ratios[0]:>+8.0f}{ratios[1]:>+5.0f}%" if ratios else f"{'':>14}"
+    print(text, flush=True)
+
+
+# -- long timelines -----------------------------------------------------------------------------------------------------
+
+
+def lengths(sizes: list[int]) -> None:
+    from gradtool.viz.debugger.branch import Branch
+    from gradtool.viz.debugger.session import Session
+
+    print(
+        f"{'us per operator':<18}{'entries':>8}" + "".join(f"{c:>10}" for c in ("record", "session", "spread", "stale"))
+    )
+    for mode, make in (("dynamic", long_tape), ("static", long_program)):
+        for size in sizes:
+            line, seconds = make(size)
+            n = len(line.entries)
+            session, opened = timed(lambda line=line: Session(line))  # type: ignore[misc]
+            branch = Branch(line, cursor=0)
+            first = line.entries[0].inputs[0]
+            array = line.store.get(first) * 0.5
+            _, spread = timed(lambda b=branch, f=first, a=array: b.edit(f, a, ""))  # type: ignore[misc]
+            _, stale = timed(branch.stale)
+            parts = (seconds, opened, spread, stale)
+            print(f"{mode:<18}{n:>8}" + "".join(f"{s / n * 1e6:>10.2f}" for s in parts), flush=True)
+            session.branches.clear()
+
+
+def long_tape(size: int) -> tuple[Any, float]:
+    import gradtool as paddle
+    from gradtool.viz.debugger import of_tape
+    from gradtool.viz.debugger.recorder import Recorder
+
+    paddle.disable_static()
+    w = paddle.to_tensor([[0.1] * 4] * 4, stop_gradient=False)
+
+    def record() -> Any:
+        recorder = Recorder()
+        with recorder.recording():
+            h = w
+            for _ in range(size // 4):
+                h = paddle.tanh(h + w)
+            h.sum().backward()
+        return of_tape.timeline(recorder, named={w: "w"})
+
+    return timed(record)
+
+
+def long_program(size: int) -> tuple[Any, float]:
+    import gradtool as paddle
+    from gradtool.viz.debugger import of_program
+
+    paddle.enable_static()
+    with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        w = paddle.static.create_parameter([4, 4], "float32")
+        h = w
+        for _ in range(size // 4):
+            h = paddle.tanh(h + w)
+        loss = h.sum()
+        gradients = {p.name: g for p, g in paddle.static.append_backward(loss)}
+        executor = paddle.static.Executor()
+        executor.run(paddle.static.default_startup_program())
+        program = paddle.static.default_main_program()
+        with executor.held(program, {}, [loss, *gradients.values()]) as (plan, registers):
+            return timed(lambda: of_program.record(program, plan, registers, gradients, loss=loss))
+
+
+if __name__ == "__main__":
+    main()
