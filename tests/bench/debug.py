@@ -4,9 +4,10 @@ python -m tests.bench debug
 python -m tests.bench debug --sizes 20k 100k
 
 Plain and recorded runs of one forward and backward pass take turns; shown are the median and the minimum of the
-processor's time. ``told`` is a run whose steps someone is told who forgets them, ``kept`` one whose arrays someone holds:
-the difference to ``plain`` is what events cost, and what memory costs that is not used again at once. ``recorded`` is
-the recorder itself, ``numbered`` also what follows when somebody asks (or the optimizer writes): a number per array.
+processor's time, and what the others take more. ``told`` is a run that somebody watches and forgets, ``kept`` one whose
+arrays somebody holds: what events cost, and what memory costs that is not used again at once. ``recorded`` is the
+recorder itself, ``numbered`` also what follows when somebody asks (or the optimizer writes): a number for every array.
+Of static programs, ``kept`` is the plan alone, ``recorded`` the whole timeline with names and kernels.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.measuring import ROOT, number, timed
+from tests.bench.measuring import ROOT, number
 
 TARGET = 15.0
 """Per cent that recording may add on the transformer samples."""
@@ -58,9 +59,9 @@ def recording(runs: int) -> None:
 
 
 def decoders() -> list[tuple[str, Callable[[], None], Any]]:
+    import eager_decoder as sample  # type: ignore[import-not-found]
     import numpy as np
 
-    import eager_decoder as sample  # type: ignore[import-not-found]
     import gradtool as paddle
 
     paddle.disable_static()
@@ -80,9 +81,9 @@ def decoders() -> list[tuple[str, Callable[[], None], Any]]:
 
 
 def gpt() -> Model:
+    import gpt as sample  # type: ignore[import-not-found]
     import numpy as np
 
-    import gpt as sample  # type: ignore[import-not-found]
     import gradtool as paddle
 
     paddle.disable_static()
@@ -98,8 +99,9 @@ def gpt() -> Model:
 
 
 def recomputed() -> Model:
-    import gradtool as paddle
     import recomputed_transformer as sample  # type: ignore[import-not-found]
+
+    import gradtool as paddle
 
     paddle.disable_static()
     model = sample.Sorter()
@@ -156,8 +158,9 @@ def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None
 
 
 def static_programs() -> list[tuple[str, Any]]:
-    import gradtool as paddle
     import recomputed_transformer as sample  # type: ignore[import-not-found]
+
+    import gradtool as paddle
 
     paddle.enable_static()
     found = []
@@ -225,29 +228,44 @@ def table(title: str, ops: int, kinds: tuple[Callable[[], float] | None, ...], r
     print(text, flush=True)
 
 
-# -- long timelines -----------------------------------------------------------------------------------------------------
+# -- long timelines -------------------------------------------------------------------------------------------------
 
 
 def lengths(sizes: list[int]) -> None:
-    from gradtool.viz.debugger.branch import Branch
-    from gradtool.viz.debugger.session import Session
-
     print(
-        f"{'us per operator':<18}{'entries':>8}" + "".join(f"{c:>10}" for c in ("record", "session", "spread", "stale"))
+        f"{'us per operator':<18}{'entries':>8}"
+        + "".join(f"{c:>10}" for c in ("record", "session", "spread", "stale", "step", "list"))
     )
     for mode, make in (("dynamic", long_tape), ("static", long_program)):
         for size in sizes:
             line, seconds = make(size)
             n = len(line.entries)
-            session, opened = timed(lambda line=line: Session(line))  # type: ignore[misc]
-            branch = Branch(line, cursor=0)
-            first = line.entries[0].inputs[0]
-            array = line.store.get(first) * 0.5
-            _, spread = timed(lambda b=branch, f=first, a=array: b.edit(f, a, ""))  # type: ignore[misc]
-            _, stale = timed(branch.stale)
-            parts = (seconds, opened, spread, stale)
-            print(f"{mode:<18}{n:>8}" + "".join(f"{s / n * 1e6:>10.2f}" for s in parts), flush=True)
-            session.branches.clear()
+            found = [seconds, *parts(line)]
+            print(f"{mode:<18}{n:>8}" + "".join(f"{s / n * 1e6:>10.2f}" for s in found), flush=True)
+
+
+def parts(line: Any) -> list[float]:
+    """Seconds for a session, an edit of the first value, what is stale then, steps through all of it, and a listing."""
+    from gradtool.viz.debugger import show
+    from gradtool.viz.debugger.session import Session
+
+    made: list[Any] = []
+    first = line.entries[0].inputs[0]
+    array = line.store.get(first) * 0.5
+    found = [processor(lambda: made.append(Session(line)))]
+    session = made[0]
+    session.branch.cursor = 0
+    found.append(processor(lambda: session.branch.edit(first, array, "")))
+    found.append(processor(session.branch.stale))
+
+    def step_through() -> None:
+        while session.current is not None:
+            show.states(session, [session.current])
+            session.step()
+
+    found.append(processor(step_through))
+    found.append(processor(lambda: show.states(session, line.entries)))
+    return [ms / 1e3 for ms in found]
 
 
 def long_tape(size: int) -> tuple[Any, float]:
@@ -267,7 +285,9 @@ def long_tape(size: int) -> tuple[Any, float]:
             h.sum().backward()
         return of_tape.timeline(recorder, named={w: "w"})
 
-    return timed(record)
+    made: list[Any] = []
+    spent = processor(lambda: made.append(record()))
+    return made[0], spent / 1e3
 
 
 def long_program(size: int) -> tuple[Any, float]:
@@ -286,7 +306,9 @@ def long_program(size: int) -> tuple[Any, float]:
         executor.run(paddle.static.default_startup_program())
         program = paddle.static.default_main_program()
         with executor.held(program, {}, [loss, *gradients.values()]) as (plan, registers):
-            return timed(lambda: of_program.record(program, plan, registers, gradients, loss=loss))
+            made: list[Any] = []
+            spent = processor(lambda: made.append(of_program.record(program, plan, registers, gradients, loss=loss)))
+            return made[0], spent / 1e3
 
 
 if __name__ == "__main__":

@@ -390,8 +390,8 @@ def test_nothing_recorded_changes_later(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_let_go_of_comes_out_the_same(name: str) -> None:
-    line, _, _, grads, _ = recorded(name)
-    small, _, _, _, _ = recorded(name, budget=0)
+    line, *_ = recorded(name)
+    small, *_ = recorded(name, budget=0)
     assert [e.name for e in small.entries] == [e.name for e in line.entries]
     pairs = [
         (n, m)
@@ -429,8 +429,8 @@ def test_another_value_of_a_leaf(name: str, leaf: str) -> None:
         try:
             found = None if v is None else np.asarray(branch.value(v, END))
         except FixedError as error:
-            assert fixed, str(error)
-            assert fixed in str(error)
+            if not fixed or fixed not in str(error):
+                raise
             continue
         same({n: found}, {n: grads[n]})
 

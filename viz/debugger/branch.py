@@ -157,8 +157,12 @@ class Branch:
 
     def stale(self) -> list[int]:
         """The entries that depend on an edit and have not run again yet."""
-        entries, computed = self.timeline.entries, self.computed
-        return [i for i in self._changed if any(n in self._affected and n not in computed for n in entries[i].made)]
+        return [i for i in self._changed if self.is_stale(self.timeline.entries[i])]
+
+    def is_stale(self, entry: Entry) -> bool:
+        """Whether an entry depends on an edit and has not run again yet."""
+        affected, computed = self._affected, self.computed
+        return bool(affected) and any(n in affected and n not in computed for n in entry.made)
 
     # -- values ---------------------------------------------------------------------------------------------------
 

@@ -54,6 +54,8 @@ def record(
         if array is not None:
             store.keep(number, array)
     named = {v.name: v for v in program.list_vars()}
+    for number in plan.feeds.values():
+        store.keep(number, registers[number].copy())  # the user's own, who may fill it again
     for name, number in [*plan.feeds.items(), *plan.loads.items()]:
         _name(values[number], named[name], shown)
         values[number].role = "parameter" if named[name].is_parameter else "data"

@@ -8,9 +8,9 @@ from itertools import count
 from typing import Any
 
 from gradtool.engine import names
+from gradtool.engine.eager.recorded import outputs_of
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.eager.recorded import outputs_of
 from gradtool.engine.ops.opdef import OpDef, Trait
 from gradtool.engine.view import BACKWARD, FORWARD
 
@@ -194,7 +194,7 @@ class _Builder:
         """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
         calls = self.recorder.calls
         made = {n for c in calls for n in flat(c.outs)}
-        own = []
+        own: list[Call] = []
         for node in self.nodes.values():
             found = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
             outs = [n if n not in made else NOBODY for n in found]

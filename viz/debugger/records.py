@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import OpDef, Trait
+from gradtool.engine.ops.opdef import Trait
 from gradtool.engine.source import Location
 
 
@@ -32,7 +32,8 @@ class UsersOp(NamedTuple):
 class Call:
     """A forward operator as it happened: numbers of values in and out, nested as its slots are."""
 
-    op: OpDef | UsersOp
+    op: Any
+    """An ``OpDef``, or a :class:`UsersOp`."""
     attrs: Mapping[str, Any]
     operands: list[Any]
     outs: list[Any]

@@ -33,7 +33,6 @@ STATES = {
 
 def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
     """The state letters of entries."""
-    stale = set(session.branch.stale())
     edited = session.branch.edited_entries()
     broken = [s for s in session.stops if s.kind == "break" and s.enabled]
     failed = session.timeline.failed
@@ -44,7 +43,7 @@ def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
             letters += "●"
         if e.index in edited:
             letters += "E"
-        if e.index in stale:
+        if session.branch.is_stale(e):
             letters += "~"
         elif failed is not None and failed[0] == e.index and not session.branch.edits:
             letters += "!"
@@ -191,11 +190,10 @@ def excerpt(entry: Entry, around: int, pair: str = "") -> list[str]:
 def _story(session: Session, entry: Entry) -> Iterator[str]:
     """What an operator makes, then what arrives, then what it reads of the forward part."""
     values, branch = session.timeline.values, session.branch
-    stale = set(branch.stale())
     failed = session.timeline.failed is not None and session.timeline.failed[0] <= entry.index and not branch.edits
     for _, number in entry.outs:
         if number >= 0 and not failed:
-            told = "stale" if entry.index in stale else _told(session, number)
+            told = "stale" if branch.is_stale(entry) else _told(session, number)
             yield f"{values[number].name} {told}"
     for slot, number in entry.reads:
         if slot.endswith("@GRAD") and entry.backward:
