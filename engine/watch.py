@@ -126,7 +126,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Doubled:
-    """The values of a tensor that is going to be overwritten were copied, for the operator whose result that will be."""
+    """The values of a tensor were copied, for an operator whose result is going to overwrite them."""
 
     array: Any
     copy: Any

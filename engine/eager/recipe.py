@@ -118,7 +118,7 @@ def _as_held(found: Any, arrays: Sequence[Any], shares: bool) -> Any:
     if type(found) is np.ndarray:
         if not shares:
             for a in arrays:
-                if a is found or (type(a) in (list, tuple) and any([v is found for v in a])):
+                if a is found or (type(a) in (list, tuple) and any(v is found for v in a)):
                     return found.copy("K")
         return found
     if found is None or isinstance(found, RowArray):

@@ -76,6 +76,7 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 class _Value:
     """Stands for a retained value: the *index*-th of its call."""
 
+    exact = True
     __slots__ = ("call", "count", "index", "spec", "version")
 
     def __init__(self, call: _Call, index: int, tensor: Tensor) -> None:

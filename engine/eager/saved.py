@@ -82,6 +82,11 @@ class Packed:
         self._spec = tensor.spec
         self._like = tensor.placed if whole else None
 
+    @property
+    def exact(self) -> bool:
+        """Whether what comes back is sure to be what was packed, to the bit: recompute checks it."""
+        return getattr(self._value, "exact", False)
+
     def unpacked(self) -> Any:
         """The tensor, or the array where only the values were kept."""
         from .tensor import Tensor

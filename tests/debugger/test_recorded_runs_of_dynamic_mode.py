@@ -190,7 +190,7 @@ def py_layers_through_numpy(x: Leaves) -> Any:
     return loss
 
 
-@case(fixed="packed")
+@case()
 def recomputed(x: Leaves) -> Any:
     def part(h: Tensor) -> Tensor:
         return paddle.tanh(h * x["w"]) * h

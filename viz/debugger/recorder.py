@@ -20,7 +20,7 @@ import numpy as np
 from gradtool.engine import watch
 from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.pylayer import LayerNode
-from gradtool.engine.eager.saved import writes
+from gradtool.engine.eager.saved import Packed, writes
 from gradtool.engine.eager.tape import Freed, GradNode, PackedValues
 from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
 from gradtool.engine.ops.opdef import Trait
@@ -486,12 +486,17 @@ class Recorder:
 
     def _read(self, node: GradNode, arriving: Sequence[int | None], kept: Any) -> list[Any] | None:
         rule = node.op.rule
-        if isinstance(kept, (Freed, PackedValues)) or getattr(node.op, "grad_op", None) is None or rule is None:
+        if isinstance(kept, Freed) or getattr(node.op, "grad_op", None) is None or rule is None:
             return None
+        call = None
+        if isinstance(kept, PackedValues):
+            call = self._by_key.get(node.key)
+            if call is None or call.op is not node.op or not all(map(_comes_back, kept)):
+                return None
         sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
         numbers, shapes = iter(arriving), iter(node.shapes)
         operands: list[Any] = []
-        for (kind, _, like, late), value in zip(rule.reads, kept, strict=True):
+        for (kind, at, like, late), value in zip(rule.reads, kept, strict=True):
             if kind == "dout":
                 size = next(sizes, None)
                 found = [
@@ -499,6 +504,10 @@ class Recorder:
                     for _ in range(1 if size is None else size)
                 ]
                 operands.append(found if size is not None else found[0])
+            elif value is None:
+                operands.append(None)
+            elif call is not None and not like:
+                operands.append(call.operands[at] if kind == "in" else call.outs[at])
             elif like:
                 operands.append(_each(value, lambda v: Given(getattr(v, "array", v))))
             else:
@@ -515,6 +524,11 @@ def _acting(node: GradNode) -> dict[int, list[Any]]:
     """The hooks on the results of a node that can change a gradient."""
     found = {i: [h for h in hooks.values() if not isinstance(h, Keep)] for i, hooks in (node.hooks or {}).items()}
     return {i: hooks for i, hooks in found.items() if hooks}
+
+
+def _comes_back(value: Any) -> bool:
+    """Whether a packed value is the one that the operator read or made."""
+    return all(v.exact for v in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(v, Packed))
 
 
 def _each(value: Any, change: Any) -> Any:
