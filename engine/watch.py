@@ -75,8 +75,6 @@ class Exited:
     """The block that was entered last is over."""
 
 
-@dataclass(frozen=True, slots=True)
-
 # The two events that every operator tells are not frozen: making one would cost several times as much.
 @dataclass(slots=True)
 class Computed:
