@@ -5,7 +5,8 @@ timeline.py     a run as a list of entries over numbered values, each value made
 store.py        the values, within a budget of bytes
 of_program.py   a timeline of a static program, from its plan
 recorder.py     dynamic mode, written down from step events; firing.py says which of many passes
-ledger.py       which array holds which value, and what is overwritten
+numbering.py    a number for every array of these events, and what is let go of between passes
+ledger.py       the store that knows which array holds which value, and what is overwritten
 retrace.py      the forward operators of a tape that nobody recorded, as far as it retains what they read
 ahead.py        what a running backward pass is yet to do, laid out from the tape
 of_tape.py      a timeline of what was written down

@@ -1,0 +1,274 @@
+"""What a recorder wrote down, with a number for every array: calls, passes, and what is let go of between passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import watch
+from gradtool.engine.eager.saved import Packed
+from gradtool.engine.eager.tape import Freed, GradNode, PackedValues
+from gradtool.engine.ops.opdef import Trait
+from gradtool.engine.source import NOWHERE
+
+from .ledger import Ledger
+from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
+from .timeline import NOBODY, Given
+
+_OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written")), (UsersSlot("Out"),))
+_THROUGH_ANOTHER = "its storage was overwritten: in part, in another dtype, or with values from outside"
+
+_SLACK = 16
+"""So many calls that no pass can come to any more are nothing to look for."""
+
+
+class Numbering:
+    """Numbers, calls and passes, made of the events of a run in their order.
+
+    Args:
+        budget: bytes of values to hold, beside those that were there before the run; None for no limit.
+    """
+
+    def __init__(self, budget: int | None) -> None:
+        self._store = Ledger(budget)
+        self._hooked: dict[int, Any] = {}
+        """Hooks on the results of pulled nodes, by the identity of the event."""
+        self._saved: dict[int, Any] = {}
+        """What PyLayers saved that were pulled, likewise: they let go of it next."""
+        self._failure: Failure | None = None
+        self._calls: list[Call] = []
+        self._older: list[Call] = []
+        """Calls before those, which passes may still come to; the store does not hold what they made."""
+        self._alive = 0
+        self._last: Pass | None = None
+        self._begun_at = 0
+        self._leaves: set[int] = set()
+        """Values that no operator made, since a pass was last forgotten."""
+        self._by_key: dict[int, Call] = {}
+
+    # -- operators ----------------------------------------------------------------------------------------------------
+
+    def _computed(self, event: watch.Computed) -> None:
+        made, op = self._store.made, event.op
+        operands = [self._operand(v) for v in event.inputs]
+        # What is made of nothing (first values of parameters, data) is there before the run, like what is drawn.
+        for_good = bool(op.trait & Trait.RANDOM) or not flat(operands)
+        outs: list[Any] = []
+        for a in event.outputs:
+            if a is None:
+                outs.append(NOBODY)
+            elif type(a) in (list, tuple):
+                outs.append([NOBODY if v is None else made(v, for_good) for v in a])
+            else:
+                outs.append(made(a, for_good))
+        self._add(Call(op, event.attrs, operands, outs, event.loc, event.key))
+
+    def _operand(self, value: Any) -> Any:
+        if value is None:
+            return None
+        if type(value) in (list, tuple):
+            return [self._operand(v) for v in value]
+        return self._number(value)
+
+    def _add(self, call: Call) -> None:
+        if self._calls and call.key == self._calls[-1].key - 1:
+            self._calls[-1].recorded = False  # its key was left over
+        self._by_key[call.key] = call
+        self._calls.append(call)
+
+    def _number(self, array: Any) -> int:
+        number = self._store.known(array)
+        if number is None:
+            before = self._store.torn(array)
+            number = self._store.given(array)
+            if before is None:
+                self._leaves.add(number)
+            else:  # known, but nothing makes it again
+                key = self._calls[-1].key if self._calls else 0
+                call = Call(_OVERWRITTEN, {}, before, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False)
+                self._calls.append(call)
+        return number
+
+    def _pulled(self, event: watch.Pulled) -> None:
+        work, node = self._last, event.node
+        assert work is not None
+        hooks = self._hooked.pop(id(event), None) or {}
+        arriving = [self._arriving(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
+        operands = self._read(node, arriving, event.kept)
+        made, totals = self._store.made, work.totals
+        outs, sums = [], []
+        for place, gradient in zip(event.wrt, event.gradients, strict=True):
+            if place is None or gradient is None:
+                outs.append(NOBODY)
+                continue
+            number = made(gradient)
+            outs.append(number)
+            before = totals.get(place)
+            if before is not None:
+                total = self._store.new()
+                sums.append((total, before, number))
+                number = total
+            totals[place] = number
+        saved = [self._kept_by_user(v) for v in self._saved.pop(id(event), None) or ()]
+        work.events.append(Pull(node, operands, arriving, event.wrt, outs, sums, saved))
+
+    def _kept_by_user(self, value: Any) -> Any:
+        array = getattr(value, "array", None)
+        return Given(value) if array is None else self._number(array)
+
+    def _seeded(self, event: watch.Began) -> None:
+        work = self._last
+        assert work is not None
+        for place, gradient in event.seeds.items():
+            number = self._store.new()
+            self._store.keep(number, gradient)
+            work.totals[place] = work.seeds[place] = number
+
+    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
+        if gradient is None:
+            return None
+        place = (node, index)
+        number = work.totals.get(place)
+        if number is None:
+            number = work.totals[place] = work.seeds[place] = self._store.new()
+            self._store.keep(number, gradient)
+        elif not hooks:
+            self._store.put(number, gradient)
+        if hooks:
+            before, number = number, self._store.new()
+            self._store.keep(number, gradient)
+            work.totals[place] = number
+            work.events.append(Hooked(before, number, place, hooks, node.loc))
+        return number
+
+    def _read(self, node: GradNode, arriving: Sequence[int | None], kept: Any) -> list[Any] | None:
+        rule = node.op.rule
+        if isinstance(kept, Freed) or getattr(node.op, "grad_op", None) is None or rule is None:
+            return None
+        call = None
+        if isinstance(kept, PackedValues):
+            call = self._by_key.get(node.key)
+            if call is None or call.op is not node.op or not all(map(_comes_back, kept)):
+                return None
+        sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
+        numbers, shapes = iter(arriving), iter(node.shapes)
+        operands: list[Any] = []
+        for (kind, at, like, late), value in zip(rule.reads, kept, strict=True):
+            if kind == "dout":
+                size = next(sizes, None)
+                found = [
+                    self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or late)
+                    for _ in range(1 if size is None else size)
+                ]
+                operands.append(found if size is not None else found[0])
+            elif value is None:
+                operands.append(None)
+            elif call is not None and not like:
+                operands.append(call.operands[at] if kind == "in" else call.outs[at])
+            elif like:
+                operands.append(_each(value, lambda v: Given(getattr(v, "array", v))))
+            else:
+                operands.append(_each(value, lambda v: self._number(getattr(v, "array", v))))
+        return operands
+
+    def _or_zeros(self, number: int | None, shape: Any, takes_none: bool) -> Any:
+        if number is not None or takes_none:
+            return number
+        return Given(np.zeros(*shape))
+
+    # -- between passes -----------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        """Let go of the pass before, and of the operators that no pass can come to any more.
+
+        Operators that are recorded on the tape and were not freed stay, without what they made: that is there as long
+        as the program or its tape holds it, or can be computed again. What was made off the tape is there before the
+        next pass, like data.
+        """
+        before = self._last
+        if before is None:
+            return
+        drop = self._store.drop
+        freed = set()
+        for event in before.events:
+            if isinstance(event, Hooked):
+                drop(event.after)
+                continue
+            for n in event.outs:
+                if n >= 0:
+                    drop(n)
+            for n, _, _ in event.sums:
+                drop(n)
+            if event.node.freed is not None:
+                freed.add(event.node.key)
+        for n in (*before.totals.values(), *before.seeds.values()):
+            drop(n)
+        old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
+        self._begun_at = 0
+        read = {n for c in self._calls for n in flat(c.operands)}
+        stays = []
+        held: dict[int, Any] | None = None
+        for call in old:
+            if call.recorded and call.key not in freed:
+                stays.append(call)
+                for n in flat(call.outs):
+                    if n not in read:
+                        self._store.release(n)
+                continue
+            outs = flat(call.outs)
+            wanted = [n for n in outs if n in read]
+            if any(n not in self._store for n in wanted):
+                held = self._store.held_elsewhere() if held is None else held
+                if any(n not in self._store and n not in held for n in wanted):
+                    stays.append(call)  # can be computed again
+                    continue
+            self._by_key.pop(call.key, None)
+            for n in outs:
+                if n not in read:
+                    drop(n)
+                else:
+                    self._store.keep(n, self._store.get(n) if n in self._store else (held or {})[n])
+                    self._leaves.add(n)
+        read.update(n for c in stays for n in flat(c.operands))
+        for n in self._leaves - read:
+            drop(n)
+        self._leaves &= read
+        self._older += stays
+        for key in freed - {c.key for c in stays}:
+            self._by_key.pop(key, None)
+        if len(self._older) > 2 * self._alive + _SLACK:
+            self._sweep()
+        self._store.clear_up()
+
+    def _sweep(self) -> None:
+        """Forget older calls whose results nobody holds."""
+        needed = set(self._store.held_elsewhere())
+        needed.update(n for c in self._calls for n in flat(c.operands))
+        stays = []
+        for call in reversed(self._older):
+            if self._by_key.get(call.key) is not call:
+                continue
+            outs = flat(call.outs)
+            if needed.isdisjoint(outs):
+                del self._by_key[call.key]
+                continue
+            stays.append(call)
+            needed.update(flat(call.operands))
+        self._older = stays[::-1]
+        self._alive = len(stays)
+        for n in self._leaves - needed:
+            self._store.drop(n)
+        self._leaves &= needed
+
+
+def _comes_back(value: Any) -> bool:
+    """Whether a packed value is the one that the operator read or made."""
+    return all(v.exact for v in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(v, Packed))
+
+
+def _each(value: Any, change: Any) -> Any:
+    if value is None:
+        return None
+    return [_each(v, change) for v in value] if type(value) in (list, tuple) else change(value)
