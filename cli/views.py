@@ -13,33 +13,9 @@ from typing import Any
 
 from gradtool.viz.text import cells as width
 from gradtool.viz.text import printable
+from gradtool.viz.text import to_ascii as to_ascii
 
 NOTHING = "–"
-
-_ASCII = str.maketrans(
-    {
-        "–": "-",
-        "·": "|",
-        "→": "->",
-        "←": "<-",
-        "↔": "<->",
-        "×": "x",
-        "‖": "||",
-        "…": "...",
-        "″": '"',
-        "∞": "inf",
-        "⟨": "<",
-        "⟩": ">",
-        "µ": "u",
-        "√": "sqrt",
-        "²": "^2",
-        "³": "^3",
-        "±": "+-",
-        "θ": "theta",
-    }
-    | dict(zip("▁▂▃▄▅▆▇█", "1234567#", strict=True))
-    | {"─": "-", "✂": "x", "▶": ">", "│": "|"}
-)
 
 STYLES = {
     "head": "bold",
@@ -87,11 +63,6 @@ class Report:
     @property
     def next_line(self) -> str:
         return "next: " + " · ".join(self.next)
-
-
-def to_ascii(text: str) -> str:
-    """*text* with the signs of this program replaced by ASCII ones; other characters become escapes."""
-    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def in_ascii(report: Report) -> Report:

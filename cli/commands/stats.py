@@ -106,8 +106,7 @@ def _report(
     again: list[str],
 ) -> Report:
     from gradtool.engine import source
-
-    from ..bars import histogram, log_bar
+    from gradtool.viz.bars import histogram, log_bar
 
     by = options["by"]
     norms = [x.gradient.norm for x in lines if x.gradient is not None and x.gradient.norm > 0]
@@ -176,7 +175,7 @@ def _report(
 
 def _runs(x: Any) -> str:
     """How often an operator ran inside of branches and loops, and how its norm went from run to run."""
-    from ..bars import course
+    from gradtool.viz.bars import course
 
     bars = course([math.nan if n.nonfinite else n.norm for _, n in x.runs])
     return f"{len(x.runs)} {bars}"
