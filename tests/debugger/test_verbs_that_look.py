@@ -109,14 +109,16 @@ def test_legend_explains_every_letter(book: Notebook) -> None:
 def test_inside_shows_runs_of_a_block() -> None:
     book = book_over(lowered(looping))
     text = said(book, "inside while.0")
-    assert text.startswith("while.0 ran its block 4 times\n  run 1: 10 operators · tmp_0 3×4  ‖·‖ ")
+    assert text.startswith(
+        "while.0: its block ran 4 times, iterations 1 to 4\n  iteration 1: 10 operators · tmp_0 3×4  ‖·‖ "
+    )
     rows = said(book, "inside while.0 2").split("\n")
-    assert rows[0] == "while.0, run 2 of 4"
+    assert rows[0] == "iteration 2 of while.0"
     assert any(row.startswith("  sqrt.0  frontend_runs.py:") for row in rows)
-    assert "there is no run 9" in said(book, "inside while.0 9")
-    assert "conditional_block.0, run 1 of 1" in said(book, "inside conditional_block.0")
-    assert "did not run its block" in said(book, "inside conditional_block.1")
-    assert said(book, "inside while_grad.0").startswith("while_grad.0 ran its block 4 times")
+    assert "while.0 had no iteration 9: its block ran 4 times, iterations 1 to 4" in said(book, "inside while.0 9")
+    assert "branch conditional_block.0" in said(book, "inside conditional_block.0")
+    assert "its block did not run" in said(book, "inside conditional_block.1")
+    assert said(book, "inside while_grad.0").startswith("while_grad.0: its block ran 4 times, iterations 4 to 1")
     assert "holds no block" in said(book, "inside exp.0")
 
 
@@ -124,7 +126,7 @@ def test_a_catch_on_a_loop_names_the_operator_inside() -> None:
     book = book_over(lowered(lambda: looping(0.9)))
     text = said(book, "catch nan", "goto %1", "c")
     assert "■ catch nan at ▶ 9/" in text
-    assert "nan born inside: sqrt.0, run 2 of 4   frontend_runs.py:" in text
+    assert "nan born inside: sqrt.0, iteration 2 of while.0   frontend_runs.py:" in text
     assert "paddle.sqrt(s - " in text
     assert "✗ nan born in sqrt.0 frontend_runs.py:" in said(book, "inside while.0")
     assert "✗ nan born here" in said(book, "inside while.0 2")

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradtool.engine import watch
 from gradtool.engine.answers import magnitudes
 from gradtool.engine.executor.plan import Step
+from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.rows import RowArray
 from gradtool.engine.source import Location
@@ -33,23 +35,40 @@ class Inner:
     loc: Location
     made: list[tuple[str, str]]
     born: str = ""
-    runs: list[list[Inner]] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
 
 
-def runs(branch: Branch, entry: Entry) -> list[list[Inner]]:
-    """The operators of every run of the block of *entry*, by running it again.
+@dataclass(slots=True)
+class Run:
+    """One run of a block.
+
+    Attributes:
+        number: which iteration of a loop, from 1; None for a branch. Backward goes through the iterations of forward.
+        steps: its operators, in order.
+    """
+
+    number: int | None
+    steps: list[Inner] = field(default_factory=list)
+
+    def told(self, name: str) -> str:
+        """The run in words; *name* is that of the operator with the block."""
+        return f"branch {name}" if self.number is None else f"iteration {self.number} of {name}"
+
+
+def runs(branch: Branch, entry: Entry) -> list[Run]:
+    """The runs of the block of *entry*, in the order of their happening, by running it again.
 
     Raises:
         GradtoolError: it fails.
     """
     reader = _Reader(entry.origin)
     branch.inside(entry, reader)
-    return reader.found()
+    return reader.done.get(entry.origin, [])
 
 
-def births(found: Sequence[Sequence[Inner]], inside: str = "") -> Iterator[tuple[Inner, str]]:
-    """Where numbers go wrong, with the run in words: ``run 4 of 5``; blocks within blocks come with theirs."""
-    stack = [(iter(_placed(found, inside)))]
+def births(found: Sequence[Run], name: str) -> Iterator[tuple[Inner, str]]:
+    """Where numbers go wrong, with the runs around in words; *name* is that of the operator with the block."""
+    stack = [_placed(found, name, "")]
     while stack:
         step = next(stack[-1], None)
         if step is None:
@@ -57,34 +76,41 @@ def births(found: Sequence[Sequence[Inner]], inside: str = "") -> Iterator[tuple
             continue
         inner, place = step
         if inner.runs:
-            stack.append(iter(_placed(inner.runs, f"{place}, {inner.name} ")))
+            stack.append(_placed(inner.runs, inner.name, f"{place}, "))
         elif inner.born:
             yield inner, place
 
 
-def _placed(found: Sequence[Sequence[Inner]], before: str) -> Iterator[tuple[Inner, str]]:
-    for n, run in enumerate(found, 1):
-        for inner in run:
-            yield inner, f"{before}run {n} of {len(found)}"
+def _placed(found: Sequence[Run], name: str, before: str) -> Iterator[tuple[Inner, str]]:
+    for run in found:
+        for inner in run.steps:
+            yield inner, before + run.told(name)
 
 
 class _Reader:
-    """Reads the steps as they come. Those of a block within a block come before the step of its operator."""
+    """Reads the steps as they come.
+
+    Attributes:
+        done: the runs that are over, by the operator with the block, until its own step comes.
+    """
 
     def __init__(self, op: Operator) -> None:
         self._names = op_names(o for block in op.block.program.blocks for o in block.ops)
-        self._blocks = op.sub_blocks
-        self._open: dict[Any, list[list[Inner]]] = {}
-        self._last: dict[Any, int] = {}
+        self._open: list[tuple[Operator, Run]] = []
+        self.done: dict[Operator, list[Run]] = {}
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, event: Step | watch.Entered | watch.Exited) -> None:
+        if isinstance(event, watch.Entered):
+            _, loops = blocks.run_by(event.op)
+            self._open.append((event.op, Run(event.run + 1 if loops else None)))
+        elif isinstance(event, watch.Exited):
+            op, run = self._open.pop()
+            self.done.setdefault(op, []).append(run)
+        elif self._open:
+            self._open[-1][1].steps.append(self._inner(event))
+
+    def _inner(self, step: Step) -> Inner:
         op = step.op
-        block = op.block
-        nested = [run for b in op.sub_blocks for run in self._close(b)]
-        found = self._open.setdefault(block, [])
-        if not found or step.index <= self._last[block]:
-            found.append([])
-        self._last[block] = step.index
         flat = [v for value in op.outputs for v in (value if isinstance(value, tuple) else (value,))]
         made = [
             (v.name, show.in_words(array))
@@ -92,14 +118,8 @@ class _Reader:
             if v is not None and _is_array(array)
         ]
         bad = _worst(step.outputs)
-        found[-1].append(Inner(self._names[op], op.loc, made, bad if bad and not _worst(step.inputs) else "", nested))
-
-    def _close(self, block: Any) -> list[list[Inner]]:
-        self._last.pop(block, None)
-        return self._open.pop(block, [])
-
-    def found(self) -> list[list[Inner]]:
-        return [run for block in self._blocks for run in self._close(block)]
+        born = bad if bad and not _worst(step.inputs) else ""
+        return Inner(self._names[op], op.loc, made, born, self.done.pop(op, []))
 
 
 def _is_array(value: Any) -> bool:

@@ -142,7 +142,7 @@ def born_inside(session: Session, entry: Entry) -> list[str]:
     """Of a branch or a loop, the operator inside it where numbers first went wrong."""
     from . import regions
 
-    first = next(regions.births(regions.runs(session.branch, entry)), None)
+    first = next(regions.births(regions.runs(session.branch, entry), entry.name), None)
     if first is None:
         return []
     inner, place = first

@@ -9,7 +9,7 @@ from gradtool.engine import source
 from . import regions, show
 from .errors import VerbError
 from .notebook import Notebook
-from .regions import Inner
+from .regions import Run
 from .timeline import Entry
 from .verbs import Reply, nothing, verb
 
@@ -76,9 +76,9 @@ def stack(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join([entry.name, *(f"  {place:<{width}}   {text}".rstrip() for place, text in reversed(rows))]))
 
 
-@verb("inside [OP] [run]", group="looking", completes="op")
+@verb("inside [OP] [n]", group="looking", completes="op")
 def inside(book: Notebook, rest: str) -> Reply:
-    """What a branch or a loop did, run by run of its block; the operators of one run with their values."""
+    """What a branch or a loop did, iteration by iteration; the operators of iteration n with their values."""
     words = rest.split()
     number = int(words.pop()) if words and words[-1].isdigit() else None
     entry = _asked(book, " ".join(words))
@@ -87,43 +87,45 @@ def inside(book: Notebook, rest: str) -> Reply:
     found = regions.runs(book.session.branch, entry)
     if number is None and len(found) != 1:
         return Reply("\n".join(_summary(entry, found)))
-    number = 1 if number is None else number
-    if not 1 <= number <= len(found):
-        raise VerbError(f"{entry.name} ran its block {_times(len(found))}, so there is no run {number}.")
-    rows = list(_steps(found[number - 1], "  "))
-    return Reply("\n".join([f"{entry.name}, run {number} of {len(found)}", *rows]))
+    run = found[0] if number is None else next((r for r in found if r.number == number), None)
+    if run is None:
+        raise VerbError(f"{entry.name} had no iteration {number}: {_ran(found)}.")
+    return Reply("\n".join([run.told(entry.name), *_steps(run, "  ")]))
 
 
 _SHOWN = 20
-"""So many runs are listed; those where numbers go wrong always are."""
+"""So many iterations are listed; those where numbers go wrong always are."""
 
 
-def _times(n: int) -> str:
-    return {1: "once", 2: "twice"}.get(n, f"{n} times")
-
-
-def _summary(entry: Entry, found: Sequence[Sequence[Inner]]) -> Iterator[str]:
+def _ran(found: Sequence[Run]) -> str:
     if not found:
-        yield f"{entry.name} did not run its block"
-        return
-    yield f"{entry.name} ran its block {_times(len(found))}"
+        return "its block did not run"
+    if found[0].number is None:
+        return "its block ran once"
+    numbers = [r.number for r in found if r.number is not None]
+    return f"its block ran {len(found)} time{'s' * (len(found) != 1)}, iterations {numbers[0]} to {numbers[-1]}"
+
+
+def _summary(entry: Entry, found: Sequence[Run]) -> Iterator[str]:
+    yield f"{entry.name}: {_ran(found)}"
     left_out = 0
     for n, run in enumerate(found, 1):
-        born = [*regions.births([run])]
+        born = list(regions.births([run], entry.name))
         if n > _SHOWN and n < len(found) and not born:
             left_out += 1
             continue
-        made = [(name, words) for inner in run for name, words in inner.made]
+        made = [(name, words) for inner in run.steps for name, words in inner.made]
         last = next((m for m in reversed(made) if "‖" in m[1]), made[-1] if made else None)
         text = f"{last[0]} {last[1]}" if last is not None else "nothing made"
         wrong = "".join(f" · ✗ {b.born} born in {b.name} {source.short(b.loc)}".rstrip() for b, _ in born[:3])
-        yield f"  run {n}: {len(run)} operator{'s' * (len(run) != 1)} · {text}{wrong}"
+        count = len(run.steps)
+        yield f"  iteration {run.number}: {count} operator{'s' * (count != 1)} · {text}{wrong}"
     if left_out:
-        yield f"  {left_out} more runs, all finite or carrying on what was wrong before"
+        yield f"  {left_out} more, in which nothing went wrong that was not wrong before"
 
 
-def _steps(run: Sequence[Inner], indent: str) -> Iterator[str]:
-    stack = [(iter(run), indent)]
+def _steps(run: Run, indent: str) -> Iterator[str]:
+    stack = [(iter(run.steps), indent)]
     while stack:
         steps, indent = stack[-1]
         inner = next(steps, None)
@@ -135,10 +137,8 @@ def _steps(run: Sequence[Inner], indent: str) -> Iterator[str]:
         born = f" · ✗ {inner.born} born here" if inner.born and not inner.runs else ""
         yield f"{indent}{inner.name}  {where}  {made}{born}".rstrip()
         if inner.runs:
-            yield f"{indent}  ran its block {_times(len(inner.runs))}" + (
-                ", the last time:" if len(inner.runs) > 1 else ":"
-            )
-            stack.append((iter(inner.runs[-1]), indent + "    "))
+            yield f"{indent}  {_ran(inner.runs)}" + ("; the last one:" if len(inner.runs) > 1 else ":")
+            stack.append((iter(inner.runs[-1].steps), indent + "    "))
 
 
 @verb("legend", group="looking")
