@@ -12,6 +12,7 @@ import pytest
 
 from .terminals import Terminal, on_terminal
 
+COMMAND = ("-c", "import sys; from gradtool.cli.main import main; sys.exit(main())")
 DRIVER = ("-m", "tests.debugger.prompt_driver")
 ENTER, TAB, UP, CTRL_C, CTRL_D = "\r", "\t", "\x1b[A", "\x03", "\x04"
 
@@ -31,24 +32,52 @@ def typed(terminal: Terminal, line: str, number: int) -> str:
     return terminal.until(f"In [{number + 1}]:")
 
 
-def test_a_first_session(tmp_path: Path) -> None:
-    page = tmp_path / "nan-hunt.html"
-    with session(tmp_path, "--catch") as t:
+MODEL = """import paddle
+import paddle.nn.functional as F
+
+paddle.seed(7)
+fc1 = paddle.nn.Linear(4, 4)
+data = paddle.ones([3, 4])
+h = fc1(data)
+x = F.relu(h) - F.relu(h)
+z = paddle.sqrt(x)
+loss = z.sum()
+"""
+
+
+def test_a_first_session_of_the_command(tmp_path: Path) -> None:
+    model, page, kept = tmp_path / "model.py", tmp_path / "nan-hunt.html", tmp_path / "hunt.jsonl"
+    model.write_text(MODEL, encoding="utf-8")
+    with on_terminal(
+        [*COMMAND, "debug", str(model), "--catch", "nan"], {"NO_COLOR": "1", "XDG_STATE_HOME": str(tmp_path)}
+    ) as t:
+        t.until("In [1]:")
         first = typed(t, "c", 1)
-        assert "Out[1]: ■ catch inf at ▶ 11/16 sqrt_grad.0   frontend_runs.py:" in first
-        assert "z = paddle.sqrt(x)" in first
-        assert "↔ sqrt.0" in first
-        assert "x@GRAD 3×4  inf 12  finite 0 · saved out z 3×4  ‖·‖ 0  zeros 12 of 12 · dout 3×4" in first
-        assert "Out[2]: ▶ 9/16" in typed(t, "back 2", 2)
-        assert "Out[3]: in guard, forked from base at 9/16" in typed(t, "fork guard", 3)
+        assert "Out[1]: ■ catch inf at ▶ 9/14 sqrt_grad.0   model.py:9" in first
+        assert "▶ 9 │ z = paddle.sqrt(x)          ↔ sqrt.0" in first
+        assert "x@GRAD 3×4  inf 12  finite 0 · saved out z 3×4  ‖·‖ 0  zeros 12 of 12 · dout 3×4  ‖·‖ 3.464" in first
+        assert "Out[2]: ▶ 7/14 reduce_sum.0" in typed(t, "back 2", 2)
+        assert "Out[3]: in guard, forked from base at 7/14" in typed(t, "fork guard", 3)
         edited = typed(t, 'set x@GRAD = np.where(np.isfinite(v["x@GRAD"]), v["x@GRAD"], 0)', 4)
         assert "Out[4]: edited 12 elements · 5 ops now stale ~" in edited
-        assert "end of the run" in typed(t, "c", 5)
-        assert "linear_0.b_0 NaN → 0   linear_0.w_0 NaN → 0" in typed(t, "compare base guard", 6)
-        assert "Out[7]: wrote " in typed(t, f"export html {page}", 7)
+        assert "end of the run · 2 of 2 gradients\n" in typed(t, "c", 5)
+        assert "Out[6]: fc1.weight NaN → 0   fc1.bias NaN → 0" in typed(t, "compare base guard", 6)
+        assert f"Out[7]: wrote {page}" in typed(t, f"export html {page}", 7)
+        assert f"Out[8]: saved {kept}" in typed(t, f"save {kept}", 8)
         t.type(CTRL_D)
         assert t.ended() == 0
     assert "compare base guard" in page.read_text(encoding="utf-8")
+    assert "+compare base guard" in (tmp_path / "gradtool" / "debugger_history").read_text(encoding="utf-8")
+    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+        assert t.ended() == 0
+        assert "7 cells as saved" in t.text
+    with on_terminal([*COMMAND, "debug", "--replay", str(kept)], {"NO_COLOR": "1"}) as t:
+        t.until("In [8]:")
+        assert "Out[8]:" in typed(t, "branches", 8)
+    kept.write_text(kept.read_text(encoding="utf-8").replace("edited 12", "edited 11"), encoding="utf-8")
+    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+        assert t.ended() == 1
+        assert "-edited 11 elements" in t.text
 
 
 def test_ctrl_c_gives_up_a_line_and_interrupts_what_runs(tmp_path: Path) -> None:
