@@ -54,7 +54,7 @@ def test_a_first_session_of_the_command(tmp_path: Path) -> None:
         t.until("In [1]:")
         first = typed(t, "c", 1)
         assert "Out[1]: ■ catch inf at ▶ 9/14 sqrt_grad.0   model.py:9" in first
-        assert "▶ 9 │ z = paddle.sqrt(x)          ↔ sqrt.0" in first
+        assert "▶  9 │ z = paddle.sqrt(x)          ↔ sqrt.0" in first
         assert "x@GRAD 3×4  inf 12  finite 0 · saved out z 3×4  ‖·‖ 0  zeros 12 of 12 · dout 3×4  ‖·‖ 3.464" in first
         assert "Out[2]: ▶ 7/14 reduce_sum.0" in typed(t, "back 2", 2)
         assert "Out[3]: in guard, forked from base at 7/14" in typed(t, "fork guard", 3)
