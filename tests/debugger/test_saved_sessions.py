@@ -15,7 +15,7 @@ import pytest
 
 from gradtool.engine.errors import FileFormatError
 from gradtool.engine.rows import SelectedRows
-from gradtool.viz.debugger import loading, replaying, saving
+from gradtool.viz.debugger import lines, loading, replaying, saving
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.packed import NoData, pack, unpack
@@ -201,7 +201,7 @@ def test_every_line_fits_the_schema() -> None:
             found = json.loads(line)
             validator.validate(found)
             kinds.add(found.get("kind"))
-    assert kinds == {None, *loading.KINDS}
+    assert kinds == {None, *lines.KINDS}
 
 
 def test_a_changed_program_is_refused() -> None:
@@ -245,12 +245,12 @@ def test_foreign_files_are_refused(data: bytes, said_: str) -> None:
 
 @pytest.mark.parametrize("which", ["own python", "loop"])
 def test_a_shortened_file_is_refused(which: str) -> None:
-    lines = saving.text(book_of(which)).splitlines(keepends=True)
-    for cut in range(0, len(lines), 7):
+    whole = saving.text(book_of(which)).splitlines(keepends=True)
+    for cut in range(0, len(whole), 7):
         with pytest.raises(FileFormatError):
-            loading.load("".join(lines[:cut] + lines[cut + 1 :]), "s.jsonl")
+            loading.load("".join(whole[:cut] + whole[cut + 1 :]), "s.jsonl")
         with pytest.raises(FileFormatError):
-            loading.load("".join(lines[:cut]), "s.jsonl")
+            loading.load("".join(whole[:cut]), "s.jsonl")
 
 
 @pytest.mark.parametrize("which", ["own python", "good loop"])
@@ -270,10 +270,10 @@ def test_a_damaged_file_loads_or_is_refused(which: str) -> None:
 
 @pytest.mark.parametrize("which", ["own python", "good loop"])
 def test_fields_of_other_types_are_refused_or_harmless(which: str) -> None:
-    lines = [json.loads(line) for line in saving.text(book_of(which)).splitlines()]
+    whole = [json.loads(line) for line in saving.text(book_of(which)).splitlines()]
     draw = random.Random(11)
     for _ in range(120):
-        changed = json.loads(json.dumps(lines))
+        changed = json.loads(json.dumps(whole))
         line = draw.choice(changed[1:])
         name = draw.choice(sorted(line))
         line[name] = draw.choice([None, -7, 10**9, "x", [], {}, [1, 2], {"a": 1}, True, 0.5])

@@ -9,37 +9,30 @@ import contextlib
 import hashlib
 import io
 import linecache
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from gradtool.engine import jsontext, source
-from gradtool.engine.errors import FileFormatError, GradtoolError
+from gradtool.engine.errors import GradtoolError
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.assemble import definition
 from gradtool.engine.ir.from_json import from_json
-from gradtool.engine.jsontext import Field, shown
+from gradtool.engine.jsontext import shown
 from gradtool.engine.kernels.backend import backend
 from gradtool.engine.source import NOWHERE, Location
-from gradtool.engine.view import BACKWARD, FORWARD
 
 from . import of_program, stops
 from .bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
 from .branch import Branch, Edit
 from .cell import Cell
 from .errors import VerbError
+from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, Lines, is_numbered
 from .notebook import Beginning, Notebook
 from .packed import unpack
 from .running import fill, redrawing
-from .saving import FORMAT
 from .session import Session
 from .stops import Stop
 from .store import Store
 from .timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
-
-HINT = "the debugger's verb save writes such files"
-_MOST = 2**40
-_NO_ARRAY = object()
-"""Of a value that is computed, not stored."""
 
 
 class RecordedError(GradtoolError):
@@ -73,65 +66,11 @@ def load(data: bytes | str, file: str) -> Saved:
     return _Reader(data, file).saved()
 
 
-class _Reader:
+class _Reader(Lines):
     def __init__(self, data: bytes | str, file: str) -> None:
-        self.file = file
-        self.where = file
-        self.lines: dict[str, list[tuple[int, dict[str, Any]]]] = {kind: [] for kind in KINDS}
-        self.digest = hashlib.sha256(data.encode("utf-8", "replace") if isinstance(data, str) else data).hexdigest()[
-            :12
-        ]
-        self._split(data)
-
-    def fail(self, expected: str, came: str) -> NoReturn:
-        raise FileFormatError(self.where, expected, came, hint=HINT)
-
-    def _split(self, data: bytes | str) -> None:
-        if isinstance(data, bytes):
-            try:
-                data = data.decode("utf-8")
-            except UnicodeDecodeError as error:
-                self.fail("a saved session", f"byte {error.start} is not UTF-8")
-        lines = data.split("\n")
-        if not data.strip():
-            self.fail("a saved session", "it is empty")
-        if lines[-1]:
-            self.fail("a saved session", "its last line is cut short")
-        number = 0
-        for number, line in enumerate(lines[:-1], 1):
-            self.where = f"{self.file}, line {number}"
-            found = jsontext.read(line, self.where)
-            if number == 1:
-                form = found.get("schema") if isinstance(found, dict) else found
-                if form != FORMAT:
-                    self.fail(f"a saved session ({FORMAT})", f"it is {shown(form)}")
-                continue
-            kind = found.get("kind") if isinstance(found, dict) else None
-            if not isinstance(kind, str) or kind not in KINDS:
-                self.fail(f"a line of one of the kinds {', '.join(KINDS)}", f"it is {shown(kind)}")
-            if self.lines["end"]:
-                self.fail("nothing after the end", "there is more")
-            del found["kind"]
-            self.lines[kind].append((number, jsontext.take(found, KINDS[kind], self.fail)))
-        self.where = self.file
-        for kind, (least, most) in _COUNTS.items():
-            if not least <= len(self.lines[kind]) <= most:
-                came = "is none" if not self.lines[kind] else f"are {len(self.lines[kind])}"
-                self.fail(f"{'one line' if most == 1 else 'lines'} of kind {kind}", f"there {came}")
-        if self.lines["end"][0][1]["lines"] != number:
-            self.fail(f"{self.lines['end'][0][1]['lines']} lines", f"there are {number}")
-
-    def each(self, kind: str) -> Iterator[dict[str, Any]]:
-        """The lines of a kind; what fails meanwhile names the line."""
-        for number, line in self.lines[kind]:
-            self.where = f"{self.file}, line {number}"
-            yield line
-        self.where = self.file
-
-    def the(self, kind: str) -> dict[str, Any]:
-        number, line = self.lines[kind][0]
-        self.where = f"{self.file}, line {number}"
-        return line
+        super().__init__(data, file)
+        whole = data.encode("utf-8", "replace") if isinstance(data, str) else data
+        self.digest = hashlib.sha256(whole).hexdigest()[:12]
 
     # -- the run --------------------------------------------------------------------------------------------------
 
@@ -157,7 +96,7 @@ class _Reader:
         names = []
         for i, entry in enumerate(told["files"]):
             match entry:
-                case {"name": str(name), "lines": list(lines)} if all(_is_numbered(line) for line in lines):
+                case {"name": str(name), "lines": list(lines)} if all(is_numbered(line) for line in lines):
                     pass
                 case _:
                     self.fail("a file with name and numbered lines", f"it is {shown(entry)}")
@@ -175,7 +114,7 @@ class _Reader:
             location = []
             for frame in stack if isinstance(stack, list) else [stack]:
                 match frame:
-                    case [int(file), int(line), str(function)] if 0 <= file < len(names) and 0 <= line < _MOST:
+                    case [int(file), int(line), str(function)] if 0 <= file < len(names) and 0 <= line < MOST:
                         code = codes.get((file, function))
                         if code is None:
                             code = codes[file, function] = source.recorded(names[file], function)
@@ -191,7 +130,7 @@ class _Reader:
             self.fail("two numbers of values", f"there is {shown(parts)}")
         made = Value(line["name"], line["maker"], line["slot"], line["role"], None, tuple(line["names"]))
         made.parts = (parts[0], parts[1]) if parts is not None else None
-        return made, unpack(line["array"], self.fail) if line["array"] is not _NO_ARRAY else _NO_ARRAY
+        return made, unpack(line["array"], self.fail) if line["array"] is not NO_ARRAY else NO_ARRAY
 
     def _is_number(self, value: Any) -> bool:
         return type(value) is int and 0 <= value < self.count
@@ -255,7 +194,7 @@ class _Reader:
         self.fail("the state of random numbers (PCG64)", f"it is {shown(told)}")
 
     def _binding(self, told: dict[str, Any], entry: Entry) -> Binding:
-        told = jsontext.take(told, _KERNEL, self.fail)
+        told = jsontext.take(told, KERNEL, self.fail)
         try:
             op = definition(told["type"])
         except GradtoolError as error:
@@ -273,7 +212,7 @@ class _Reader:
     def _timeline(self, run: dict[str, Any], read: list[tuple[Value, Any]], entries: list[Entry]) -> Timeline:
         store = Store(run["budget"])
         for number, (_, array) in enumerate(read):
-            if array is not _NO_ARRAY:
+            if array is not NO_ARRAY:
                 store.keep(number, array)
         values = [value for value, _ in read]
         self._check_order(values, entries)
@@ -379,7 +318,7 @@ class _Reader:
     def _notebook(self, run: dict[str, Any], timeline: Timeline) -> Notebook:
         session = Session(timeline)
         told = self.the("session")
-        began = jsontext.take(told["began"], _BEGAN, self.fail)
+        began = jsontext.take(told["began"], BEGAN, self.fail)
         first = [self._stop(session, s) for s in began["stops"]]
         session.stops = [self._stop(session, s) for s in told["stops"]]
         session.numbered = told["numbered"]
@@ -437,13 +376,13 @@ class _Reader:
             self.fail(f"a cursor between 0 and {len(timeline.entries)}", f"it is {cursor}")
 
     def _edit(self, timeline: Timeline, told: Any) -> Edit:
-        found = jsontext.take(told, _EDIT, self.fail)
+        found = jsontext.take(told, EDIT, self.fail)
         if not NOBODY <= found["number"] < self.count or not NOBODY <= found["dropped"] < len(timeline.entries):
             self.fail("an edit of a value or an operator", f"it is {shown(told)}")
         return Edit(found["at"], found["number"], unpack(found["array"], self.fail), found["text"], found["dropped"])
 
     def _stop(self, session: Session, told: Any) -> Stop:
-        found = jsontext.take(told, _STOP, self.fail)
+        found = jsontext.take(told, STOP, self.fail)
         made = Stop(**found)
         try:
             if made.kind == "break":
@@ -453,129 +392,3 @@ class _Reader:
         except VerbError as error:
             self.fail(f"a {made.kind} that can be set", error.message.removesuffix("."))
         return made
-
-
-# -- what lines hold --------------------------------------------------------------------------------------------------
-
-
-def _is_numbered(line: Any) -> bool:
-    match line:
-        case [int(n), str(text)]:
-            return 1 <= n < 10_000_000 and "\n" not in text
-    return False
-
-
-def _kind(*types: type) -> Callable[[Any], bool]:
-    return lambda value: type(value) in types
-
-
-def _each(*types: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(type(v) in types for v in value)
-
-
-_TEXT: Field = (_kind(str), "a text", ...)
-_COUNT: Field = (lambda v: type(v) is int and 0 <= v < _MOST, "a number", ...)
-_INDEX: Field = (lambda v: type(v) is int and -1 <= v < _MOST, "a number, or -1", ...)
-_MAYBE: Field = (lambda v: v is None or (type(v) is int and 0 <= v < _MOST), "a number or null", ...)
-_FLAG: Field = (_kind(bool), "true or false", ...)
-_LIST: Field = (_kind(list), "a list", ...)
-_DICT: Field = (_kind(dict), "an object", ...)
-_NUMBERS: Field = (_each(int), "a list of numbers", ...)
-_TEXTS: Field = (_each(str), "a list of texts", ...)
-_OBJECT_OR_NULL: Field = (_kind(dict, type(None)), "an object or null", None)
-
-KINDS: Mapping[str, Mapping[str, Field]] = {
-    "run": {
-        "title": _TEXT,
-        "model": _TEXT,
-        "opening": _TEXT,
-        "mode": (lambda v: v in ("static", "eager"), "static or eager", ...),
-        "begin": _COUNT,
-        "loss": _MAYBE,
-        "results": _LIST,
-        "failed": (_kind(list, type(None)), "a list or null", ...),
-        "budget": _MAYBE,
-        "machine": _TEXT,
-    },
-    "sources": {"files": _LIST, "stacks": _LIST},
-    "program": {"program": _DICT, "fed": _TEXTS, "fetched": _TEXTS},
-    "value": {
-        "name": _TEXT,
-        "maker": _INDEX,
-        "slot": _TEXT,
-        "role": _TEXT,
-        "parts": (_kind(list, type(None)), "a list or null", ...),
-        "names": _TEXTS,
-        "array": (lambda v: True, "a value", _NO_ARRAY),
-    },
-    "op": {
-        "name": _TEXT,
-        "type": _TEXT,
-        "part": (lambda v: v in (FORWARD, BACKWARD), f"{FORWARD} or {BACKWARD}", ...),
-        "stack": _MAYBE,
-        "layer": _TEXT,
-        "pair": _INDEX,
-        "operands": _LIST,
-        "reads": _LIST,
-        "outs": _LIST,
-        "sums": _NUMBERS,
-        "fixed": _TEXT,
-        "recalled": (_kind(list), "a list", ()),
-        "drawn": _OBJECT_OR_NULL,
-        "kernel": _OBJECT_OR_NULL,
-    },
-    "session": {
-        "began": _DICT,
-        "stops": _LIST,
-        "arrived": _FLAG,
-        "numbered": _COUNT,
-        "start": _COUNT,
-        "branch": _TEXT,
-        "names": _DICT,
-        "lost": _TEXTS,
-        "outputs": _LIST,
-    },
-    "branch": {"name": _TEXT, "cursor": _COUNT, "edits": _LIST, "stale": _NUMBERS},
-    "cell": {
-        "number": _COUNT,
-        "source": _TEXT,
-        "text": _TEXT,
-        "html": (_kind(str, type(None)), "a text or null", None),
-        "svg": (_kind(str, type(None)), "a text or null", None),
-        "failed": _FLAG,
-        "note": _FLAG,
-        "branch": _TEXT,
-        "cursor": _COUNT,
-    },
-    "end": {"lines": _COUNT},
-}
-_COUNTS = {"run": (1, 1), "sources": (1, 1), "program": (0, 1), "session": (1, 1), "branch": (1, _MOST), "end": (1, 1)}
-_KERNEL: dict[str, Field] = {
-    "type": _TEXT,
-    "attrs": _DICT,
-    "sizes": (_each(int, type(None)), "a list of numbers and nulls", ...),
-    "wanted": (
-        lambda v: v is None or (isinstance(v, list) and all(map(_each(bool), v))),
-        "lists of true and false, or null",
-        ...,
-    ),
-    "mask": _INDEX,
-    "padded": _FLAG,
-}
-_BEGAN: dict[str, Field] = {"cursor": _COUNT, "arrived": _FLAG, "stops": _LIST}
-_EDIT: dict[str, Field] = {
-    "at": _COUNT,
-    "number": _INDEX,
-    "array": (lambda v: True, "a value", ...),
-    "text": _TEXT,
-    "dropped": _INDEX,
-}
-_STOP: dict[str, Field] = {
-    "number": _COUNT,
-    "kind": (lambda v: v in ("break", "catch", "watch"), "break, catch or watch", ...),
-    "text": _TEXT,
-    "condition": _TEXT,
-    "once": _FLAG,
-    "enabled": _FLAG,
-    "hits": _COUNT,
-}
