@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
+from gradtool.viz import from_tape
+from gradtool.viz.from_tape import TapeGraph
 
 from . import loader
 from .errors import CommandError, unknown
@@ -85,6 +88,11 @@ class EagerModel:
         """Call something that may run the user's code (hooks, PyLayers)."""
         return loader.call(self.name, function, *args, **kwargs)
 
+    @cached_property
+    def graph(self) -> TapeGraph:
+        """The recorded graph behind the loss, as pictures and names of operators are made of it."""
+        return from_tape.graph([self.loss], title=self.name, named=self.named)
+
     @property
     def named(self) -> dict[Tensor, str]:
         """What pictures call the tensors that have a Python name."""
@@ -134,6 +142,22 @@ def find(left: Loaded, request: Request) -> EagerModel:
     entries = _all_entries(nodes, leaves, named, parameters)
     name = _python_name(loss, named) or loss.name
     return EagerModel(left.name, loss, name, entries, nodes, leaves, restored, left.journal, left.live)
+
+
+def of_loss(loss: Tensor, name: str, journal: Journal, live: bool) -> EagerModel:
+    """The model behind a loss that a running program holds.
+
+    Args:
+        name: what the model is called.
+        journal: kept while the loss was computed; it knows the parameters.
+        live: see ``loader.Loaded``.
+    """
+    parameters = {getattr(p, "layer_path", None) or p.name: p for p in journal.tensors()}
+    nodes = nodes_behind([loss])
+    restored = restore(nodes)
+    leaves = leaves_behind([loss], nodes)
+    entries = _all_entries(nodes, leaves, {}, parameters)
+    return EagerModel(name, loss, loss.name, entries, nodes, leaves, restored, journal, live)
 
 
 def _entries(result: Any) -> list[Any]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "saved": "The forward values that backward keeps alive: bytes, producer, readers, lifetime.",
     "profile": "Time and bytes of forward and backward per operator, type, layer or line.",
     "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
+    "report": "Write all of this about one model as one HTML page, notebook or Markdown file.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }
