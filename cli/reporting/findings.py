@@ -151,6 +151,7 @@ def about(found: Opened, search: Search, options: dict[str, Any], words: list[st
     assert model is not None
     if isinstance(model, EagerModel) and not model.loss.stop_gradient:
         # Before anything is asked: the journal goes on, and the passes that answers take are not the user's.
+        assert model.journal is not None  # every report asks for one
         told.view = model.graph.view
         told.spots = spots.of_tape(model.graph, model.journal, model.loss, {}).spots
     answers: list[Answer] = []
