@@ -17,14 +17,13 @@ from gradtool.engine.why.case import Case
 from gradtool.engine.why.failures import explained
 from gradtool.engine.why.program_case import Asked, ProgramCase
 from gradtool.engine.why.tensor_case import Named, TensorCase
-from gradtool.viz import from_tape
 
 from . import discovery, feeds, loader
 from .context import Output
 from .discovery import Model
 from .eager_model import EagerModel
 from .errors import CommandError
-from .loader import Loaded, Request
+from .loader import Request
 from .selectors import Selectors
 from .tape_selectors import TapeSelectors
 
@@ -36,6 +35,7 @@ class Opened:
     Attributes:
         chosen: whether tensors were asked for by name.
         failure: the answer about the error that the model raised, where it explains itself.
+        model: what the case is about; None where the error is all there is.
         error: what the file raised, if it did.
     """
 
@@ -45,6 +45,7 @@ class Opened:
     case: Case[Any, Any] | None
     chosen: bool
     failure: Answer | None = None
+    model: Model | EagerModel | None = None
     error: CommandError | GradtoolError | None = None
 
 
@@ -71,35 +72,34 @@ def opened(
     with loader.executed(request) as left:
         error = left.error
         if isinstance(error, (FreedGraphError, InplaceError)):
-            yield Opened(left.name, "eager", "", None, False, explained(error, loader.raised_at(error)), error)
+            failure = explained(error, loader.raised_at(error))
+            yield Opened(left.name, "eager", "", None, False, failure, error=error)
             return
         try:
             model = discovery.model_in(left, request)
             if amend is not None and isinstance(model, Model):
                 amend(model)
-            case, chosen = _case(model, left, names, options, out)
+            case = case_of(model, names, options, out)
         except CommandError:
             if error is not None:
-                raise error from None
+                raise error from error.__cause__
             raise
         mode = "eager" if isinstance(model, EagerModel) else "static"
-        yield Opened(left.name, mode, case.target_name(), case, chosen, error=error)
+        yield Opened(left.name, mode, case.target_name(), case, bool(names), model=model, error=error)
 
 
-def _case(
-    model: Model | EagerModel, left: Loaded, names: Sequence[str], options: dict[str, Any], out: Output
-) -> tuple[Case[Any, Any], bool]:
+def case_of(model: Model | EagerModel, names: Sequence[str], options: dict[str, Any], out: Output) -> Case[Any, Any]:
+    """The case of a model that is loaded; arguments as for :func:`opened`."""
     if isinstance(model, EagerModel):
-        return _tensors(model, names, options, out), bool(names)
-    return _program(model, names, options, out), bool(names)
+        return _tensors(model, names, options, out)
+    return _program(model, names, options, out)
 
 
 def _tensors(model: EagerModel, names: Sequence[str], options: dict[str, Any], out: Output) -> TensorCase:
     for option, given in (("--feed", options["feed"]), ("--backend", options["backend"] != "numpy")):
         if given:
             raise CommandError(f"{option} works on static programs, and {model.name} works in dynamic mode")
-    graph = from_tape.graph([model.loss], title=model.name, named=model.named)
-    select = TapeSelectors(model, graph)
+    select = TapeSelectors(model, model.graph)
     chosen = select.select("why", names, out) if names else None
     constants = select.select("--no-grad", options["no_grad"], out)
     known = [Named(e.tensor, e.shown, e.tensor.loc) for e in model.entries]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
+from gradtool.viz import from_tape
+from gradtool.viz.from_tape import TapeGraph
 
 from . import loader
 from .errors import CommandError, unknown
@@ -86,6 +89,11 @@ class EagerModel:
         """Call something that may run the user's code (hooks, PyLayers)."""
         return loader.call(self.name, function, *args, **kwargs)
 
+    @cached_property
+    def graph(self) -> TapeGraph:
+        """The recorded graph behind the loss, as pictures and names of operators are made of it."""
+        return from_tape.graph([self.loss], title=self.name, named=self.named)
+
     @property
     def named(self) -> dict[Tensor, str]:
         """What pictures call the tensors that have a Python name."""
@@ -152,6 +160,22 @@ def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     values = _entries(left.result)
     layers |= {_layer_name(v, layers): v for v in values if isinstance(v, Layer) and v not in layers.values()}
     return named, dict(_parameters(layers))
+
+
+def of_loss(loss: Tensor, name: str, journal: Journal, live: bool) -> EagerModel:
+    """The model behind a loss that a running program holds.
+
+    Args:
+        name: what the model is called.
+        journal: kept while the loss was computed; it knows the parameters.
+        live: see ``loader.Loaded``.
+    """
+    parameters = {getattr(p, "layer_path", None) or p.name: p for p in journal.tensors()}
+    nodes = nodes_behind([loss])
+    restored = restore(nodes)
+    leaves = leaves_behind([loss], nodes)
+    entries = _all_entries(nodes, leaves, {}, parameters)
+    return EagerModel(name, loss, loss.name, entries, nodes, leaves, restored, journal, live)
 
 
 def _entries(result: Any) -> list[Any]:

@@ -13,7 +13,6 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.errors import LossError
 from gradtool.engine.view import BACKWARD, FORWARD, OP
 from gradtool.engine.why.of_journal import JournalReasons, explain_tensors
-from gradtool.viz import from_tape
 from gradtool.viz.from_tape import TapeGraph
 
 from .context import Output, command_line
@@ -112,7 +111,7 @@ def recorded(model: EagerModel) -> TapeGraph:
             hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
             "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
         )
-    return from_tape.graph([model.loss], title=model.name, named=model.named)
+    return model.graph
 
 
 def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], out: Output) -> EagerPart:

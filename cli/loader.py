@@ -12,7 +12,7 @@ import contextlib
 import linecache
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import util
 from pathlib import Path
@@ -23,6 +23,7 @@ from gradtool import _alias
 from gradtool.engine import source, state
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import keeping_graphs
+from gradtool.engine.eager.tensor import fresh_names
 from gradtool.engine.errors import GradtoolError
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
@@ -185,6 +186,7 @@ def _environment(
         default.fresh_programs() as (main, startup),
         scope_guard(Scope()),
         unique_name.guard(),
+        fresh_names(),
         source.full_stacks(request.full_stacks),
         state.watched_runs(lambda program, feed: fed.append((program, feed))),
         keeping_graphs(),
@@ -426,8 +428,13 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
         if not _is_ours(module):
             inside.append((traceback.tb_frame.f_code, traceback.tb_lineno))
         traceback = traceback.tb_next
-    own = [f for f in inside if not _installed(f[0].co_filename)]
-    return own or inside
+    return list(users_own(inside))
+
+
+def users_own(frames: Sequence[tuple[CodeType, int]]) -> Sequence[tuple[CodeType, int]]:
+    """The frames that are neither Python's nor an installed package's; all of them if there is no other."""
+    own = [f for f in frames if not _installed(f[0].co_filename)]
+    return own or frames
 
 
 def _installed(file: str) -> bool:

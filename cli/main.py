@@ -28,6 +28,7 @@ COMMANDS = {
     "profile": "Time and bytes of forward and backward per operator, type, layer or line.",
     "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
     "debug": "Walk through the backward pass with its values, forwards and backwards; change them and go on.",
+    "report": "Write all of this about one model as one HTML page, notebook or Markdown file.",
     "ops": "List the operators, or explain one.",
     "doctor": "Say what this installation consists of.",
 }

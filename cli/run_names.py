@@ -48,13 +48,11 @@ class Names:
 
     @classmethod
     def _recorded(cls, model: EagerModel) -> Names:
-        from gradtool.viz import from_tape
-
         names = cls(
             tensors={e.name: e.shown for e in model.entries if e.tensor._name is not None},
             arrays=[(e.tensor.array, e.shown) for e in model.entries],
         )
-        graph = from_tape.graph([model.loss], title=model.name, named=model.named)
+        graph = model.graph
         by_id = graph.view.by_id()
         for n in graph.view.nodes:
             if n.kind == OP:

@@ -18,6 +18,7 @@ from gradtool.viz.from_tape import TapeGraph
 from .errors import unknown
 from .selectors import same_file
 
+NOT_RECORDED = "not recorded"
 _AROUND = 2
 """Lines of source that are shown before and after an operator's own."""
 
@@ -43,7 +44,7 @@ class Spot:
 
     Attributes:
         part: ``forward``, ``backward``; of calls of dynamic mode that are not behind the loss ``beside the loss``, or
-            ``not recorded`` where the tape does not hold them.
+            :data:`NOT_RECORDED` where the tape does not hold them.
         pair: the gradient operator of a forward operator, and the other way round.
         inside: the operators of the branches and loops that it stands in, the outermost first.
     """
@@ -69,10 +70,8 @@ class Spot:
         found = source.file_and_line(self.location)
         if found is None:
             return []
-        file, line = found
-        lines = [(n, linecache.getline(file, n).rstrip()) for n in range(max(1, line - _AROUND), line + _AROUND + 1)]
-        while lines and not lines[-1][1] and lines[-1][0] != line:
-            lines.pop()
+        line = found[1]
+        lines = around(self.location)
         width = len(str(line + _AROUND))
         return [f"{'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip() for n, text in lines]
 
@@ -89,13 +88,28 @@ class Spot:
             if place is None
             else {"file": source.short(self.location).rpartition(":")[0], "line": place[1]},
             "code": source.text(*self.location[0]) if self.location else "",
-            "stack": [
-                {"file": f, "line": n, "function": name} for f, n, name in reversed([*source.frames(self.location)])
-            ],
+            "stack": frames(self.location),
             "inputs": [_operand(o) for o in self.inputs],
             "outputs": [_operand(o) for o in self.outputs],
             "inside": [*self.inside],
         }
+
+
+def around(location: Location) -> list[tuple[int, str]]:
+    """The numbers and texts of the lines around the innermost frame; none where the place is not known."""
+    found = source.file_and_line(location)
+    if found is None:
+        return []
+    file, line = found
+    lines = [(n, linecache.getline(file, n).rstrip()) for n in range(max(1, line - _AROUND), line + _AROUND + 1)]
+    while lines and not lines[-1][1] and lines[-1][0] != line:
+        lines.pop()
+    return lines
+
+
+def frames(location: Location) -> list[dict[str, Any]]:
+    """The user's frames for JSON, outermost first."""
+    return [{"file": f, "line": n, "function": name} for f, n, name in reversed([*source.frames(location)])]
 
 
 def _operand(o: Operand) -> dict[str, Any]:
@@ -196,7 +210,7 @@ def of_tape(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[st
     counts = Counter(s.type for s in found)
     for call in counted(journal.calls, lambda c: c.key in behind, journal.behind([loss])):
         if call.key not in behind:
-            part = "not recorded" if call.key is None else "beside the loss"
+            part = NOT_RECORDED if call.key is None else "beside the loss"
             found.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
             counts[call.type] += 1
     return Spots(found, python)

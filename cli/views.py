@@ -6,40 +6,15 @@ A command fills a :class:`Report`; how it looks is decided here. Cells are plain
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradtool.viz.text import cells as width
 from gradtool.viz.text import printable
+from gradtool.viz.text import to_ascii as to_ascii
 
 NOTHING = "–"
-
-_ASCII = str.maketrans(
-    {
-        "–": "-",
-        "·": "|",
-        "→": "->",
-        "←": "<-",
-        "↔": "<->",
-        "×": "x",
-        "‖": "||",
-        "…": "...",
-        "″": '"',
-        "∞": "inf",
-        "⟨": "<",
-        "⟩": ">",
-        "µ": "u",
-        "√": "sqrt",
-        "²": "^2",
-        "³": "^3",
-        "±": "+-",
-        "θ": "theta",
-    }
-    | dict(zip("▁▂▃▄▅▆▇█", "1234567#", strict=True))
-    | {"─": "-", "✂": "x", "▶": ">", "│": "|"}
-)
 
 STYLES = {
     "head": "bold",
@@ -87,11 +62,6 @@ class Report:
     @property
     def next_line(self) -> str:
         return "next: " + " · ".join(self.next)
-
-
-def to_ascii(text: str) -> str:
-    """*text* with the signs of this program replaced by ASCII ones; other characters become escapes."""
-    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def in_ascii(report: Report) -> Report:
@@ -147,30 +117,18 @@ def _tsv_cell(cell: str) -> str:
 
 def to_markdown(report: Report) -> str:
     """Lines as paragraphs, indented lines as they stand, tables as tables; the table in the end if no block has it."""
+    from gradtool.viz.document import markdown
+
     parts = []
     blocks = report.blocks if report.table is None or report.table in report.blocks else [*report.blocks, report.table]
     for block in blocks:
         if isinstance(block, Table):
-            rows = ["| " + " | ".join(map(_markdown_cell, r)) + " |" for r in (block.headings, *block.rows)]
-            rows.insert(1, "|" + " --- |" * len(block.headings))
-            parts.append("\n".join(rows))
+            parts.append(markdown.table(block.headings, block.rows))
         elif "\n " in block:
-            fence = "`" * max(3, *(1 + len(run) for run in re.findall("`+", block)), 0)
-            parts.append(f"{fence}\n{_lines(block)}\n{fence}")
+            parts.append(markdown.fenced(_lines(block)))
         else:
-            parts.append("\n".join(_markdown_line(line) for line in block.split("\n")))
-    return "\n\n".join([*parts, _markdown_line(report.next_line)]) + "\n"
-
-
-def _markdown_cell(cell: str) -> str:
-    return _markdown_line(printable(cell)).replace("|", "\\|")
-
-
-def _markdown_line(text: str) -> str:
-    escaped = text
-    for sign in "\\`*_<>[]":
-        escaped = escaped.replace(sign, "\\" + sign)
-    return escaped
+            parts.append("\n".join(map(markdown.line, block.split("\n"))))
+    return "\n\n".join([*parts, markdown.line(report.next_line)]) + "\n"
 
 
 def number(value: float | None) -> str:

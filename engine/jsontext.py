@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from .errors import FileFormatError
@@ -60,3 +61,29 @@ def shown(value: Any) -> str:
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
+
+
+Field = tuple[Callable[[Any], bool], str, Any]
+"""Of an entry: what holds of its value, how to say that, and its default (``...`` when it must be there)."""
+
+
+def take(entry: Any, fields: Mapping[str, Field], fail: Callable[[str, str], NoReturn]) -> dict[str, Any]:
+    """The values in *entry*, which has these fields and no others.
+
+    Args:
+        fail: raises what is expected and what came.
+    """
+    if not isinstance(entry, dict):
+        fail(f"an object with {', '.join(fields)}", f"it is {shown(entry)}")
+    for name in entry:
+        if name not in fields:
+            fail(f"an object with {', '.join(fields)}", f"it has {shown(name)}")
+    found = {}
+    for name, (holds, wanted, default) in fields.items():
+        value = entry.get(name, default)
+        if value is ...:
+            fail(f"{name}: {wanted}", "it is missing")
+        if name in entry and not holds(value):
+            fail(f"{name}: {wanted}", f"it is {shown(value)}")
+        found[name] = value
+    return found

@@ -25,8 +25,12 @@ def notebook(cells: Iterable[str]) -> NotebookNode:
     return made
 
 
-def execute(nb: NotebookNode, folder: Path) -> NotebookNode:
-    """Run *nb* in a kernel of this interpreter with *folder* as its current one; failing cells do not end it."""
+def execute(nb: NotebookNode, folder: Path, *, allow_errors: bool = True) -> NotebookNode:
+    """Run *nb* in a kernel of this interpreter with *folder* as its current one.
+
+    Args:
+        allow_errors: False lets the first failing cell end it, unless the cell says that it may fail.
+    """
     with tempfile.TemporaryDirectory() as home:
         # The kernel inherits the environment; what it writes beside outputs goes with the folder.
         usual = dict(os.environ)
@@ -36,7 +40,7 @@ def execute(nb: NotebookNode, folder: Path) -> NotebookNode:
                 nb,
                 timeout=_LIMIT,
                 kernel_name="python3",
-                allow_errors=True,
+                allow_errors=allow_errors,
                 record_timing=False,
                 resources={"metadata": {"path": str(folder)}},
             )

@@ -60,7 +60,7 @@ def loaded(code: str) -> set[str]:
 
 
 def test_import_gradtool_loads_no_library() -> None:
-    assert not loaded("import gradtool") & {"numpy", "click", "rich", "graphviz", "numba", "cupy"}
+    assert not loaded("import gradtool") & {"numpy", "click", "rich", "graphviz", "nbformat", "numba", "cupy"}
 
 
 BACKWARD = """
@@ -82,7 +82,7 @@ paddle.static.append_backward(loss)
 def test_the_engine_loads_numpy_only(code: str) -> None:
     found = loaded(code)
     assert "numpy" in found
-    assert not found & {"click", "rich", "graphviz", "numba", "cupy"}
+    assert not found & {"click", "rich", "graphviz", "nbformat", "numba", "cupy"}
 
 
 def test_gradtool_is_imported_under_its_name_only(tmp_path: Path) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import webbrowser
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +22,7 @@ from gradtool.engine.writing import write_files
 
 from . import from_program, from_tape
 from .details import Details, details, statistics
-from .notebook import notebook_display
+from .notebook import present
 from .scene import Scene
 from .table import Table
 
@@ -229,14 +226,7 @@ class Picture:
 
     def show(self) -> None:
         """Show the picture: in a notebook below the cell, elsewhere as a page in the browser."""
-        display = notebook_display()
-        if display is not None:
-            display(self)
-            return
-        folder = tempfile.mkdtemp(prefix="gradtool-")
-        file = Path(folder, "graph.html")
-        self.save(file)
-        webbrowser.open(file.as_uri())
+        present(self, "graph.html")
 
     def _as_table(self) -> str:
         """What is left of the picture where viewers of notebooks take frames out."""
@@ -270,10 +260,10 @@ FORMATS: Final[dict[str, Callable[[Picture], str | bytes]]] = {
 """Ending of a file -> what is written to it."""
 
 
-def framed(page: str) -> str:
+def framed(page: str, title: str = "graph") -> str:
     """A page inside another one, from which it can reach nothing."""
     return (
-        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="graph" '
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{escape(title)}" '
         f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8888;border-radius:6px"></iframe>'
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 
 from gradtool.engine.result import Result
@@ -16,12 +16,14 @@ class Table(Result):
     """Rows of text under headings.
 
     Attributes:
-        title: what it is of.
+        title: what it is of; may be empty.
+        tones: how cells are meant, by their beginnings: ``{"ok": "good", "cut": "bad"}``, also ``warn`` and ``dim``.
     """
 
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
+    tones: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -36,10 +38,13 @@ class Table(Result):
             yield "  ".join(c + " " * (w - cells(c)) for c, w in zip(line, widths, strict=True)).rstrip()
 
     def html(self) -> str:
-        """The element of the table; every text in it is text."""
-        head = "".join(f'<th scope="col">{escape(h)}</th>' for h in self.headings)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(printable(c))}</td>' for c in row)}</tr>" for row in self.rows)
-        return (
-            f"<table><caption>{escape(printable(self.title))}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
+        """A table element; tones are classes."""
+        caption = f"<caption>{escape(printable(self.title))}</caption>" if self.title else ""
+        head = "".join(f'<th scope="col">{escape(printable(h))}</th>' for h in self.headings)
+        body = "".join(f"<tr>{''.join(map(self._cell, row))}</tr>" for row in self.rows)
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _cell(self, cell: str) -> str:
+        tone = next((tone for start, tone in self.tones.items() if cell.startswith(start)), None)
+        attribute = f' class="{tone}"' if tone is not None else ""
+        return f"<td{attribute}>{escape(printable(cell))}</td>"

@@ -18,6 +18,40 @@ def printable(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
 
 
+_ASCII = str.maketrans(
+    {
+        "–": "-",
+        "·": "|",
+        "→": "->",
+        "←": "<-",
+        "↔": "<->",
+        "×": "x",
+        "‖": "||",
+        "…": "...",
+        "″": '"',
+        "∞": "inf",
+        "⟨": "<",
+        "⟩": ">",
+        "µ": "u",
+        "√": "sqrt",
+        "²": "^2",
+        "³": "^3",
+        "±": "+-",
+        "θ": "theta",
+        "≤": "<=",
+        "Δ": "d",
+    }
+    | dict(zip("▁▂▃▄▅▆▇█", "1234567#", strict=True))
+    | dict(zip("▏▎▍▌▋▊▉", "...::::", strict=True))
+    | {"─": "-", "✂": "x", "▶": ">", "│": "|", "✓": "v", "●": "*", "✗": "x", "■": "#"}
+)
+
+
+def to_ascii(text: str) -> str:
+    """*text* with the signs of this program replaced by ASCII ones; other characters become escapes."""
+    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+
+
 def shortened(name: str, longest: int) -> str:
     """*name*, its middle replaced by ``…`` when it is longer than *longest*."""
     if len(name) <= longest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -78,26 +79,37 @@ def command(**options: Any) -> None:
         )
         if model.stripped:
             out.note(f"{model.name} made a backward part itself: {count(model.stripped, 'operator')} left out")
-        values = None
+        known = None
         if options["run_"] or options["feed"]:
-            values = _values(model, part, options, request.seed, out)
+            known = _values(model, part, options, request.seed, out)
         again = [*request.words(), *repeated("--no-grad", no_grad), *repeated("--params", params)]
         kept = recomputing.options(checkpoints, budget)
         files = _pictures(model, part, options, [*again, *kept])
         if options["only_grads"]:
             _only_grads([[p.name, g.name] for p, g in part.pairs], out, files)
             return
-        out.emit(_report(model, part, values, again, kept), files)
+        out.emit(report(model, part, known, again, kept), files)
 
 
 def _values(model: Any, part: Any, options: dict[str, Any], seed: int, out: Output) -> tuple[float, list[Any]]:
-    """The value of the loss, and statistics of the gradient of every row that has one."""
-    from ..feeds import run, statistics
+    from ..feeds import run
 
-    fetch = [model.the_loss, *(row.gradient for row in part.rows if row.gradient is not None)]
-    loss, *arrays = run(model, fetch, options["feed"], options["backend"], seed, out)
-    found = iter(arrays)
-    return float(loss.reshape(())), [statistics(next(found)) if row.gradient is not None else None for row in part.rows]
+    fetch = fetched(model, part)
+    return values(part, run(model, fetch, options["feed"], options["backend"], seed, out))
+
+
+def fetched(model: Any, part: Any) -> list[Any]:
+    """The variables that :func:`values` takes the arrays of."""
+    return [model.the_loss, *(row.gradient for row in part.rows if row.gradient is not None)]
+
+
+def values(part: Any, arrays: Sequence[Any]) -> tuple[float, list[Any]]:
+    """The value of the loss, and statistics of the gradient of every row that has one."""
+    from ..feeds import statistics
+
+    loss, *found = arrays
+    rest = iter(found)
+    return float(loss.reshape(())), [statistics(next(rest)) if row.gradient is not None else None for row in part.rows]
 
 
 def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) -> dict[str, str]:
@@ -166,7 +178,14 @@ def _only_grads(pairs: list[list[str]], out: Output, files: dict[str, str]) -> N
         out.text(f"[{', '.join(f'({p}, {g})' for p, g in pairs)}]\n", files)
 
 
-def _report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str], kept: list[str]) -> Report:
+def report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again: list[str], kept: list[str]) -> Report:
+    """The answer of ``gradtool backward`` for a static program.
+
+    Args:
+        values: the value of the loss, and statistics of the gradient of every row, if the program was run.
+        again: the words that load the same model.
+        kept: those that choose its checkpoints.
+    """
     from ..backward_part import summary
 
     loss = model.the_loss

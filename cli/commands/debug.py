@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..context import Output, backward_options, model_options
+from ..context import Output, backward_options, loading_options
 from ..errors import CommandError
 from ..sizes import byte_size
 
+if TYPE_CHECKING:
+    from gradtool.viz.debugger.notebook import Notebook
+
 
 @click.command("debug")
-@model_options
+@click.argument("model", required=False)
+@loading_options
 @backward_options
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @click.option("--catch", multiple=True, metavar="KIND", help="Stop at nan, inf, big=1e4, zero or none; repeatable.")
@@ -30,6 +36,12 @@ from ..sizes import byte_size
 )
 @click.option("-x", "scripts", multiple=True, metavar="FILE", help="Carry out the lines of FILE first; repeatable.")
 @click.option("--batch", is_flag=True, help="No prompt: exit with 1 if a catch fires or an expect fails.")
+@click.option("--replay", metavar="FILE.jsonl", help="Go on with a saved session; MODEL is not needed.")
+@click.option("--check", is_flag=True, help="With --replay: run its cells again, and exit with 1 if one differs.")
+@click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours (also NO_COLOR)."
+)
+@click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @click.option("-v", "--verbose", count=True, help="More detail.")
 def command(**options: Any) -> int:
@@ -40,6 +52,7 @@ def command(**options: Any) -> int:
     gradtool debug train.py --step 3
     gradtool debug model.py --on-error
     gradtool debug model.py --batch -x hunt.gdt
+    gradtool debug --replay hunt.jsonl --check
 
     What stands at the prompt is a verb (help lists them) or Python. Without a terminal, verbs are read from stdin.
 
@@ -47,37 +60,84 @@ def command(**options: Any) -> int:
     in which nan, inf, big or zero is found. If the file runs no backward pass, one is run. What is changed in a session
     changes nothing in the model.
 
+    A session that was saved (by the verb save) goes on with --replay, without the model. With --check its cells are run
+    again, on what was saved or on MODEL if it is given, and compared.
+
     With --on-error the session begins where the file or its backward pass raised, at the operator that failed (marked
     !). The variables of the function that called it are in scope.
     """
-    out = Output(quiet=options.pop("quiet"), verbose=options.pop("verbose"))
-    scripts, batch, on_error = options.pop("scripts"), options.pop("batch"), options.pop("on_error")
+    color = {"auto": None, "always": True, "never": False}[options.pop("color")]
+    out = Output(quiet=options.pop("quiet"), verbose=options.pop("verbose"), ascii=options.pop("ascii_"))
+    prompt = Prompt(options.pop("scripts"), options.pop("batch"), color, out.ascii)
+    replay, check, on_error = options.pop("replay"), options.pop("check"), options.pop("on_error")
     if on_error and options["step"] is not None:
         raise CommandError("--on-error and --step exclude each other: the pass that failed is recorded")
-    if options["model"].partition(":")[0] == "-" and not (batch and scripts):
+    if check and replay is None:
+        raise CommandError("--check compares with a saved session", "--replay FILE.jsonl --check")
+    saved = None
+    if replay is not None:
+        from .. import replaying
+
+        saved = replaying.read(replay, out)
+        if options["model"] is None:
+            return replaying.check(saved, None, out) if check else prompt.over(saved.book)
+        if not check:
+            raise CommandError("a saved session needs no model to go on", "--check compares it with the model")
+    if options["model"] is None:
+        raise CommandError("which model? Expected MODEL, or --replay FILE.jsonl", "gradtool debug model.py")
+    if options["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
         raise CommandError("the verbs are read from stdin, so the model cannot be", "with --batch -x FILE it can")
-    lines = [line for file in scripts for line in _read(file)]
+    prompt.read()
     from ..debugging import opened
     from ..loader import Request
 
     request = Request.take(options, full_stacks=True, post_mortem=on_error)
     with opened(request, options, out) as book:
-        from gradtool.viz.debugger import batch as scripted
-        from gradtool.viz.debugger import terminal
-
-        if batch and not scripts:
-            import sys
-
-            return scripted.run_script(book, sys.stdin, batch)
-        code = scripted.run_script(book, lines, batch) if scripts else 0
-        return code if batch or book.finished else terminal.interact(book)
+        return prompt.over(book) if saved is None else replaying.check(saved, book, out)
 
 
-def _read(file: str) -> list[str]:
+class Prompt:
+    """How a session is run: scripts first, then the prompt unless it is a batch."""
+
+    def __init__(self, scripts: Sequence[str], batch: bool, color: bool | None, ascii_only: bool) -> None:
+        self.scripts = scripts
+        self.batch = batch
+        self._color = color
+        self._ascii = ascii_only
+        self._texts: list[str] | None = None
+
+    def read(self) -> None:
+        """Read the scripts, before the model is run."""
+        self._texts = [_read(file) for file in self.scripts]
+
+    def over(self, book: Notebook) -> int:
+        """Run the session; the exit code."""
+        from gradtool.viz.debugger import batch, terminal
+
+        if self._texts is None:
+            self.read()
+        screen = terminal.Screen(sys.stdout, self._color, self._ascii)
+        named = list(zip(self.scripts, self._texts or (), strict=True))
+        if self.batch and not named:
+            named = [("<stdin>", sys.stdin.read())]
+        code = batch.CLEAN
+        for file, text in named:
+            try:
+                code = max(code, batch.run(book, text, file, lambda said: screen.say(screen.text(said))))
+            except batch.ScriptError as error:
+                raise CommandError(error.message) from None
+            if book.finished:
+                break
+        if self.batch or book.finished:
+            return code if self.batch or code == batch.INTERRUPTED else batch.CLEAN
+        return terminal.interact(book, color=self._color, ascii_only=self._ascii)
+
+
+def _read(file: str) -> str:
     from pathlib import Path
 
     try:
-        return Path(file).read_text(encoding="utf-8").splitlines()
+        return Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
     except UnicodeDecodeError:

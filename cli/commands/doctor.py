@@ -24,8 +24,13 @@ _BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy":
 def command(**options: Any) -> None:
     """Versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends."""
     out = Output.take(options)
+    out.emit(report(bool(out.verbose)))
+
+
+def report(verbose: bool = False) -> Report:
+    """The answer of ``gradtool doctor``; with the paths of programs if *verbose*."""
     versions: dict[str, str | None] = {"gradtool": __version__, "python": platform.python_version()}
-    for package in ("numpy", "click", "rich", "graphviz"):
+    for package in ("numpy", "ml_dtypes", "click", "rich", "graphviz", "nbformat"):
         versions[package] = _version(package)
     path = shutil.which("dot")
     dot = _dot_version(path)
@@ -39,15 +44,15 @@ def command(**options: Any) -> None:
     table.rows.append(["dot", dot or NOTHING, remark])
     for name, state in backends.items():
         table.rows.append([f"backend {name}", state, _BACKENDS[name]])
-    if out.verbose:
+    if verbose:
         table.rows.append(["python executable", sys.executable, ""])
         table.rows.append(["dot executable", path or NOTHING, ""])
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
-    if out.verbose:
+    if verbose:
         data["paths"] = {"python": sys.executable, "dot": path}
     missing = [name for name, version in versions.items() if not version]
     last = f"missing: {', '.join(missing)}" if missing else "everything that gradtool needs is here"
-    out.emit(Report("doctor", data, [table, last], ["gradtool backward MODEL"]))
+    return Report("doctor", data, [table, last], ["gradtool backward MODEL"])
 
 
 def _version(package: str) -> str | None:

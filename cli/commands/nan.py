@@ -9,6 +9,9 @@ import click
 from ..context import Output, model_options, output_options
 from ..errors import CLEAN, FAILED, CommandError
 
+FORWARD_OVER = "the forward pass, which was over before the search"
+"""What is not looked at where a tensor is asked about that is there already."""
+
 
 @click.command("nan")
 @model_options
@@ -84,7 +87,7 @@ def command(**options: Any) -> int:
                 out.note(f"{left.name} ran backward itself: searched {passes(found.steps)}")
             unchecked = coverage.missing()
             if isinstance(model, EagerModel) and model.live:
-                unchecked.append("the forward pass, which was over before the search")
+                unchecked.append(FORWARD_OVER)
             if options["order"] == 2 and model is None:
                 unchecked.append(f"gradients of gradients, since {left.name} leaves no loss behind to start from")
             story = found.story(unchecked)
@@ -104,7 +107,7 @@ def _run(model: Any, listener: Any, options: dict[str, Any], seed: int, out: Out
         if options["feed"]:
             raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
         if model.live:
-            _refuse_bad_values(model)
+            refuse_bad_values(model)
         model.call(running.through_tape, model.loss, listener, options["order"])
         return
     running.through_program(
@@ -115,7 +118,7 @@ def _run(model: Any, listener: Any, options: dict[str, Any], seed: int, out: Out
     )
 
 
-def _refuse_bad_values(model: Any) -> None:
+def refuse_bad_values(model: Any) -> None:
     """Raise where forward values are bad already: backward would be blamed for what was born before it.
 
     Raises:

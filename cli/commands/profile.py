@@ -91,7 +91,7 @@ def _stacks(story: Any, name: str, file: str) -> str:
 
 
 def _report(story: Any, name: str, eager: bool, options: dict[str, Any], again: list[str]) -> Report:
-    from ..bars import spark
+    from gradtool.viz.bars import spark
 
     by = options["by"]
     groups = story.by(by)

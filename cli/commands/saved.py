@@ -64,7 +64,8 @@ def command(**options: Any) -> None:
 
 
 def _report(story: Any, name: str, mode: str, names: Any, options: dict[str, Any], again: list[str]) -> Report:
-    from ..bars import spark
+    from gradtool.viz.bars import spark
+
     from ..sizes import size
 
     def named(operation: Any) -> str:

@@ -43,16 +43,22 @@ def command(**options: Any) -> None:
         total = len(lines)
         if options["worst"]:
             lines = story.worst(options["worst"], lines)
-        out.emit(_report(story, names, lines, total, model.name, mode, options, request.words()))
+        out.emit(report(story, names, lines, total, model.name, mode, options, request.words()))
 
 
 def _eager(model: Any) -> Any:
     from gradtool.engine.answers import running, stats
 
+    gatherer = stats.Gatherer()
+    return of_tape(model, gatherer, model.call(running.through_tape, model.loss, gatherer))
+
+
+def of_tape(model: Any, gatherer: Any, found: Any) -> Any:
+    """The story of a model of dynamic mode, from the gradients *found* for its leaves, and the names in it."""
+    from gradtool.engine.answers import stats
+
     from ..run_names import Names
 
-    gatherer = stats.Gatherer()
-    found = model.call(running.through_tape, model.loss, gatherer)
     leaves = [e for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient]
     shown = [e.shown for e in leaves]
     parameters = [
@@ -71,10 +77,8 @@ def _eager(model: Any) -> Any:
 
 def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
     from gradtool.engine.answers import running, stats
-    from gradtool.engine.executor.scope import global_scope
 
     from ..feeds import run
-    from ..run_names import Names
 
     gatherer = stats.Gatherer()
     values: dict[Any, Any] = {}
@@ -83,6 +87,16 @@ def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
         return run(model, fetch, feed, "numpy", seed, out)
 
     pairs = dict(running.through_program(model.the_loss, gatherer, run=once, keep=values))
+    return of_program(model, gatherer, pairs, values)
+
+
+def of_program(model: Any, gatherer: Any, pairs: Any, values: Any) -> Any:
+    """The story of a static program that was run, from the values of the gradients in *pairs*, and the names in it."""
+    from gradtool.engine.answers import stats
+    from gradtool.engine.executor.scope import global_scope
+
+    from ..run_names import Names
+
     held = global_scope().values
     parameters = []
     for p in model.program.all_parameters():
@@ -95,7 +109,7 @@ def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
     return stats.story(parameters, gatherer, lambda line: names.operators.get(line.origin, line.name)), names
 
 
-def _report(
+def report(
     story: Any,
     names: Any,
     lines: list[Any],
@@ -105,9 +119,16 @@ def _report(
     options: dict[str, Any],
     again: list[str],
 ) -> Report:
-    from gradtool.engine import source
+    """The answer of ``gradtool stats``.
 
-    from ..bars import histogram, log_bar
+    Args:
+        names: those of the model.
+        lines: those of the *total* in the story that are shown.
+        options: what the command's options ``by`` and ``histogram`` say.
+        again: the words that load the same model.
+    """
+    from gradtool.engine import source
+    from gradtool.viz.bars import histogram, log_bar
 
     by = options["by"]
     norms = [x.gradient.norm for x in lines if x.gradient is not None and x.gradient.norm > 0]
@@ -176,7 +197,7 @@ def _report(
 
 def _runs(x: Any) -> str:
     """How often an operator ran inside of branches and loops, and how its norm went from run to run."""
-    from ..bars import course
+    from gradtool.viz.bars import course
 
     bars = course([math.nan if n.nonfinite else n.norm for _, n in x.runs])
     return f"{len(x.runs)} {bars}"

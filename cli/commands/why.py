@@ -47,7 +47,7 @@ def command(**options: Any) -> int:
     words += [*repeated("--no-grad", options["no_grad"]), *repeated("--params", options["params"])]
     with cases.opened(request, names, options, out) as found:
         if found.failure is not None:
-            out.emit(_report(found, [found.failure], 0, words))
+            out.emit(report(found, [found.failure], 0, words))
             return 0 if options["error_"] else 4
         if options["error_"]:
             from ..errors import CommandError
@@ -71,7 +71,7 @@ def command(**options: Any) -> int:
         from ..proving import proved
 
         answers = [proved(a, request, options, out) for a in answers]
-    out.emit(_report(found, answers, len(subjects), words))
+    out.emit(report(found, answers, len(subjects), words))
     return 0
 
 
@@ -84,7 +84,14 @@ def _words(words: tuple[str, ...]) -> list[str]:
     return list(words)
 
 
-def _report(found: Any, answers: list[Any], subjects: int, words: list[str]) -> Report:
+def report(found: Any, answers: list[Any], subjects: int, words: list[str]) -> Report:
+    """The answer of ``gradtool why``.
+
+    Args:
+        found: what ``cases.opened`` gave.
+        subjects: how many tensors were asked about.
+        words: those that load the same model.
+    """
     wrong = sum(a.finding for a in answers)
     without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
     data = {

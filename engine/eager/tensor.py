@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,18 @@ _making = threading.Lock()
 
 names = UniqueNames()
 """Names of tensors made in this process: ``generated_tensor_0``, ``eager_tmp_0``, …"""
+
+
+@contextmanager
+def fresh_names() -> Iterator[None]:
+    """Count from the beginning inside: a model has the same names each time that it is loaded."""
+    before = dict(names.counts)
+    names.counts.clear()
+    try:
+        yield
+    finally:
+        names.counts.clear()
+        names.counts.update(before)
 
 
 class LeafError(UsageError):

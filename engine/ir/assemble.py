@@ -82,7 +82,8 @@ def _operands(block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str
         arguments = given.get(slot.name)
         values = [_find(block, n) for n in arguments or ()]
         if slot.many:
-            operands.append(tuple(values) if arguments is not None or what == "input" else None)
+            listed = arguments is not None or what == "input" or slot.unlisted
+            operands.append(tuple(values) if listed else None)
         elif len(values) > 1:
             raise OperatorError(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given.")
         elif not values and not slot.optional and op.forward is None:

@@ -6,13 +6,13 @@ Operators are made by looking up their definitions; no name in the text is ever 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from .. import jsontext
 from ..collector import paused_gc
 from ..errors import FileFormatError, GradtoolError
-from ..jsontext import shown
+from ..jsontext import Field, shown
 from ..source import NOWHERE, Location
 from ..spec import TensorSpec
 from .assemble import assemble, block_at, check_blocks, definition, new_block, recorded
@@ -25,9 +25,6 @@ from .variable import DENSE, Parameter, Variable
 _DEPTH = 16
 """How deep lists in attributes may be nested."""
 _MOST = 2**62
-
-Field = tuple[Callable[[Any], bool], str, Any]
-"""Of an entry: what holds of its value, how to say that, and its default (``...`` when it must be there)."""
 
 
 def from_json(data: bytes | str, where: str = "the program") -> Program:
@@ -56,20 +53,7 @@ class _Reader:
 
     def take(self, entry: Any, fields: Mapping[str, Field]) -> dict[str, Any]:
         """The values in *entry*, which has these fields and no others."""
-        if not isinstance(entry, dict):
-            self.fail(f"an object with {', '.join(fields)}", f"it is {shown(entry)}")
-        for name in entry:
-            if name not in fields:
-                self.fail(f"an object with {', '.join(fields)}", f"it has {shown(name)}")
-        found = {}
-        for name, (holds, wanted, default) in fields.items():
-            value = entry.get(name, default)
-            if value is ...:
-                self.fail(f"{name}: {wanted}", "it is missing")
-            if name in entry and not holds(value):
-                self.fail(f"{name}: {wanted}", f"it is {shown(value)}")
-            found[name] = value
-        return found
+        return jsontext.take(entry, fields, self.fail)
 
     def program(self, data: Any) -> Program:
         form = data.get("schema") if isinstance(data, dict) else data

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.cli.bars import histogram, log_bar
 from gradtool.engine.answers.stats import Gatherer, Line, Numbers, StatsStory
 from gradtool.engine.rows import SelectedRows
+from gradtool.viz.bars import histogram, log_bar
 
 
 def line(name: str, norm: float, weight: float = 1.0, shape: tuple[int, ...] = (2, 2)) -> Line:

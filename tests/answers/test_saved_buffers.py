@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.cli.bars import spark
+from gradtool.viz.bars import spark
 
 
 def test_each_buffer_once_with_its_producer_and_readers() -> None:

@@ -197,7 +197,7 @@ def test_a_bug_says_so(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPa
     def broken(*args: object, **kwargs: object) -> None:
         raise AssertionError("inside")
 
-    monkeypatch.setattr(backward_command, "_report", broken)
+    monkeypatch.setattr(backward_command, "report", broken)
     done = gradtool("backward", model(""))
     check(done, 70, "gradtool itself failed: AssertionError: inside", "-v shows where")
     assert "Traceback" in gradtool("backward", "model.py", "-v").err

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from gradtool.cli.main import COMMANDS
 from gradtool.cli.notebook.names import CELL, WATCH, magic_of
-from gradtool.viz.debugger.cell import VERBS
+from gradtool.viz.debugger import verbs
 from tests.cli.conftest import DOCUMENT, Run, Write
 from tests.notebooks import bundle, execute, failure, notebook, printed
 
@@ -266,4 +266,4 @@ def test_no_magic_of_the_shell_is_replaced_and_unloading_takes_all_away(shown: d
 def test_verbs_of_the_debugger_and_commands_share_no_name() -> None:
     names = [magic_of(c) for c in COMMANDS] + [CELL, WATCH]
     assert len(set(names)) == len(names)
-    assert {f"g{verb}" for verb in VERBS}.isdisjoint(names)
+    assert {f"g{verb}" for verb in verbs.table()}.isdisjoint(names)

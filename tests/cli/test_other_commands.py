@@ -189,7 +189,7 @@ def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, argumen
 
 def test_every_schema_is_used() -> None:
     kinds = {"backward", "only-grads", "gradients", "program", "pairs", "dump", "dump-files", "ops", "op", "doctor"}
-    kinds |= {"graph", "nan", "gradcheck", "profile", "saved", "stats", "why", "where"}
+    kinds |= {"graph", "nan", "gradcheck", "profile", "saved", "session", "stats", "why", "where", "report"}
     assert {p.stem for p in SCHEMAS.iterdir()} == kinds
 
 

@@ -1,4 +1,4 @@
-"""Kernels that run operators of dynamic mode again: the forward ones, their gradients, the user's own rules."""
+"""What runs operators of dynamic mode again: the forward ones, their gradients, the user's own rules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from gradtool.engine.eager.pylayer import LayerNode
 from gradtool.engine.eager.tape import GradNode, restore
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.backend import backend
-from gradtool.engine.ops import rare
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.rows import RowArray
-from gradtool.engine.spec import in_use
 
+from .bound import Binding
 from .records import Call
 
 
@@ -25,50 +24,20 @@ def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:
     return op.type == "rnn" and not attrs.get("dropout_prob")
 
 
-def of_call(call: Call) -> Callable[..., Sequence[Any]]:
-    kernel = backend("numpy").bind(call.op, call.attrs)
-    if in_use:
-        kernel = rare.watched(call.op, call.attrs, kernel)
-    sizes = [len(o) if isinstance(o, list) else None for o in call.outs]
-    return _flattening(kernel, sizes)
+def of_call(call: Call, padded: bool = False) -> Binding:
+    """What the kernel of a forward operator follows from; see :class:`Binding` for *padded*."""
+    sizes = tuple(len(o) if isinstance(o, list) else None for o in call.outs)
+    return Binding(call.op, call.attrs, sizes, padded=padded)
 
 
-def padded(kernel: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
-    """*kernel*, giving as many results as were expected, also of an operator that leaves some out."""
-    return lambda *operands: [*kernel(*operands), *[None] * count][:count]
-
-
-def of_gradient(
-    node: GradNode, grad_op: OpDef, mask: Sequence[bool], sizes: Sequence[int | None]
-) -> Callable[..., Sequence[Any]]:
+def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None]) -> Binding:
+    """What the kernel of a gradient operator follows from; *mask* says which gradients are wanted."""
     wanted, at = [], 0
     for size in sizes:
-        wanted.append(list(mask[at : at + (size or 1)]) if size != 0 else [])
-        at += 1 if size is None else size
-    engine = backend("numpy")
-    kernel = engine.bind(grad_op, node.attrs, wanted)
-    if in_use:
-        kernel = rare.watched_gradients(node.op, node.attrs, kernel, engine.general(grad_op, node.attrs, wanted))
-    return _flattening(kernel, list(sizes))
-
-
-def _flattening(kernel: Callable[..., Any], sizes: list[int | None]) -> Callable[..., Sequence[Any]]:
-    """*kernel* with all its results in one flat sequence."""
-    if len(sizes) == 1:
-        return kernel if sizes[0] is not None else lambda *operands: (kernel(*operands),)
-    if all(s is None for s in sizes):
-        return kernel
-
-    def run(*operands: Any) -> list[Any]:
-        found: list[Any] = []
-        for size, value in zip(sizes, kernel(*operands), strict=True):
-            if size is None:
-                found.append(value)
-            else:
-                found += value if value is not None else [None] * size
-        return found
-
-    return run
+        count = 1 if size is None else size
+        wanted.append(tuple(mask[at : at + count]))
+        at += count
+    return Binding(node.op, node.attrs, tuple(sizes), tuple(wanted))
 
 
 def of_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import watch
-from gradtool.engine.errors import GradtoolError
 
+from .bound import digest, runs_again
+from .errors import FixedError
 from .timeline import NOBODY, Entry, Given, Timeline
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
@@ -33,10 +34,6 @@ def rerunning() -> Iterator[None]:
         yield
     finally:
         _rerunning.reset(token)
-
-
-class FixedError(GradtoolError):
-    """A value depends on an edit, but the operator that makes it cannot run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +80,16 @@ class Branch:
 
     def fork(self, name: str) -> Branch:
         """A branch that goes on from here on its own."""
-        made = Branch(self.timeline, name, self.cursor)
-        made.edits = list(self.edits)
-        made._spread()
+        made = Branch.with_edits(self.timeline, name, self.cursor, self.edits)
         made.computed = dict(self.computed)
+        return made
+
+    @classmethod
+    def with_edits(cls, timeline: Timeline, name: str, cursor: int, edits: Iterable[Edit]) -> Branch:
+        """A branch in which these edits were made, one after the other."""
+        made = cls(timeline, name, cursor)
+        made.edits = list(edits)
+        made._spread()
         return made
 
     # -- edits ----------------------------------------------------------------------------------------------------
@@ -198,13 +201,12 @@ class Branch:
         """What the kernel of an entry takes."""
         return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._edited(n, entry.index) is None})
 
-    def inside(self, entry: Entry) -> Iterator[Any]:
-        """The steps of the block that a branch or a loop runs, by running it again; see ``engine/watch.py``."""
-        found: list[Any] = []
+    def inside(self, entry: Entry, by: watch.Watcher) -> None:
+        """Run the block of a branch or a loop again, *by* being told its steps; see ``engine/watch.py``."""
         if entry.kernel is not None:
-            with watch.watched(found.append), np.errstate(all="ignore"), rerunning():
-                entry.kernel(*self.operands(entry))
-        return iter(found)
+            operands = self.operands(entry)
+            with watch.unwatched(), watch.watched(by), np.errstate(all="ignore"), rerunning():
+                entry.kernel(*operands)
 
     def _held(self, number: int) -> Any:
         return self.computed.get(number) if number in self._affected else self.timeline.store.get(number)
@@ -233,7 +235,9 @@ class Branch:
             todo.pop()
             if value.parts is not None:
                 before, added = (self._operand(n, at, fresh) for n in value.parts)
-                self._hold(number, before + added, fresh)
+                with np.errstate(all="ignore"):
+                    total = before + added
+                self._hold(number, total, fresh)
             else:
                 self._run(entries[at], fresh)
         return fresh[wanted]
@@ -252,6 +256,8 @@ class Branch:
             with watch.unwatched(), np.errstate(all="ignore"), rerunning():
                 made = entry.kernel(*operands)
             self.recomputed += 1
+            if not runs_again(entry):
+                self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = made
         for (_, number), array in zip(entry.outs, made, strict=True):
             if number >= 0:
                 self._hold(number, array, fresh)

@@ -11,6 +11,10 @@ class VerbError(GradtoolError):
     """A verb cannot do what was asked; the session is as it was."""
 
 
+class FixedError(GradtoolError):
+    """A value depends on an edit, but the operator that makes it cannot run again."""
+
+
 def unknown(what: str, asked: str, known: Iterable[str]) -> VerbError:
     """There is nothing of that name; with the names that come closest."""
     close = near(asked, list(known))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,39 @@ from . import scope, show, verbs
 from .cell import Cell
 from .errors import VerbError
 from .session import Session
-from .verbs import Reply
+from .stops import Stop
+from .verbs import Reply, Verb
+
+
+class NotAgain(BaseException):
+    """A verb writes files, or asks the model that is not there: where a session is replayed, its answer stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How a session stood before its first cell.
+
+    Attributes:
+        cursor: the index of the next entry.
+        arrived: whether what stops there has been seen.
+        stops: the breakpoints, catches and watches that were set.
+    """
+
+    cursor: int
+    arrived: bool
+    stops: tuple[Stop, ...]
+
+
+def beginning(session: Session) -> Beginning:
+    """How *session* stands now."""
+    return Beginning(session.cursor, session.arrived, tuple(replace(s) for s in session.stops))
 
 
 class Notebook:
     """Cells over a session.
+
+    Args:
+        model: what the session is about, as the command line takes it; exports say so.
 
     Attributes:
         cells: what was typed, and what came of it.
@@ -26,11 +56,14 @@ class Notebook:
         finished: whether ``quit`` was said.
         leaving: verbs that end the session and let the program go on, where it waits.
         opening: what to show before the first cell: where the session begins, and why there.
+        began: how the session stood before the first cell; None until then.
+        keeping: where cells are replayed, which verbs are not carried out again: they raise :class:`NotAgain`.
         recomputed_before: how many operators had run again when the cell began.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, model: str = "") -> None:
         self.session = session
+        self.model = model
         self.cells: list[Cell] = []
         self.inputs: dict[int, str] = {}
         self.outputs: dict[int, Any] = {}
@@ -38,6 +71,8 @@ class Notebook:
         self.finished = False
         self.opening = ""
         self.leaving: frozenset[str] = frozenset()
+        self.began: Beginning | None = None
+        self.keeping: Callable[[Verb], bool] | None = None
         self.recomputed_before = 0
 
     @property
@@ -53,27 +88,34 @@ class Notebook:
         """Run a cell; an error becomes its text, and leaves the session as it was."""
         number = self.number
         session = self.session
+        if self.began is None:
+            self.began = beginning(session)
         self.inputs[number] = source
         self.places[number] = session.branch.name, session.cursor
         self.recomputed_before = session.branch.recomputed
         try:
-            reply = self._run(source)
-        except KeyboardInterrupt:
-            reply = Reply("interrupted", failed=True)
+            reply = self.run(source)
+        except KeyboardInterrupt as error:
+            reply = Reply("interrupted", error=error)
         except GradtoolError as error:
-            reply = Reply(_said(error), failed=True)
+            reply = Reply(_said(error), error=error)
         except Exception as error:
-            reply = Reply(_raised(error), failed=True)
+            reply = Reply(_raised(error), error=error)
         value = reply.value if reply.value is not None else reply.text or None
-        if value is not None and not reply.failed:
+        if value is not None and reply.error is None and not reply.note:
             self.outputs[number] = value
             session.names["_"] = value
         self.finished = self.finished or reply.quit
-        cell = Cell(number, source, reply.text, html=reply.html, svg=reply.svg, failed=reply.failed)
+        if reply.note:
+            cell = Cell(number, reply.text, note=True)
+        else:
+            failed = reply.error is not None
+            cell = Cell(number, source, reply.text, html=reply.html, svg=reply.svg, failed=failed)
         self.cells.append(cell)
         return cell, reply
 
-    def _run(self, source: str) -> Reply:
+    def run(self, source: str) -> Reply:
+        """What a verb or Python answers; no cell comes of it, and errors pass."""
         stripped = source.strip()
         if stripped.startswith("!"):
             return self._python(stripped[1:].strip())
@@ -82,6 +124,8 @@ class Notebook:
             verb, rest = found
             if stripped in self.leaving:
                 return Reply("", quit=True)
+            if self.keeping is not None and self.keeping(verb):
+                raise NotAgain
             return verb.act(self, rest)
         return self._python(source)
 
@@ -123,7 +167,8 @@ def is_complete(source: str) -> bool:
         return True
     # A block ends with an empty line, as at Python's own prompt.
     tree = ast.parse(source)
-    return len(tree.body) == 0 or "\n" not in source or source.endswith("\n")
+    block = bool(tree.body) and hasattr(tree.body[-1], "body")
+    return not block or "\n" not in source or source.endswith("\n")
 
 
 def _shown(value: Any) -> str:

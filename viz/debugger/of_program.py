@@ -5,12 +5,9 @@ A plan writes each register once, so registers are the numbers of the values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from gradtool.engine import state
 from gradtool.engine.executor.plan import Instruction, Plan, explained
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
@@ -21,8 +18,9 @@ from gradtool.engine.view import BACKWARD, FORWARD, op_names
 
 from .. import from_program
 from ..from_program import reads, writes
+from .running import fill
 from .store import Store
-from .timeline import NOBODY, Entry, Timeline, Value
+from .timeline import NOBODY, Entry, Lowered, Timeline, Value
 
 
 def record(
@@ -63,10 +61,7 @@ def record(
     op_name = op_names(op for block in program.blocks for op in block.ops)
     entries: list[Entry] = []
     index_of: dict[Operator, int] = {}
-    for instruction in plan.instructions:
-        op = instruction.op
-        if op is None or op.role & (roles.OPTIMIZE | roles.LR_SCHED):
-            continue
+    for instruction, op in shown_instructions(plan):
         entry = _entry(len(entries), instruction, op, op_name[op], values, asked, shown)
         index_of[op] = entry.index
         if op.origin is not None and op.origin in index_of:
@@ -81,8 +76,35 @@ def record(
         title, "static", entries, values, store, results, begin, last.get(loss.name) if loss is not None else None
     )
     timeline.picture = lambda: from_program.view(program, title=title, loss=loss)
-    _run(timeline)
+    timeline.lowered = Lowered(program, program.version, tuple(plan.feeds), tuple(values[r].name for r in plan.fetches))
+    fill(timeline, draws, lambda entry, error, operands: explained(error, entry.origin, operands))
     return timeline
+
+
+def shown_instructions(plan: Plan) -> Iterator[tuple[Instruction, Operator]]:
+    """The instructions that become entries: what an optimizer does is left out."""
+    for instruction in plan.instructions:
+        op = instruction.op
+        if op is not None and not op.role & (roles.OPTIMIZE | roles.LR_SCHED):
+            yield instruction, op
+
+
+def results_of(instruction: Instruction, op: Operator) -> Iterator[tuple[Variable | None, int]]:
+    """Each result with the number of its value; None and :data:`NOBODY` for one that is not made."""
+    flat = [v for value in op.outputs for v in (value if isinstance(value, tuple) else (value,))]
+    for v, number in zip(flat, instruction.outs, strict=True):
+        yield (None, NOBODY) if v is None or number < 0 else (v, number)
+
+
+def draws(entry: Entry) -> bool:
+    """Whether an operator may draw random numbers."""
+    return entry.region or bool(entry.origin.op.trait & Trait.RANDOM)
+
+
+def spread(instruction: Instruction) -> Callable[..., Sequence[Any]]:
+    """The kernel of an instruction, giving all its results in one sequence."""
+    kernel = instruction.kernel
+    return kernel if instruction.spread else lambda *arrays: (kernel(*arrays),)
 
 
 def _entry(
@@ -94,8 +116,6 @@ def _entry(
     asked: set[str],
     shown: Callable[[Variable], Sequence[str]] | None,
 ) -> Entry:
-    kernel = instruction.kernel
-    spread: Callable[..., Sequence[Any]] = kernel if instruction.spread else lambda *arrays: (kernel(*arrays),)
     entry = Entry(
         index,
         name,
@@ -104,14 +124,13 @@ def _entry(
         op.loc,
         op.scope.strip("/") or from_program.layer_of(op),
         operands=instruction.ins,
-        kernel=spread,
+        kernel=spread(instruction),
         region=bool(op.sub_blocks),
         origin=op,
     )
-    flat = [v for value in op.outputs for v in (value if isinstance(value, tuple) else (value,))]
     slots = {v: slot for slot, v in writes(op)}
-    for v, number in zip(flat, instruction.outs, strict=True):
-        if v is None or number < 0:
+    for v, number in results_of(instruction, op):
+        if v is None:
             entry.outs.append(("", NOBODY))
             continue
         value = values[number]
@@ -138,46 +157,3 @@ def _last(plan: Plan, entries: Sequence[Entry]) -> dict[str, int]:
         flat = [w for value in e.origin.outputs for w in (value if isinstance(value, tuple) else (value,))]
         found |= {w.name: n for w, (_, n) in zip(flat, e.outs, strict=True) if w is not None and n >= 0}
     return found
-
-
-def _run(timeline: Timeline) -> None:
-    store = timeline.store
-    last_use = {n: e.index for e in timeline.entries for n in e.inputs}
-    live: dict[int, Any] = {}
-    """What later operators read, whatever the budget."""
-    for entry in timeline.entries:
-        arrays = [live[n] if n in live else store.get(n) for n in entry.inputs]
-        random = entry.region or entry.origin.op.trait & Trait.RANDOM
-        before = state.random.generator.bit_generator.state if random else None
-        try:
-            with np.errstate(all="ignore"):
-                assert entry.kernel is not None
-                made = entry.kernel(*arrays)
-        except Exception as error:
-            timeline.failed = entry.index, explained(error, entry.origin, arrays)
-            return
-        if before is not None:
-            entry.kernel = _redrawing(entry.kernel, before)
-        for (_, number), array in zip(entry.outs, made, strict=True):
-            if number >= 0:
-                store.put(number, array)
-                if store.budget is not None and last_use.get(number, -1) > entry.index:
-                    live[number] = array
-        for number in entry.inputs:
-            if last_use[number] == entry.index:
-                live.pop(number, None)
-
-
-def _redrawing(kernel: Callable[..., Any], before: Any) -> Callable[..., Any]:
-    """*kernel* drawing the random numbers again that it drew the first time."""
-
-    def run(*arrays: Any) -> Any:
-        generator = state.random.generator
-        now = generator.bit_generator.state
-        generator.bit_generator.state = before
-        try:
-            return kernel(*arrays)
-        finally:
-            generator.bit_generator.state = now
-
-    return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -16,7 +17,7 @@ from gradtool.engine.view import BACKWARD, FORWARD
 
 from .. import from_tape
 from . import again
-from .drawn import MASKED, masked
+from .bound import MASKED, kernel
 from .recorder import Recorder
 from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
 from .timeline import NOBODY, Entry, Timeline, Value
@@ -265,10 +266,9 @@ class _Builder:
         entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
         if call.fixed:
             entry.fixed = call.fixed
-        elif call is not self.failing:
-            entry.kernel = again.of_call(call)
-        elif not any(s.many for s in call.op.outputs):
-            entry.kernel = again.padded(again.of_call(call), len(call.outs))
+        elif call is not self.failing or not any(s.many for s in call.op.outputs):
+            entry.binding = again.of_call(call, padded=call is self.failing)
+            entry.kernel = kernel(entry.binding)
         else:
             entry.fixed = "it failed"
         if (
@@ -317,10 +317,12 @@ class _Builder:
         for n, array in zip(numbers, kept, strict=True):
             if n >= 0 and array is not None:
                 self.recorder.store.keep(n, array)
-        if call.op.type in MASKED and len(kept) > 1 and kept[1] is not None:
-            entry.kernel = masked(call.op, call.attrs, kept[1])
+        if entry.binding is not None and call.op.type in MASKED and len(kept) > 1 and kept[1] is not None:
+            entry.binding = replace(entry.binding, mask=numbers[1])
+            entry.kernel = kernel(entry.binding, kept[1])
         else:
-            entry.kernel, entry.fixed = None, "its random numbers cannot be drawn again"
+            entry.kernel, entry.binding = None, None
+            entry.fixed = "its random numbers cannot be drawn again"
 
     def _backward(self, pull: Pull) -> None:
         node = pull.node
@@ -394,7 +396,8 @@ class _Builder:
         entry.reads = _laid(grad_op.inputs, pull.operands)
         slots = [s.name for s, n in zip(grad_op.outputs, sizes, strict=True) for _ in range(1 if n is None else n)]
         entry.outs = list(zip(slots, pull.outs, strict=True))
-        entry.kernel = again.of_gradient(node, grad_op, mask, sizes)
+        entry.binding = again.of_gradient(node, mask, sizes)
+        entry.kernel = kernel(entry.binding)
 
     def _hooks(self, event: Hooked) -> None:
         number = next(self.unnamed.setdefault("hook", count()))

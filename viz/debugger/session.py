@@ -32,6 +32,8 @@ class Session:
         names: the user's own names in expressions.
         start: where it begins: the first backward operator, or the operator that failed.
         locals: names of the user's program in expressions: the variables where it failed or was stopped.
+        arrived: whether what stops the run at the cursor has been seen.
+        numbered: the number of the last breakpoint, catch or watch.
     """
 
     def __init__(self, timeline: Timeline, tools: dict[str, Callable[..., Any]] | None = None) -> None:
@@ -43,8 +45,8 @@ class Session:
         self.stops: list[Stop] = []
         self.names: dict[str, Any] = {}
         self.locals: Mapping[str, Any] = {}
-        self._numbered = 0
-        self._arrived = False
+        self.numbered = 0
+        self.arrived = False
         self._entries = {e.name: e for e in timeline.entries}
         known = timeline.names
         self.wanting = {n.removesuffix("@GRAD") for n in known if n.endswith("@GRAD")} | set(timeline.results)
@@ -150,7 +152,7 @@ class Session:
             if halt.why not in ("done", "end", "error"):
                 return halt
         self.branch.cursor = self.start
-        self._arrived = False
+        self.arrived = False
         return None
 
     def _over_layers(self, count: int, move: Callable[..., Halt]) -> Halt:
@@ -174,8 +176,8 @@ class Session:
                 return Halt("done")
             try:
                 # Where a move ended, whatever stops there has been seen.
-                halt = self._stopped_before(entry) if stopping and (done or not self._arrived) else None
-                self._arrived = True
+                halt = self._stopped_before(entry) if stopping and (done or not self.arrived) else None
+                self.arrived = True
                 if halt is not None:
                     return halt
                 if failed is not None and failed[0] == entry.index and not self.branch.edits:
@@ -199,7 +201,7 @@ class Session:
 
     def _backward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
         watched = self._watched()
-        self._arrived = True
+        self.arrived = True
         done = 0
         while self.cursor > 0:
             self.branch.cursor -= 1
@@ -217,8 +219,8 @@ class Session:
 
     def add(self, kind: str, text: str, **more: Any) -> Stop:
         """Set a breakpoint, a catch or a watch."""
-        self._numbered += 1
-        made = Stop(self._numbered, kind, text, **more)
+        self.numbered += 1
+        made = Stop(self.numbered, kind, text, **more)
         self.stops.append(made)
         return made
 

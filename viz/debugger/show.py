@@ -133,7 +133,20 @@ def halted(session: Session, halt: Halt) -> str:
         return at_cursor(session)
     name = f"catch {halt.what}" if halt.why == "catch" else f"{halt.why} {halt.stop.number}"
     told = f" · {halt.stop.text}: {halt.what}" if halt.why == "watch" else ""
-    return "\n".join([f"■ {name} at ▶ {_head(session, entry)}{told}", *_body(session, entry)])
+    inside = born_inside(session, entry) if halt.why == "catch" and entry.region else []
+    return "\n".join([f"■ {name} at ▶ {_head(session, entry)}{told}", *inside, *_body(session, entry)])
+
+
+def born_inside(session: Session, entry: Entry) -> list[str]:
+    """Of a branch or a loop, the operator inside it where numbers first went wrong."""
+    from . import regions
+
+    first = next(regions.births(regions.runs(session.branch, entry), entry.name), None)
+    if first is None:
+        return []
+    inner, place = first
+    where = source.describe(inner.loc)
+    return [f"    {inner.born} born inside: {inner.name}, {place}" + (f"   {where}" if where else "")]
 
 
 def _first_line(error: BaseException | None) -> str:

@@ -126,7 +126,7 @@ def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
     found = ""
     for _, number in entry.outs:
         if number >= 0:
-            found = found or wrong(session.branch.made(number), kind, limit)
+            found = found or wrong(session.branch.value(number, entry.index + 1), kind, limit)
     if not found:
         return ""
     read = [session.branch.value(n, entry.index) for n in entry.inputs]

@@ -1,24 +1,252 @@
-"""A session at the prompt: cells are read from stdin, one line each, and answered on stdout."""
+"""The debugger at a prompt: ``In [n]:`` and ``Out[n]:`` below each other, on a terminal or through pipes.
+
+prompt_toolkit is imported when a session begins on a terminal, and not before.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
-from .notebook import Notebook
+from ..text import printable, to_ascii
+from . import show
+from .completion import complete
+from .notebook import Notebook, is_complete
+from .verbs import Reply
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+    from .cell import Cell
+
+STYLES = {
+    "✓": "32",
+    "▶": "1;36",
+    "·": "2",
+    "●": "31",
+    "E": "33",
+    "~": "33",
+    "✗": "1;31",
+    "!": "1;31",
+    "■": "1",
+}
+"""How the letters of ``show.STATES`` look on a terminal, as codes of its escape sequences."""
+
+_MARKED = re.compile(rf"^( *)([{re.escape(''.join(show.STATES))}]+)(?=  ?\S)|[✓▶●✗■]", re.MULTILINE)
+"""Letters at the beginning of a line; elsewhere only signs that are no letters of words."""
 
 
-def interact(book: Notebook) -> int:
-    """Read and answer cells until ``quit`` or the end of the input; the exit code."""
-    print(book.opening or book.here())
-    while not book.finished:
-        sys.stdout.write(f"In [{book.number}]: ")
-        sys.stdout.flush()
-        line = sys.stdin.readline()
-        if not line:
-            print()
-            break
-        if line.strip():
-            _, reply = book.execute(line.rstrip("\n"))
-            if reply.text:
-                print(reply.text)
+class Screen:
+    """Where a session is printed.
+
+    Args:
+        stream: standard output, unless told otherwise.
+        color: whether in colours; by default on a terminal that has them, unless ``NO_COLOR`` is set.
+        ascii_only: whether in ASCII; always where the stream takes nothing else.
+    """
+
+    def __init__(self, stream: TextIO, color: bool | None = None, ascii_only: bool = False) -> None:
+        self.stream = stream
+        self.color = _has_colors(stream) if color is None else color
+        encoding = (stream.encoding or "utf-8").lower().replace("-", "")
+        self.ascii_only = ascii_only or not encoding.startswith("utf")
+
+    def text(self, text: str) -> str:
+        """*text* as it is printed: control characters visible, state letters in colours."""
+        text = "\n".join(map(printable, text.split("\n")))
+        if self.color:
+            text = _MARKED.sub(_painted, text)
+        text = to_ascii(text) if self.ascii_only else text
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+    def label(self, text: str, style: str) -> str:
+        return f"\033[{style}m{text}\033[0m" if self.color else text
+
+    def say(self, text: str) -> None:
+        """Print lines."""
+        self.stream.write(text + "\n")
+        self.stream.flush()
+
+    def answer(self, cell: Cell, reply: Reply) -> None:
+        """Print what came of a cell; what went wrong has no number."""
+        if not cell.text or cell.note:
+            return
+        label = "" if reply.error is not None else self.label(f"Out[{cell.number}]: ", "31")
+        self.say(label + self.text(cell.text))
+
+
+def _painted(found: re.Match[str]) -> str:
+    blanks, letters = (found[1], found[2]) if found[2] else ("", found[0])
+    return blanks + "".join(f"\033[{STYLES[c]}m{c}\033[0m" for c in letters)
+
+
+def _has_colors(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def interact(
+    book: Notebook,
+    *,
+    stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
+    color: bool | None = None,
+    ascii_only: bool = False,
+    history: Path | None = None,
+    greeting: str | None = None,
+) -> int:
+    """Run a session until ``quit``, Ctrl-D or the end of the input.
+
+    On a terminal with editing, history and completion; Ctrl-C gives up a line, or interrupts what runs. Otherwise cells
+    are read from *stdin* and printed as they would look at the prompt.
+
+    Args:
+        history: the file of what was typed in earlier sessions; by default in the user's state directory.
+        greeting: what is printed first; by default what the notebook opens with.
+
+    Returns:
+        The exit code, 0: that something was found is no failure of a session.
+    """
+    given, screen = stdin or sys.stdin, Screen(stdout or sys.stdout, color, ascii_only)
+    first = (book.opening or book.here()) if greeting is None else greeting
+    if first:
+        screen.say(screen.text(first))
+    if given.isatty() and screen.stream.isatty():
+        _at_prompt(book, screen, history)
+    else:
+        _from_pipe(book, given, screen)
     return 0
+
+
+def _from_pipe(book: Notebook, given: TextIO, screen: Screen) -> None:
+    pending = ""
+    while not book.finished:
+        line = given.readline()
+        pending += line
+        if not pending.strip():
+            pending = ""
+            if not line:
+                return
+            continue
+        source = pending.rstrip("\n") + ("\n" if "\n" in pending.rstrip("\n") and not line.strip() else "")
+        if line and not is_complete(source):
+            continue
+        pending = ""
+        number = book.number
+        shown = source.rstrip("\n").replace("\n", "\n   ...: ")
+        cell, reply = book.execute(source)
+        screen.say(screen.label(f"In [{number}]: ", "32") + screen.text(shown))
+        screen.answer(cell, reply)
+
+
+def _at_prompt(book: Notebook, screen: Screen, history: Path | None) -> None:
+    session = _prompt(book, screen, history)
+    while not book.finished:
+        try:
+            source = session.prompt(_label(book, screen), in_thread=_in_event_loop())
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        if source.strip():
+            screen.answer(*book.execute(source))
+
+
+def _in_event_loop() -> bool:
+    """Whether this thread runs an event loop already, as in a notebook: the prompt then needs a thread of its own."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _label(book: Notebook, screen: Screen) -> Any:
+    from prompt_toolkit.formatted_text import ANSI
+
+    return ANSI(screen.label(f"In [{book.number}]: ", "32"))
+
+
+def _prompt(book: Notebook, screen: Screen, history: Path | None) -> PromptSession[str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.document import Document
+    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.output import ColorDepth
+    from prompt_toolkit.shortcuts import CompleteStyle
+
+    class Names(Completer):
+        def get_completions(self, document: Document, complete_event: Any) -> Any:
+            line = document.text_before_cursor
+            start, found = complete(book, line)
+            for text in found[:_OFFERED]:
+                yield Completion(text, start - len(line))
+
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: Any) -> None:
+        buffer = event.current_buffer
+        lines = buffer.text.split("\n")
+        blank = len(lines) > 1 and not lines[-1].strip()
+        if is_complete("\n".join(lines[:-1]) + "\n" if blank else buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n" + _indent(buffer.document.current_line_before_cursor))
+
+    @keys.add("escape", "enter")
+    def _(event: Any) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return PromptSession(
+        multiline=True,
+        key_bindings=keys,
+        completer=Names(),
+        complete_while_typing=False,
+        complete_style=CompleteStyle.READLINE_LIKE,
+        history=_history(history),
+        prompt_continuation=lambda width, number, wrapped: "   ...: ".rjust(width),
+        color_depth=None if screen.color else ColorDepth.DEPTH_1_BIT,
+        enable_open_in_editor=True,
+    )
+
+
+_OFFERED = 500
+"""More candidates than that are no help."""
+
+
+def _indent(line: str) -> str:
+    """The blanks that the line after *line* begins with."""
+    blanks = line[: len(line) - len(line.lstrip())]
+    return blanks + ("    " if line.rstrip().endswith(":") else "")
+
+
+def _history(path: Path | None) -> Any:
+    """What was typed before, in this session and in earlier ones; in this one alone where no file can be had."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    try:
+        where = path if path is not None else history_file()
+        where.parent.mkdir(parents=True, exist_ok=True)
+        with where.open("ab"):
+            pass
+    except (OSError, RuntimeError):  # no such place, or no home
+        return InMemoryHistory()
+    return FileHistory(str(where))
+
+
+def history_file() -> Path:
+    """Where what is typed is remembered: ``debugger_history`` in the user's state directory."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+    else:
+        base = os.environ.get("XDG_STATE_HOME")
+    return (
+        Path(base) / "gradtool" / "debugger_history" if base else Path.home() / ".local/state/gradtool/debugger_history"
+    )

@@ -9,12 +9,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gradtool.engine.source import NOWHERE, Location
 from gradtool.engine.view import BACKWARD, GraphView
 
 from .store import Store
+
+if TYPE_CHECKING:
+    from gradtool.engine.ir.program import Program
+
+    from .bound import Binding
 
 NOBODY: Final = -1
 """The maker of values that were there before the run: parameters, data, constants."""
@@ -67,6 +72,8 @@ class Entry:
         sums: values that are made of its results, in order.
         kernel: takes the operands and returns the results in the order of ``outs``; None where it cannot run again.
         fixed: why its results are kept and never computed again, or empty.
+        binding: what the kernel follows from, in dynamic mode; None for what is the user's own Python.
+        drawn: the state of the random numbers when it first ran, if it draws any.
         region: whether it runs a block (a branch or a loop).
         origin: the static operator, or the recorded call.
     """
@@ -85,6 +92,8 @@ class Entry:
     sums: list[int] = field(default_factory=list)
     kernel: Callable[..., Sequence[Any]] | None = None
     fixed: str = ""
+    binding: Binding | None = None
+    drawn: dict[str, Any] | None = None
     region: bool = False
     origin: Any = None
 
@@ -103,6 +112,21 @@ class Entry:
         return [*(v for _, v in self.outs if v >= 0), *self.sums]
 
 
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """What a timeline of a static program was lowered from, so that this can be done again.
+
+    Attributes:
+        version: that of the program at the time.
+        fed, fetched: the names for which the plan was made.
+    """
+
+    program: Program
+    version: int
+    fed: tuple[str, ...]
+    fetched: tuple[str, ...]
+
+
 @dataclass
 class Timeline:
     """A run.
@@ -118,6 +142,9 @@ class Timeline:
         loss: the number of the loss.
         failed: what the run ended in, if it did not come to its end; the entry after the last one that was done.
         picture: makes the graph for pictures, whose operators are called as the entries are; None where there is none.
+        recalled: of operators that are the user's own Python, by the index of the entry: what they gave when they ran
+            again, by what they were given.
+        lowered: of a static program, what its plan was made from.
     """
 
     title: str
@@ -130,6 +157,8 @@ class Timeline:
     loss: int | None = None
     failed: tuple[int, BaseException] | None = None
     picture: Callable[[], GraphView] | None = None
+    recalled: dict[int, dict[str, Sequence[Any]]] = field(default_factory=dict)
+    lowered: Lowered | None = None
 
     def __post_init__(self) -> None:
         self._by_name: dict[str, list[int]] = {}

@@ -28,6 +28,8 @@ class Reply:
         quit: whether the session is over.
         failed: whether it is a finding that a batch run must not pass over (a catch that fired, an ``expect`` that
             does not hold).
+        error: what went wrong, if the verb was not carried out.
+        note: whether the text is the user's own, in Markdown.
     """
 
     text: str
@@ -36,6 +38,8 @@ class Reply:
     svg: str | None = None
     quit: bool = False
     failed: bool = False
+    error: BaseException | None = None
+    note: bool = False
 
 
 Act = Callable[["Notebook", str], Reply]
@@ -50,7 +54,8 @@ class Verb:
         help: what it does, in a line.
         aliases: shorter names.
         group: what help lists it under.
-        completes: what completion offers after it: ``op``, ``tensor``, ``stop``, ``branch``, ``catch``, or nothing.
+        completes: what completion offers after it, a name of ``completion.OFFERS``, or nothing.
+        writes: whether it writes files, which replaying a session must not do.
     """
 
     name: str
@@ -60,27 +65,30 @@ class Verb:
     aliases: tuple[str, ...]
     group: str
     completes: str = ""
+    writes: bool = False
 
 
 _verbs: dict[str, Verb] = {}
 _MODULES = (
     "verbs_moving",
+    "verbs_looking",
+    "verbs_values",
     "verbs_stops",
     "verbs_edits",
-    "verbs_values",
     "verbs_model",
     "verbs_memory",
     "verbs_notebook",
+    "verbs_files",
 )
 
 
-def verb(usage: str, *aliases: str, group: str, completes: str = "") -> Callable[[Act], Act]:
+def verb(usage: str, *aliases: str, group: str, completes: str = "", writes: bool = False) -> Callable[[Act], Act]:
     """Add a function to the table; its docstring's first line is the help."""
 
     def add(act: Act) -> Act:
         name = usage.split()[0]
         text = (act.__doc__ or "").strip().split("\n")[0]
-        _verbs[name] = Verb(name, usage, text, act, aliases, group, completes)
+        _verbs[name] = Verb(name, usage, text, act, aliases, group, completes, writes)
         return act
 
     return add

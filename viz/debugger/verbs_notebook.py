@@ -1,34 +1,153 @@
-"""Verbs about the session itself."""
+"""Verbs about the session itself: its cells, what it expects, help."""
 
 from __future__ import annotations
 
-from . import verbs
-from .errors import VerbError
+import ast
+from typing import Any
+
+import numpy as np
+
+from . import scope, verbs
+from .errors import VerbError, unknown
 from .notebook import Notebook
-from .verbs import Reply, verb
+from .verbs import Reply, nothing, verb
+
+
+@verb("expect EXPR", group="session", completes="tensor")
+def expect(book: Notebook, rest: str) -> Reply:
+    """Say whether an expression is true; where it is not, a batch run fails."""
+    if not rest:
+        raise VerbError("expect what?", hint='expect np.isfinite(v["w@GRAD"]).all() · expect v["loss"] < 3')
+    session = book.session
+    value = scope.evaluate(session, rest, session.current)
+    if bool(np.all(value)):
+        return Reply(f"as expected: {rest}", value=True)
+    return Reply("\n".join([f"✗ expected {rest}", *_sides(book, rest, value)]), value=False, failed=True)
+
+
+def _sides(book: Notebook, text: str, value: Any) -> list[str]:
+    """The values of what is compared, or of the expression itself."""
+    session = book.session
+    tree = ast.parse(text.strip(), mode="eval").body
+    if not isinstance(tree, ast.Compare):
+        return [f"    it is {_brief(value)}"]
+    sides = {ast.unparse(side): side for side in (tree.left, *tree.comparators)}
+    told = [
+        f"    {source} = {_brief(scope.evaluate(session, source, session.current))}"
+        for source, side in sides.items()
+        if not isinstance(side, ast.Constant)
+    ]
+    wrong = np.asarray(value)
+    if wrong.size > 1:
+        told.append(f"    false for {int((~wrong.astype(bool)).sum())} of {wrong.size} elements")
+    return told
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size != 1:
+        return np.array2string(value, threshold=20, edgeitems=3, max_line_width=100).replace("\n", "\n        ")
+    return str(value.reshape(-1)[0]) if isinstance(value, np.ndarray) else repr(value)
+
+
+@verb("expect-error VERB …", group="session", completes="verb")
+def expect_error(book: Notebook, rest: str) -> Reply:
+    """Say whether a verb or an expression is refused; where it is not, a batch run fails."""
+    if not rest:
+        raise VerbError("expect an error of what?", hint="expect-error set w = np.zeros(99)")
+    try:
+        reply = book.run(rest)
+    except Exception as error:
+        return Reply(f"as expected: {str(error).split(chr(10))[0] or type(error).__name__}", value=True)
+    first = reply.text.split("\n")[0]
+    return Reply(f"✗ expected an error of {rest}" + (f"\n    it said: {first}" if first else ""), failed=True)
+
+
+@verb("cells", group="session")
+def cells(book: Notebook, rest: str) -> Reply:
+    """The cells so far, with the first line of what came of each."""
+    nothing(rest, "cells")
+    if not book.cells:
+        return Reply("no cells yet")
+    rows = []
+    for cell in book.cells:
+        first = cell.source.strip().split("\n")[0]
+        text = cell.text.split("\n")[0]
+        label = f"[{cell.number}]{' note' if cell.note else ''}"
+        rows.append(f"{label} {first}" + (f"   → {text}" if text else ""))
+    return Reply("\n".join(rows))
+
+
+@verb("rerun N …", group="session", completes="cell")
+def rerun(book: Notebook, rest: str) -> Reply:
+    """Run cells again, in the order given, where the cursor is now."""
+    numbers = rest.replace(",", " ").split()
+    if not numbers:
+        raise VerbError("rerun which cells?", hint="rerun 3 · rerun 3 4 5")
+    reply = Reply("")
+    texts = []
+    failed = False
+    for source in _sources(book, numbers):
+        reply = book.run(source)
+        texts.append(reply.text)
+        failed = failed or reply.failed
+    return Reply("\n".join(filter(None, texts)), reply.value, reply.html, reply.svg, reply.quit, failed)
+
+
+def _sources(book: Notebook, numbers: list[str]) -> list[str]:
+    """What was typed in these cells; of cells that ran others again, what was typed there."""
+    known = {str(c.number): c for c in book.cells if not c.note}
+    found: list[str] = []
+    todo = numbers[::-1]
+    while todo:
+        number = todo.pop()
+        if number not in known:
+            there = f"they are numbered from 1 to {len(book.cells)}" if book.cells else "there is none yet"
+            raise VerbError(f"there is no cell {number} to run again.", hint=there)
+        source = known[number].source
+        split = verbs.split(source.strip(), book.session.names) if "\n" not in source.strip() else None
+        if split is not None and split[0].name == "rerun":
+            todo += split[1].replace(",", " ").split()[::-1]
+        else:
+            found.append(source)
+        if len(found) + len(todo) > _MOST:
+            raise VerbError(f"that is more than {_MOST} cells.")
+    return found
+
+
+_MOST = 1000
+
+
+@verb("note TEXT", group="session")
+def note(book: Notebook, rest: str) -> Reply:
+    """Write a note down, in Markdown; exports have it between the cells."""
+    if not rest:
+        raise VerbError("note what?", hint="note the gradient dies here")
+    return Reply(rest, note=True)
 
 
 @verb("help [VERB]", "h", group="session", completes="verb")
 def help_(book: Notebook, rest: str) -> Reply:
-    """The verbs."""
+    """The verbs, or one of them."""
     if rest:
         found = verbs.named(rest)
         if found is None:
-            raise VerbError(f"there is no verb {rest!r}.")
+            raise unknown("verb", rest, verbs.table())
         also = f" (also: {', '.join(found.aliases)})" if found.aliases else ""
         return Reply(f"{found.usage}{also}\n  {found.act.__doc__ or ''}".rstrip())
     rows: list[str] = []
-    group = ""
+    groups: dict[str, list[verbs.Verb]] = {}
     for v in verbs.table().values():
-        if v.group != group:
-            group = v.group
-            rows.append(group)
-        short = f" ({', '.join(v.aliases)})" if v.aliases else ""
-        rows.append(f"  {v.usage + short:<34} {v.help}")
+        groups.setdefault(v.group, []).append(v)
+    for group, members in groups.items():
+        rows.append(group)
+        for v in members:
+            short = f" ({', '.join(v.aliases)})" if v.aliases else ""
+            rows.append(f"  {v.usage + short:<34} {v.help}")
     return Reply("\n".join([*rows, "Anything else is Python: v[NAME], cur, fwd, ins, outs, dout, g, np."]))
 
 
 @verb("quit", "q", "exit", group="session")
 def quit_(book: Notebook, rest: str) -> Reply:
     """Leave the debugger."""
+    nothing(rest, "quit")
     return Reply("", quit=True)

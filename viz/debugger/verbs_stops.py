@@ -40,13 +40,13 @@ def _row(s: Stop) -> str:
     return f"{s.number:>3}  {s.kind:<5}  {s.described} · {s.hits} hit{'s' * (s.hits != 1)}{state}"
 
 
-@verb(_BREAK, "b", group="stops", completes="op")
+@verb(_BREAK, "b", group="stops", completes="place")
 def breakpoint_(book: Notebook, rest: str) -> Reply:
     """Stop before an operator of that type, where a tensor is made, at a line or in a layer."""
     return _break(book, rest, once=False)
 
 
-@verb("tbreak WHERE [if EXPR]", "tb", group="stops", completes="op")
+@verb("tbreak WHERE [if EXPR]", "tb", group="stops", completes="place")
 def once(book: Notebook, rest: str) -> Reply:
     """As break, but only once."""
     return _break(book, rest, once=True)

@@ -1,55 +1,234 @@
-"""Verbs that show operators and values."""
+"""Verbs that show tensors."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine import source
+from gradtool.engine.answers import magnitudes
+from gradtool.engine.answers.stats import Numbers
+from gradtool.engine.rows import RowArray
+
+from ..bars import bar, log_bar
+from ..text import cells
 from . import scope, show
-from .errors import VerbError
+from .errors import VerbError, unknown
 from .notebook import Notebook
-from .timeline import Entry
+from .session import Session
+from .timeline import NOBODY
 from .verbs import Reply, verb
 
 
-@verb("list [n]", "l", group="looking")
-def list_(book: Notebook, rest: str) -> Reply:
-    """The operators around the cursor, n before and after it."""
-    if rest and not rest.isdigit():
-        raise VerbError(f"expected a number, but got {rest!r}.", hint="list [n]")
-    around = int(rest or 5)
-    session = book.session
-    entries = session.timeline.entries
-    shown = entries[max(0, session.cursor - around) : session.cursor + around + 1]
-    letters = show.states(session, shown)
-    width = max((len(v) for v in letters.values()), default=1)
-    rows = [_row(book, e, letters[e.index].ljust(width), len(str(len(entries)))) for e in shown]
-    if session.current is None:
-        rows.append(show.at_cursor(session))
-    return Reply("\n".join(rows))
-
-
-def _row(book: Notebook, e: Entry, letters: str, digits: int) -> str:
-    values = book.session.timeline.values
-    made = ", ".join(values[n].name for _, n in e.outs if n >= 0)
-    pair = show.paired(book.session, e)
-    return f"{letters} %{e.index + 1:<{digits}}  {e.name} → {made}" + (f"  ↔ {pair}" if pair else "")
-
-
-@verb("p VAR[slice]", group="looking", completes="tensor")
+@verb("p VAR[slice]", group="values", completes="tensor")
 def print_(book: Notebook, rest: str) -> Reply:
     """A tensor in a few words, and its numbers."""
     if not rest:
         raise VerbError("p what?", hint="p h@GRAD · p w[0, :3]")
-    name, bracket, index = rest.partition("[")
     session = book.session
-    if name in scope.Values(session):
-        array = scope.frozen(session.branch.value(session.number(name)))
-        if bracket:
-            array = scope.evaluate(session, f"v[{name!r}][{index}", session.current)
-        return Reply(f"{name} {show.in_words(array)}\n{_numbers(array)}", value=array)
-    value = scope.evaluate(session, rest, session.current)
+    if rest not in scope.Values(session):
+        name, bracket, index = rest.partition("[")
+        if not bracket or name not in scope.Values(session):
+            return _expression(session, rest)
+        array = scope.evaluate(session, f"v[{name!r}][{index}", session.current)
+    else:
+        array = scope.frozen(session.branch.value(session.number(rest)))
+    return Reply(f"{rest} {show.in_words(array)}\n{_numbers(array)}", value=array)
+
+
+def _expression(session: Session, text: str) -> Reply:
+    try:
+        value = scope.evaluate(session, text, session.current)
+    except NameError:
+        if text.isidentifier():
+            raise unknown("tensor", text, session.timeline.names) from None
+        raise
+    except VerbError:
+        raise unknown("tensor", text, session.timeline.names) from None
     return Reply(repr(value), value=value)
 
 
 def _numbers(array: object) -> str:
-    import numpy as np
-
     return np.array2string(np.asarray(array), threshold=60, edgeitems=3, max_line_width=110)
+
+
+def _tensor(session: Session, name: str, usage: str) -> np.ndarray[Any, Any]:
+    """A tensor at the cursor, as numbers."""
+    if not name:
+        raise VerbError("of what?", hint=usage)
+    value = session.branch.value(session.number(name))
+    if not (hasattr(value, "dtype") or isinstance(value, RowArray)):
+        raise VerbError(f"{name} holds no numbers.")
+    return np.asarray(value)
+
+
+@verb("stats [VAR]", group="values", completes="tensor")
+def stats(book: Notebook, rest: str) -> Reply:
+    """What a tensor's numbers are like; without a tensor, the final gradients of this branch."""
+    if rest:
+        array = _tensor(book.session, rest, "stats VAR")
+        return Reply(f"{rest} {show.dims(array)} {array.dtype.name}\n{_told(array)}")
+    return Reply(_gradients(book.session))
+
+
+def _told(array: np.ndarray[Any, Any]) -> str:
+    if not array.size:
+        return "  no elements"
+    numbers = magnitudes.wide(array)
+    finite = numbers[np.isfinite(numbers)]
+    found = Numbers.of(array)
+    rows = [("norm", _g(found.norm)), ("mean", _g(found.mean))]
+    if finite.size:
+        rows += [
+            ("std", _g(float(finite.std()))),
+            ("least", _g(float(finite.min()))),
+            ("most", _g(float(finite.max()))),
+        ]
+    rows.append(("zeros", f"{found.zeros} of {found.elements}"))
+    wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, True).items()}
+    rows += [(kind, f"{n} of {found.elements}") for kind, n in wrong.items()]
+    text = "\n".join(f"  {label:<9} {value}" for label, value in rows)
+    return text + ("\n  norm, mean, std, least and most are those of the finite elements" if found.nonfinite else "")
+
+
+def _gradients(session: Session) -> str:
+    """A row for each parameter: its gradient, and that in terms of itself."""
+    found = session.results(session.branch)
+    if not found:
+        return "the run is about no gradients"
+    norms = {n: Numbers.of(a).norm for n, a in found.items() if a is not None}
+    positive = [x for x in norms.values() if x > 0]
+    rows = [("gradient of", "shape", "‖g‖", "‖g‖/‖w‖", "", "")]
+    for name, gradient in found.items():
+        if gradient is None:
+            rows.append((name, "", "None", "", "", ""))
+            continue
+        g = Numbers.of(gradient)
+        weight = _norm_of(session, name)
+        ratio = _g(g.norm / weight) if weight else ""
+        wrong = f"✗ {g.nonfinite} not finite" if g.nonfinite else "all zero" if g.zeros == g.elements else ""
+        drawn = log_bar(g.norm, min(positive), max(positive)) if positive else ""
+        norm = _g(g.norm) if g.nonfinite < g.elements or not g.elements else "–"
+        rows.append((name, show.dims(gradient), norm, ratio if norm != "–" else "", drawn, wrong))
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _norm_of(session: Session, name: str) -> float:
+    """The norm of a parameter as it is at the cursor; 0 where it is not known."""
+    number = session.timeline.find(name, session.cursor)
+    if number is None or not hasattr(session.branch.value(number), "dtype"):
+        return 0.0
+    return Numbers.of(session.branch.value(number)).norm
+
+
+def _g(value: float) -> str:
+    return f"{value:.4g}"
+
+
+_WIDTH = 40
+
+
+@verb("hist VAR", group="values", completes="tensor")
+def hist(book: Notebook, rest: str) -> Reply:
+    """How many elements of a tensor are of each order of magnitude."""
+    array = _tensor(book.session, rest, "hist VAR")
+    found = Numbers.of(array)
+    wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, False).items()}
+    counts = list(wrong.items()) + ([("0", found.zeros)] if found.zeros else [])
+    if found.decades:
+        orders = range(min(found.decades), max(found.decades) + 1)
+        counts += [(f"1e{k}", found.decades.get(k, 0)) for k in orders]
+    if not counts:
+        return Reply(f"{rest} {show.dims(array)}: no elements")
+    top = max(n for _, n in counts)
+    width = max(len(label) for label, _ in counts)
+    digits = len(str(top))
+    rows = [f"  {label:>{width}}  {n:>{digits}}  {bar(n / top, _WIDTH)}".rstrip() for label, n in counts]
+    return Reply("\n".join([f"{rest} {show.in_words(array)}", *rows]))
+
+
+@verb("top VAR [k]", group="values", completes="tensor")
+def top(book: Notebook, rest: str) -> Reply:
+    """The k largest elements of a tensor with their indices; what is not finite first."""
+    name, _, count = rest.rpartition(" ")
+    if not name or not count.isdigit():
+        name, count = rest, "5"
+    array = _tensor(book.session, name.strip(), "top VAR k")
+    k = min(int(count), array.size)
+    if k < 1:
+        raise VerbError(f"there are {array.size} elements, and {count} were asked for.", hint="top VAR k")
+    flat = magnitudes.wide(array).reshape(-1)
+    size = np.where(np.isnan(flat), np.inf, np.abs(flat))
+    chosen = np.argpartition(-size, k - 1)[:k] if k < size.size else np.arange(size.size)
+    order = chosen[np.lexsort((chosen, -size[chosen]))]
+    labels = [_index(array.shape, int(i)) for i in order]
+    width = max(map(len, labels))
+    rows = [f"  {label:<{width}}  {array.reshape(-1)[i]}" for label, i in zip(labels, order, strict=True)]
+    places = [tuple(map(int, np.unravel_index(int(i), array.shape))) for i in order]
+    return Reply("\n".join([f"{name.strip()} {show.in_words(array)}", *rows]), value=places)
+
+
+def _index(shape: tuple[int, ...], flat: int) -> str:
+    return f"[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape))}]" if shape else "[]"
+
+
+@verb("x VAR", group="values", completes="tensor")
+def examine(book: Notebook, rest: str) -> Reply:
+    """Everything about a tensor: its versions, who makes and who reads them, where, and its bytes."""
+    session = book.session
+    if not rest:
+        raise VerbError("x what?", hint="x h@GRAD")
+    here = session.number(rest)
+    value = session.timeline.values[here]
+    array = session.branch.value(here)
+    also = [n for n in (value.name, *value.names) if n != rest]
+    head = f"{rest}  {show.in_words(array)}"
+    if hasattr(array, "dtype"):
+        held = getattr(array, "nbytes", None)
+        nbytes = math.prod(array.shape) * array.dtype.itemsize if held is None else held
+        head += f" · {array.dtype.name} · {nbytes} byte{'s' * (nbytes != 1)}"
+    lines = [f"{head} · {value.role}"]
+    if also:
+        lines.append(f"  also called {', '.join(also)}")
+    versions = session.timeline.versions(rest)
+    readers: dict[int, list[str]] = {n: [] for n in versions}
+    for e in session.timeline.entries:
+        for n in {*e.inputs} & readers.keys():
+            readers[n].append(f"{e.name} %{e.index + 1}")
+    summed = {part for v in session.timeline.values if v.parts is not None for part in v.parts}
+    for n in summed & readers.keys():
+        readers[n].append("the sum below")
+    for n in versions:
+        lines += _version(session, n, readers[n], n == here and len(versions) > 1)
+    return Reply("\n".join(lines), value=scope.frozen(array))
+
+
+_READERS = 12
+
+
+def _version(session: Session, number: int, readers: list[str], here: bool) -> list[str]:
+    value = session.timeline.values[number]
+    mark = "▶" if here else " "
+    if value.maker == NOBODY:
+        lines = [f"{mark} there before the run"]
+    else:
+        e = session.timeline.entries[value.maker]
+        how = "summed after" if value.parts is not None else "made by"
+        where = source.describe(e.loc)
+        lines = [f"{mark} {how} {e.name} %{e.index + 1}" + (f"   {where}" if where else "")]
+    if session.branch.is_edited(number):
+        lines.append("    E edited in this branch")
+    if value.parts is not None:
+        parts = [session.timeline.values[p].name for p in session.timeline.parts_of(number)]
+        lines.append(f"    the sum of {', '.join(parts)}")
+    if readers:
+        rest = f" and {len(readers) - _READERS} more" if len(readers) > _READERS else ""
+        lines.append(f"    read by {', '.join(readers[:_READERS])}{rest}")
+    else:
+        lines.append("    read by nobody")
+    return lines

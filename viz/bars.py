@@ -1,4 +1,4 @@
-"""Small pictures in table cells."""
+"""Small pictures made of characters: in cells of tables, and in the debugger."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ def spark(values: Sequence[float], width: int = 40) -> str:
     edges = [len(values) * i // columns for i in range(columns + 1)]
     parts = [max(values[a:b]) for a, b in pairwise(edges)]
     return "".join(_EIGHTHS[math.ceil(8 * v / top)] for v in parts)
+
+
+def bar(share: float, width: int) -> str:
+    """A *share* of at most 1 as a bar, to an eighth of a character; a sliver for whatever is not nothing."""
+    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
+    return "█" * (eighths // 8) + "▏▎▍▌▋▊▉"[eighths % 8 - 1 : eighths % 8]
 
 
 def course(values: Sequence[float], width: int = 20) -> str:

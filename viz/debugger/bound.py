@@ -1,0 +1,141 @@
+"""Kernels of entries as data: which operator, with which attributes; so that a saved run can have them again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.ir.operator import Operator
+from gradtool.engine.kernels.backend import backend
+from gradtool.engine.ops import rare, registry
+from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.spec import in_use
+
+from .errors import FixedError
+from .timeline import NOBODY, Entry
+
+MASKED = frozenset({"dropout"})
+"""Random operators that say in a second output what they drew."""
+
+
+USERS_FUNCTION = "py_func"
+"""The operator of static programs that calls Python of the user's."""
+USERS = "it is the user's own Python, which a saved session does not hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a kernel follows from.
+
+    Attributes:
+        op: the operator; of a gradient operator, the one that it differentiates.
+        sizes: for each result slot, how many values its list holds, or None where it holds one.
+        wanted: of a gradient operator, which of its results to compute; None for a forward operator.
+        mask: of a random operator, the number of the value that says what it drew.
+        padded: whether it may leave out results that were expected, each of them in a slot of its own.
+    """
+
+    op: OpDef
+    attrs: Mapping[str, Any]
+    sizes: tuple[int | None, ...]
+    wanted: tuple[tuple[bool, ...], ...] | None = None
+    mask: int = NOBODY
+    padded: bool = False
+
+
+def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
+    """A function of the operands that returns all results in one flat sequence.
+
+    Args:
+        mask: what the operator drew, if the binding names a value that says so.
+    """
+    op, attrs, engine = binding.op, binding.attrs, backend("numpy")
+    if binding.mask != NOBODY:
+        return _masked(op, attrs, mask)
+    if binding.wanted is None:
+        found = engine.bind(op, attrs)
+        flat = _flattening(rare.watched(op, attrs, found) if in_use else found, binding.sizes)
+        return _padding(flat, len(binding.sizes)) if binding.padded else flat
+    assert op.grad_op is not None
+    wanted = [list(w) for w in binding.wanted]
+    found = engine.bind(op.grad_op, attrs, wanted)
+    if in_use:
+        found = rare.watched_gradients(op, attrs, found, engine.general(op.grad_op, attrs, wanted))
+    return _flattening(found, binding.sizes)
+
+
+def _masked(op: OpDef, attrs: Mapping[str, Any], mask: Any) -> Callable[..., Sequence[Any]]:
+    rule, engine = op.rule, backend("numpy")
+    assert rule is not None
+
+    def run(x: Any, *rest: Any) -> Sequence[Any]:
+        # The rule multiplies the gradient by the mask as the operator does its operand.
+        args = [mask if r.kind == "out" else x for r in rule.reads]
+        return [rule(engine.ops, args, [[True]], attrs)[0][0], mask]
+
+    return run
+
+
+def _padding(kernel: Callable[..., Sequence[Any]], count: int) -> Callable[..., Sequence[Any]]:
+    return lambda *operands: [*kernel(*operands), *[None] * count][:count]
+
+
+def _flattening(kernel: Callable[..., Any], sizes: Sequence[int | None]) -> Callable[..., Sequence[Any]]:
+    """*kernel* with all its results in one flat sequence."""
+    if len(sizes) == 1:
+        return kernel if sizes[0] is not None else lambda *operands: (kernel(*operands),)
+    if all(s is None for s in sizes):
+        return kernel
+
+    def run(*operands: Any) -> list[Any]:
+        found: list[Any] = []
+        for size, value in zip(sizes, kernel(*operands), strict=True):
+            if size is None:
+                found.append(value)
+            else:
+                found += value if value is not None else [None] * size
+        return found
+
+    return run
+
+
+def runs_again(entry: Entry) -> bool:
+    """Whether the kernel of an entry can be bound again from the registry: it is none of the user's own Python."""
+    if isinstance(entry.origin, Operator):
+        return entry.type != USERS_FUNCTION
+    b = entry.binding
+    return b is not None and registry.find(b.op.type) is b.op
+
+
+def digest(operands: Sequence[Any]) -> str:
+    """What tells operands from others: equal for equal numbers only."""
+    found = hashlib.sha256()
+    todo = list(operands)[::-1]
+    while todo:
+        operand = todo.pop()
+        if isinstance(operand, (list, tuple)):
+            found.update(f"list {len(operand)}\n".encode())
+            todo += operand[::-1]
+        elif operand is None:
+            found.update(b"none\n")
+        else:
+            array = np.asarray(operand)
+            found.update(f"{array.dtype.str} {array.dtype.name} {array.shape}\n".encode())
+            found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+def recalling(entry: Entry, known: Mapping[str, Sequence[Any]]) -> Callable[..., Sequence[Any]]:
+    """A kernel that gives what the user's own Python gave for the same operands when it could still run."""
+
+    def run(*operands: Any) -> Sequence[Any]:
+        found = known.get(digest(operands))
+        if found is None:
+            raise FixedError(f"{entry.name} cannot run again on other values: {entry.fixed}.", op=entry.type)
+        return found
+
+    return run

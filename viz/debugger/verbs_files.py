@@ -1,0 +1,56 @@
+"""Verbs that write files."""
+
+from __future__ import annotations
+
+from gradtool.engine.writing import write_files
+
+from .errors import VerbError
+from .notebook import Notebook
+from .verbs import Reply, verb
+
+FORMATS = ("html", "ipynb", "md", "script")
+
+
+def _write(path: str, text: str) -> str:
+    """Write a file, whole or not at all; what to say of it."""
+    content = text.encode("utf-8", "backslashreplace")
+    try:
+        write_files({path: content})
+    except OSError as error:
+        raise VerbError(f"cannot write {path}: {error.strerror or error}") from None
+    return f"{path} · {len(content)} bytes"
+
+
+@verb("save FILE.jsonl", group="session", completes="file", writes=True)
+def save(book: Notebook, rest: str) -> Reply:
+    """Save the session with all that replaying it needs; the model is not needed for that."""
+    from . import saving
+
+    if not rest:
+        raise VerbError("save to which file?", hint="save hunt.jsonl")
+    told = _write(rest, saving.text(book))
+    return Reply(f"saved {told} · {len(book.cells)} cell{'s' * (len(book.cells) != 1)}")
+
+
+@verb("export html|ipynb|md|script FILE", group="session", completes="format", writes=True)
+def export(book: Notebook, rest: str) -> Reply:
+    """Write the cells as a page, a notebook, Markdown or a batch script."""
+    form, _, path = rest.partition(" ")
+    path = path.strip()
+    if form not in FORMATS:
+        raise VerbError(f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {form!r}.", hint=_HINT)
+    if not path:
+        raise VerbError("export to which file?", hint=_HINT)
+    return Reply(f"wrote {_write(path, _rendered(book, form))}")
+
+
+_HINT = "export html hunt.html · export script hunt.gdt"
+
+
+def _rendered(book: Notebook, form: str) -> str:
+    from ..document import session, to_html, to_ipynb, to_markdown, to_script
+
+    if form == "script":
+        return to_script(book.cells)
+    made = session.document(book.cells, book.model or book.session.timeline.title)
+    return {"html": to_html, "ipynb": to_ipynb, "md": to_markdown}[form](made)

@@ -1,0 +1,190 @@
+"""What a document consists of, whatever it is rendered to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine.errors import NotFound, UsageError, did_you_mean
+from gradtool.engine.writing import write_files
+
+from ..debugger.cell import Cell
+from ..table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A paragraph: sentences, not markup."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines in a typeface of fixed width, as a terminal shows them."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture.
+
+    Attributes:
+        svg: an SVG file.
+        text: what it shows, for those who cannot see it, and where only text goes.
+        mermaid: the same as a Mermaid flowchart for Markdown; empty where it has too much in it for that.
+        caption: stands below it.
+    """
+
+    svg: str
+    text: str
+    mermaid: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of source around one that matters.
+
+    Attributes:
+        place: ``model.py:17``.
+        made: what that line made.
+        lines: numbers and texts.
+        here: the number of the line that matters.
+        stack: the calls that led there, outermost first.
+    """
+
+    place: str
+    made: str
+    lines: tuple[tuple[int, str], ...]
+    here: int
+    stack: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Commands that dig deeper."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A long text for programs, which pages keep folded.
+
+    Attributes:
+        summary: what it is.
+    """
+
+    text: str
+    summary: str
+
+
+Block = Prose | Lines | Table | Figure | Excerpt | Commands | Data | Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document under a heading. Notebooks show it as it stands.
+
+    Attributes:
+        name: one word, the same in every document of the kind; links and cell ids are made of it.
+        code: the code cell of a notebook that gives the blocks again; empty where none does.
+    """
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+    code: str = ""
+
+    def __str__(self) -> str:
+        from .text import section
+
+        return section(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from .bundle import bundle
+
+        return bundle(self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A report, or a session of the debugger.
+
+    Attributes:
+        facts: what stands at the top: names and texts.
+        code: the code cell that a notebook begins with.
+        intro: what a notebook says above that cell.
+        json: the same for programs, if there is such a form.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+    code: str = ""
+    intro: str = ""
+    json: str = ""
+
+    def __getitem__(self, name: str) -> Section:
+        """The section of that name.
+
+        Raises:
+            NotFound: there is none (a KeyError).
+        """
+        for s in self.sections:
+            if s.name == name:
+                return s
+        known = [s.name for s in self.sections]
+        raise NotFound(
+            f"the document has no section {name!r}: it has {', '.join(known)}.", hint=did_you_mean(name, known)
+        )
+
+    def __str__(self) -> str:
+        from .text import document
+
+        return document(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.title}: {', '.join(s.name for s in self.sections)}>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the document to a file, whole or not at all.
+
+        Args:
+            path: its ending says what is written: ``.html``, ``.ipynb``, ``.md`` or ``.json``.
+
+        Raises:
+            ValueError: another ending.
+            OSError: the file cannot be written.
+        """
+        from . import to_html, to_ipynb, to_markdown
+
+        forms = {".html": to_html, ".htm": to_html, ".ipynb": to_ipynb, ".md": to_markdown}
+        name = os.fspath(path)
+        ending = os.path.splitext(name)[1].lower()
+        if ending == ".json" and self.json:
+            made = self.json
+        elif ending in forms:
+            made = forms[ending](self)
+        else:
+            raise UsageError(
+                f"Document.save: cannot tell from {name!r} what to write: "
+                f"its ending must be one of {', '.join([*forms, '.json'])}.",
+                hint=did_you_mean(ending, forms) or "document.save('report.html')",
+            )
+        write_files({name: made.encode("utf-8", "backslashreplace")})
+
+    def show(self) -> None:
+        """Show the document: in a notebook below the cell, elsewhere as a page in the browser."""
+        from ..notebook import present
+
+        present(self, "report.html")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from ..picture import framed
+        from . import to_html
+
+        return {"text/plain": str(self), "text/html": framed(to_html(self), self.title)}

@@ -1,0 +1,129 @@
+"""A document as a Jupyter notebook (nbformat 4.5), with its outputs, and code cells that give them again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ..debugger import verbs
+from ..debugger.cell import Cell
+from . import markdown
+from .blocks import Block, Data, Document, Section
+from .bundle import bundle
+from .safe import harmless
+from .text import plain
+
+
+def to_ipynb(document: Document) -> str:
+    """The document as the text of a notebook; the same text for the same document, every time.
+
+    Cell ids are made of the names of sections and the numbers of cells. Lines of the debugger become its magics:
+    ``back 2`` is ``%gback 2``.
+    """
+    from nbformat import v4, validate, writes
+
+    notebook = v4.new_notebook(
+        cells=list(_cells(document)),
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+            "title": document.title,
+        },
+    )
+    validate(notebook)
+    text: str = writes(notebook)
+    return text.rstrip("\n") + "\n"
+
+
+def _cells(document: Document) -> Iterator[Any]:
+    head = [f"# {markdown.line(document.title)}"]
+    head += (
+        ["\n".join(f"- {markdown.line(n)}: {markdown.line(t)}" for n, t in document.facts)] if document.facts else []
+    )
+    head += [markdown.line(document.intro)] if document.intro else []
+    yield _markdown("title", "\n\n".join(head))
+    if document.code:
+        yield _code("begin", document.code)
+    for s in document.sections:
+        yield from _section(s)
+
+
+def _section(s: Section) -> Iterator[Any]:
+    yield _markdown(s.name, f"## {markdown.line(s.title)}")
+    typed = [b for b in s.blocks if isinstance(b, Cell)]
+    others = [b for b in s.blocks if not isinstance(b, Cell)]
+    if s.code:
+        made = _code(f"{s.name}-code", s.code, _shown(others))
+        if any(isinstance(b, Data) for b in others):
+            made.metadata["jupyter"] = {"outputs_hidden": True}
+        yield made
+    elif others:
+        yield _markdown(f"{s.name}-text", "\n\n".join(markdown.blocks(others)))
+    own: set[str] = set()
+    for cell in typed:
+        yield _of_session(cell, own)
+
+
+def _shown(blocks: Sequence[Block]) -> list[Any]:
+    from nbformat import v4
+
+    if not blocks:
+        return []
+    return [v4.new_output("execute_result", bundle(blocks))]
+
+
+def _of_session(cell: Cell, own: set[str]) -> Any:
+    """A cell of a session.
+
+    Args:
+        own: the names that cells before it assigned to, which are no verbs any more; gets those of this one.
+    """
+    from nbformat import v4
+
+    name = f"cell-{cell.number}"
+    if cell.note:
+        return _markdown(name, markdown.note(cell.source))
+    outputs = []
+    if cell.failed:
+        kind, colon, said = cell.text.partition(": ")
+        error, value = (kind, said) if colon and kind.isidentifier() else ("Error", cell.text)
+        outputs.append(v4.new_output("error", ename=error, evalue=plain(value), traceback=plain(cell.text).split("\n")))
+    elif cell.text or cell.html is not None or cell.svg is not None:
+        data = {"text/plain": plain(cell.text)}
+        if cell.html is not None:
+            data["text/html"] = harmless(cell.html)
+        if cell.svg is not None:
+            data["image/svg+xml"] = cell.svg
+        outputs.append(v4.new_output("display_data", data))
+    made = _code(name, _typed(cell.source, own), outputs)
+    if cell.failed:
+        made.metadata["tags"] = ["raises-exception"]
+    return made
+
+
+def _typed(source: str, own: set[str]) -> str:
+    """What a notebook has in place of what was typed: a magic for a verb."""
+    found = None if "\n" in source else verbs.split(source, own)
+    if found is not None:
+        verb, rest = found
+        return f"%g{verb.name} {rest}".rstrip()
+    python = source.strip().removeprefix("!").lstrip() if source.lstrip().startswith("!") else source
+    with suppress(SyntaxError, ValueError):
+        own.update(
+            n.id for n in ast.walk(ast.parse(python)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+    return python
+
+
+def _markdown(name: str, text: str) -> Any:
+    from nbformat import v4
+
+    return v4.new_markdown_cell(text, id=name)
+
+
+def _code(name: str, source: str, outputs: Sequence[Any] = ()) -> Any:
+    from nbformat import v4
+
+    return v4.new_code_cell(source, id=name, outputs=list(outputs))

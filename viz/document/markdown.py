@@ -1,0 +1,89 @@
+"""A document as Markdown, in the dialect of GitHub: tables, fenced blocks, Mermaid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..debugger.cell import Cell
+from ..table import Table
+from ..text import printable
+from .blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose
+from .text import excerpt, plain, typed
+
+
+def to_markdown(document: Document) -> str:
+    """The document as Markdown; the same text for the same document, every time."""
+    parts = [f"# {line(document.title)}"]
+    if document.facts:
+        parts.append("\n".join(f"- {line(name)}: {line(text)}" for name, text in document.facts))
+    for s in document.sections:
+        parts.append(f"## {line(s.title)}")
+        parts += blocks(s.blocks)
+    return "\n\n".join(parts) + "\n"
+
+
+def blocks(found: Iterable[Block]) -> Iterator[str]:
+    """The text of every block."""
+    return map(_block, found)
+
+
+def line(text: str) -> str:
+    r"""*text* on one line, and nothing in it means anything: ``a\_b\[0\]``."""
+    return _SIGNS.sub(r"\\\g<0>", printable(text))
+
+
+_SIGNS = re.compile(r"[\\`*_<>\[\]|~$&]|^[#+=-]")
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; cells are text."""
+    lines = ["| " + " | ".join(map(line, row)) + " |" for row in (headings, *rows)]
+    lines.insert(1, "|" + " --- |" * len(headings))
+    return "\n".join(lines)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """*text* as it stands, between fences that are longer than any in it."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
+
+
+def note(text: str) -> str:
+    """A note that the user wrote, in Markdown already."""
+    return plain(text)
+
+
+def _block(b: Block) -> str:
+    match b:
+        case Prose():
+            return "\n".join(map(line, b.text.split("\n")))
+        case Lines():
+            return fenced(plain(b.text))
+        case Table():
+            return "\n\n".join([*([line(b.title)] if b.title else []), table(b.headings, b.rows)])
+        case Figure():
+            picture = fenced(b.mermaid, "mermaid") if b.mermaid else fenced(plain(b.text))
+            return "\n\n".join([picture, *([line(b.caption)] if b.caption else [])])
+        case Excerpt():
+            return f"**{line(b.place)}** {line(b.made)}\n\n{fenced(excerpt(b))}"
+        case Commands():
+            return "next: " + " · ".join(map(_code, b.lines))
+        case Data():
+            return f"<details><summary>{line(b.summary)}</summary>\n\n{fenced(b.text)}\n\n</details>"
+        case Cell():
+            if b.note:
+                return note(b.source)
+            parts = [fenced(typed(b))]
+            if b.text:
+                parts += [f"{'Failed' if b.failed else 'Out'}\\[{b.number}\\]:", fenced(plain(b.text))]
+            return "\n\n".join(parts)
+
+
+def _code(text: str) -> str:
+    """*text* as code within a line."""
+    text = printable(text)
+    ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
