@@ -31,7 +31,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import saved_program, sessions
+from . import sessions
 from .errors import CommandError, ModelError, unknown
 
 MODULE = "__gradtool_model__"
@@ -241,6 +241,8 @@ def _target(request: Request) -> _Target:
         data = path.read_bytes()
     except OSError as error:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
+    from . import saved_program
+
     saved = saved_program.reader(path, data)
     return _Target(code, str(path.resolve()), _short(where), str(path.resolve().parent), function, saved)
 

@@ -11,7 +11,6 @@ from gradtool.engine.autodiff.checkpoints import AUTO, Choice, choose, estimate
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
 
-from . import feeds
 from .context import Output, repeated
 from .discovery import Model
 from .errors import CommandError
@@ -101,5 +100,9 @@ def made(choice: Choice, added: list[Operator], budget: int | None) -> Recompute
 
 def _shapes(model: Model, feed_file: str | None) -> dict[str, tuple[int, ...]]:
     """The shapes of what is fed, where that is known."""
-    given = feeds.read(feed_file) if feed_file is not None else model.feed or {}
+    given = model.feed or {}
+    if feed_file is not None:
+        from .feeds import read
+
+        given = read(feed_file)
     return {name: np.shape(value) for name, value in given.items()}

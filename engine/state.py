@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,12 @@ class RandomState:
 
     def reset(self, seed: int) -> None:
         self.seed = seed
-        self.generator = np.random.Generator(np.random.PCG64(seed))
+        self.__dict__.pop("generator", None)
+
+    @cached_property
+    def generator(self) -> np.random.Generator:
+        """Made when the first number is drawn: most commands draw none, and NumPy's generators take time to load."""
+        return np.random.Generator(np.random.PCG64(self.seed))
 
 
 random = RandomState()

@@ -6,11 +6,16 @@ import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from . import _lazy
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:  # only the methods count, and the module of the abstract classes brings a dozen others with it
+    Loader = MetaPathFinder = object
 
 
 class _SameModule(Loader):

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import OperatorError
 from .opdef import OpDef, Operand, positional
 
-Fill = Callable[[np.random.Generator], Any]
+Fill = Callable[["np.random.Generator"], Any]  # a name: NumPy loads its generators when they are used
 
 
 class Sample:
