@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.source import Location
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
-from gradtool.viz import colour, excerpt, fold
+from gradtool.viz import fold
 from gradtool.viz.layout import mirror
-from gradtool.viz.legend import Colouring
 
 from .context import Output
 from .discovery import Model
 from .eager_model import EagerModel
 from .errors import CommandError
-from .view_selectors import select
+
+if TYPE_CHECKING:
+    from gradtool.viz.legend import Colouring
+
+    from .measures import Stopwatch
 
 WHOLE = ("html", "json", "text")
 """Forms that show everything unless they are asked to fold: people and programs fold and search there themselves."""
@@ -27,16 +30,23 @@ class Drawing:
 
     Args:
         command: what the picture says it was made by.
+        stopwatch: what listened while the model was loaded, for ``--color time``.
 
     Raises:
         CommandError: a selector selects nothing.
     """
 
     def __init__(
-        self, model: Model | EagerModel, options: dict[str, Any], seed: int, command: str, out: Output
+        self,
+        model: Model | EagerModel,
+        options: dict[str, Any],
+        seed: int,
+        command: str,
+        out: Output,
+        stopwatch: Stopwatch | None = None,
     ) -> None:
         self._options, self._command, self._out = options, command, out
-        self._whole, self._locations, self._values = _graph(model, options, seed, out)
+        self._whole, self._locations, self._values = _graph(model, options, seed, out, stopwatch)
         self._view = _shown(self._whole, options)
 
     def render(self, form: str) -> str | bytes:
@@ -98,7 +108,7 @@ def _text(view: GraphView, form: str, out: Output) -> str:
 
 
 def _graph(
-    model: Model | EagerModel, options: dict[str, Any], seed: int, out: Output
+    model: Model | EagerModel, options: dict[str, Any], seed: int, out: Output, stopwatch: Stopwatch | None
 ) -> tuple[GraphView, list[Location], dict[str, float]]:
     """The view of everything, where its operators were called, and what was measured."""
     measure = options["color"] if options["color"] in ("norm", "time", "bytes") else None
@@ -112,6 +122,8 @@ def _graph(
             return graph.view, list(graph.locations), {}
         from . import measures
 
+        if stopwatch is not None:
+            return graph.view, list(graph.locations), measures.times(model, graph, stopwatch)
         return graph.view, list(graph.locations), measures.of_tape(model, graph, measure)
     from gradtool.viz.from_program import view
 
@@ -129,6 +141,12 @@ def _graph(
 
 def _shown(view: GraphView, options: dict[str, Any]) -> GraphView:
     found = view.only(PARTS[options["part"]])
+    if not options["path_"] and not options["focus"]:
+        return found
+    from gradtool.viz import excerpt
+
+    from .view_selectors import select
+
     if options["path_"]:
         a, dots, b = options["path_"].partition("..")
         if not dots or not a or not b:
@@ -144,6 +162,8 @@ def _shown(view: GraphView, options: dict[str, Any]) -> GraphView:
 def _coloured(view: GraphView, by: str, values: dict[str, float]) -> Colouring | None:
     if by == "role":
         return None
+    from gradtool.viz import colour
+
     if by == "dtype":
         return colour.by_dtype(view)
     if by == "layer":

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from gradtool.engine import watch
 from gradtool.engine.answers import magnitudes
 from gradtool.engine.eager import backward as sweeping
+from gradtool.engine.eager.tape import GradNode
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.spec import dtype
-from gradtool.engine.view import BACKWARD
+from gradtool.engine.view import BACKWARD, TENSOR
 from gradtool.viz.from_tape import TapeGraph
 
 from .context import Output
@@ -39,14 +41,11 @@ def of_program(model: Model, measure: str, feed: str | None, seed: int, out: Out
     found: dict[str, float] = {}
     if measure == "time":
         for _ in range(RUNS):
-            before = time.perf_counter()
             for step in steps(model, fetch, feed, seed, out):
-                now = time.perf_counter()
                 id_ = op_ids.get(step.op)
                 if id_ is not None:
-                    found[id_] = min(found.get(id_, np.inf), now - before)
-                out = Output(quiet=True)
-                before = time.perf_counter()
+                    found[id_] = min(found.get(id_, math.inf), step.seconds)
+            out = Output(quiet=True)
         return found
     number = _norm if measure == "norm" else _bytes
     for step in steps(model, fetch, feed, seed, out):
@@ -62,26 +61,46 @@ def of_program(model: Model, measure: str, feed: str | None, seed: int, out: Out
     return found
 
 
-def of_tape(model: EagerModel, graph: TapeGraph, measure: str) -> dict[str, float]:
-    """Id -> number for a recorded graph: norms of gradients, bytes of what is written, or times of gradient operators.
+class Stopwatch:
+    """Listens to step events of dynamic mode and notes what kernels and gradient rules took, the shortest of each.
 
-    The forward part is over, so that only the backward pass can be measured.
+    The file itself runs the forward pass, so it has to be listened to while it is loaded.
     """
-    if measure == "time":
-        return _times(model, graph)
+
+    def __init__(self) -> None:
+        self._computed: dict[tuple[int, str], float] = {}
+        self._pulled: dict[int, float] = {}
+
+    def __call__(self, event: object) -> None:
+        if isinstance(event, watch.Computed):
+            self._computed[event.key, event.op.type] = event.seconds
+        elif isinstance(event, watch.Pulled):
+            key = event.node.key
+            self._pulled[key] = min(self._pulled.get(key, math.inf), event.seconds)
+
+    def of(self, node: GradNode, part: str) -> float | None:
+        """Seconds that a recorded call took, or its gradient; None where nothing was told of it."""
+        return self._pulled.get(node.key) if part == BACKWARD else self._computed.get((node.key, node.op.type))
+
+
+def times(model: EagerModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str, float]:
+    """Operator id -> seconds, for a graph that was recorded while *stopwatch* listened."""
+    for i in range(RUNS + 1):  # the first run does not count
+        with watch.watched(stopwatch) if i else watch.unwatched():
+            _gradients_of(model, graph)
+    parts = {n.id: n.part for n in graph.view.nodes}
+    found = {i: stopwatch.of(node, parts[i]) for i, node in graph.nodes.items()}
+    return {i: seconds for i, seconds in found.items() if seconds is not None}
+
+
+def of_tape(model: EagerModel, graph: TapeGraph, measure: str) -> dict[str, float]:
+    """Id -> number for a recorded graph: norms of gradients, or bytes of what is written."""
     view = graph.view
-    tensors = [n for n in view.nodes if n.kind == "tensor"]
+    tensors = [n for n in view.nodes if n.kind == TENSOR]
     if measure == "bytes":
         found = {n.id: float(math.prod(n.shape or ()) * dtype(n.dtype).size) for n in tensors if n.dtype is not None}
     else:
-        places = {
-            n.id: graph.places[n.pair] for n in tensors if n.part == "backward" and n.pair and n.pair in graph.places
-        }
-        wanted = [stand_in(p) for p in places.values()]
-        gradients = model.call(
-            sweeping.grad, [model.loss], wanted, [None], retain_graph=True, create_graph=False, constants=[]
-        )
-        found = {i: _norm(g.array) for i, g in zip(places, gradients, strict=True) if g is not None}
+        found = {i: _norm(g.array) for i, g in _gradients_of(model, graph).items()}
     for op in graph.writes:
         values = [found[t] for _, t in graph.writes[op] if t in found]
         if values:
@@ -89,14 +108,15 @@ def of_tape(model: EagerModel, graph: TapeGraph, measure: str) -> dict[str, floa
     return found
 
 
-def _times(model: EagerModel, graph: TapeGraph) -> dict[str, float]:
-    from gradtool.engine.answers import profile
-
-    clock = profile.Clock()
-    model.call(profile.of_tape, model.loss, clock, RUNS)
-    backward = {n.id for n in graph.view.nodes if n.part == BACKWARD}
-    ids = {call: i for i, call in graph.nodes.items() if i in backward}
-    return {ids[c.origin]: min(c.seconds) for c in clock.story().costs if c.origin in ids}
+def _gradients_of(model: EagerModel, graph: TapeGraph) -> dict[str, Tensor]:
+    """Gradients by the ids of their nodes, from a backward pass over the whole graph."""
+    of = {n.id: n.pair or "" for n in graph.view.nodes if n.kind == TENSOR and n.part == BACKWARD}
+    places = {i: graph.places[tensor] for i, tensor in of.items() if tensor in graph.places}
+    wanted = [stand_in(p) for p in places.values()]
+    gradients = model.call(
+        sweeping.grad, [model.loss], wanted, [None], retain_graph=True, create_graph=False, constants=[]
+    )
+    return {i: g for i, g in zip(places, gradients, strict=True) if g is not None}
 
 
 def _gradients(model: Model) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,20 @@ def command(**options: Any) -> None:
     for option, name in _SHOWN.items():
         if options[name] != _DEFAULTS[name]:
             again += [option, str(options[name])]
-    with discovery.either(request) as model:
-        drawing = Drawing(model, options, request.seed, command_line(*again), out)
+    stopwatch = None
+    with contextlib.ExitStack() as inside:
+        if options["color"] == "time":
+            from gradtool.engine import watch
+
+            from ..measures import Stopwatch
+
+            # In dynamic mode the file itself runs the forward pass: whoever wants to know its times listens to that.
+            stopwatch = Stopwatch()
+            inside.enter_context(watch.watched(stopwatch))
+        model = inside.enter_context(discovery.either(request))
+        if stopwatch is not None:
+            inside.enter_context(watch.unwatched())
+        drawing = Drawing(model, options, request.seed, command_line(*again), out, stopwatch)
         made = drawing.render(form)
         if out.taker is not None:
             out.taker.picture(made, form, drawing.render("text"))
