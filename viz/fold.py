@@ -8,7 +8,7 @@ constant number of passes over the view.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -168,6 +168,15 @@ class Key(NamedTuple):
     block: int = 0
     part: tuple[str | int, ...] = ()
 
+    @property
+    def is_named(self) -> bool:
+        """Whether all of it is one node with a name of its own."""
+        return self.kind != REPEAT
+
+    def inner(self, *part: str | int) -> Key:
+        """What belongs to this one."""
+        return Key(self.kind, self.number, self.place, self.block, self.part + part)
+
 
 def merged(
     view: GraphView, keys: Mapping[str, Key], names: Mapping[Key, str], copies: Mapping[str, int] | None = None
@@ -180,43 +189,54 @@ def merged(
         copies: forward operators -> the repetition that they stand in; edges from one to the next are left out.
     """
     key_of, copy_of = dict(keys), dict(copies or {})
-    _backward_keys(view, key_of, copy_of, names)
-    _tensor_keys(view, key_of, copy_of, names)
+    _backward_keys(view, key_of, copy_of)
+    _tensor_keys(view, key_of, copy_of)
     members: dict[Key, list[NodeView]] = {}
     for n in view.nodes:
-        if n.id in key_of:
-            members.setdefault(key_of[n.id], []).append(n)
-    for nodes in members.values():
-        nodes.sort(key=lambda n: copy_of.get(n.id, 0))
-    first = {key: nodes[0].id for key, nodes in members.items()}
-    to = {i: first[key] for i, key in key_of.items()}
+        key = key_of.get(n.id)
+        if key is not None:
+            members.setdefault(key, []).append(n)
+    if copy_of:
+        for nodes in members.values():
+            nodes.sort(key=lambda n: copy_of.get(n.id, 0))
+    to = {n.id: nodes[0].id for nodes in members.values() for n in nodes}
     shown = []
     for n in view.nodes:
-        key = key_of.get(n.id)
-        if key is None:
-            shown.append(n if n.pair not in to else replace(n, pair=to[n.pair]))
-        elif first[key] == n.id:
+        first = to.get(n.id)
+        if first is None:
+            shown.append(n if n.pair not in to else n._replace(pair=to[n.pair]))
+        elif first == n.id:
+            key = key_of[n.id]
             shown.append(_folded(members[key], names.get(key._replace(part=())), to))
+    whole = {nodes[0].id for key, nodes in members.items() if key.is_named}
+    edges = _joined(view, key_of, copy_of, to, whole)
+    return replace(view, nodes=tuple(shown), edges=tuple(edges))
+
+
+def _joined(
+    view: GraphView, key_of: Mapping[str, Key], copy_of: Mapping[str, int], to: Mapping[str, str], whole: set[str]
+) -> Iterable[EdgeView]:
+    """The edges between what is left; all that goes between a folded layer and something else is one line."""
     parts = {n.id: n.part for n in view.nodes}
-    whole = {first[k] for k in first if k._replace(part=()) in names}
     edges: dict[tuple[object, ...], EdgeView] = {}
-    for e in view.edges:
-        source, target = to.get(e.source, e.source), to.get(e.target, e.target)
+    for source_, target_, tensor_, slot, saved, shape_only, count in view.edges:
+        source, target = to.get(source_, source_), to.get(target_, target_)
         if source == target:
             continue
-        a, b = key_of.get(e.source), key_of.get(e.target)
-        if a and b and a.kind == "repeat" and a[:2] == b[:2] and copy_of[e.source] != copy_of[e.target]:
-            continue
-        tensor = to.get(e.tensor, e.tensor)
-        moved = EdgeView(source, target, tensor, e.slot, e.saved, e.shape_only, e.count)
-        # All that goes between a folded layer and something else is one line.
-        joined = source in whole or target in whole
-        kind = (parts[tensor], e.saved, e.shape_only)
-        line = (source, target, *kind) if joined else (source, target, tensor, e.slot, *kind)
-        if joined and line in edges:
-            moved = replace(edges[line], count=edges[line].count + e.count)
-        edges[line] = moved
-    return replace(view, nodes=tuple(shown), edges=tuple(edges.values()))
+        a, b = copy_of.get(source_), copy_of.get(target_)
+        if a is not None and b is not None and a != b and key_of[source_][:2] == key_of[target_][:2]:
+            continue  # from one repetition to the next
+        tensor = to.get(tensor_, tensor_)
+        if source in whole or target in whole:
+            line: tuple[object, ...] = (source, target, parts[tensor], saved, shape_only)
+            if line in edges:
+                before = edges[line]
+                edges[line] = before._replace(count=before.count + count)
+                continue
+        else:
+            line = (source, target, tensor, slot, parts[tensor], saved, shape_only)
+        edges[line] = EdgeView(source, target, tensor, slot, saved, shape_only, count)
+    return edges.values()
 
 
 def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]) -> NodeView:
@@ -226,18 +246,17 @@ def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]
     paired = next((n.pair for n in members if n.pair is not None), None)
     pair = to.get(paired, paired) if paired is not None else None
     if len(members) == 1:
-        return replace(first, pair=pair)
+        return first._replace(pair=pair)
     if name is None:
         shown = first.name if first.kind == OP else _pattern([n.name for n in members])
         scope = _pattern([n.scope for n in members])
-        return replace(first, name=shown, scope=scope, pair=pair, count=sum(n.count for n in members), members=ids)
+        return first._replace(name=shown, scope=scope, pair=pair, count=sum(n.count for n in members), members=ids)
     count = first.count if len({n.count for n in members}) == 1 else 1
     if first.kind != OP:
         shown = _pattern([n.name for n in members])
-        return replace(first, name=shown, pair=pair, shape=None, dtype=None, members=ids, count=count)
+        return first._replace(name=shown, pair=pair, shape=None, dtype=None, members=ids, count=count)
     backward = first.part == BACKWARD
-    return replace(
-        first,
+    return first._replace(
         name=f"{name} gradient" if backward else name,
         type=FOLDED,
         role="backward" if backward else "forward",
@@ -270,50 +289,74 @@ def _beginning(names: Sequence[str]) -> str:
     return first[:at]
 
 
-def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]) -> None:
+def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) -> None:
     """Keys for gradient operators, from those of the operators that they differentiate.
 
     An operator that differentiates none (the sum of two gradients) is folded with what it works for: with the operator
-    whose result its own result is the gradient of.
+    whose result its own result is the gradient of. Where that is not folded, or it is the gradient of a parameter or
+    of data, it is folded with the first layer that reads this, whose gradient is the last to be added.
     """
-    pairs = {n.id: n.pair for n in view.nodes}
-    writer: dict[str, str] = {}
-    written: dict[str, list[str]] = {}
-    for e in view.edges:
-        if e.source != e.tensor:
-            writer.setdefault(e.tensor, e.source)
-            written.setdefault(e.source, []).append(e.tensor)
+    apart = {n.id for n in view.nodes if n.kind == OP and n.part == BACKWARD and n.pair is None}
+    made_for = _made_for(view, apart, keys) if apart else {}
     numbers: dict[tuple[str, str], int] = {}
     for n in view.nodes:
         if n.kind != OP or n.part != BACKWARD or n.role in ("optimize", "seed"):
             continue
-        of = n.pair
-        if of is None:
-            made = (writer.get(pairs.get(t) or "") for t in written.get(n.id, ()))
-            of = next((w for w in made if w is not None), None)
-        if of is None or of not in keys:
+        of = n.pair if n.pair is not None else made_for.get(n.id)
+        key = keys.get(of) if of is not None else None
+        if of is None or key is None:
             continue
-        key = keys[of]
-        if key._replace(part=()) in names:
-            keys[n.id] = key._replace(part=(*key.part, "gradient"))
+        if key.is_named:
+            keys[n.id] = key.inner("gradient")
         else:
-            numbers[(of, n.type)] = numbers.get((of, n.type), -1) + 1
-            keys[n.id] = key._replace(part=(*key.part, n.type, numbers[(of, n.type)]))
+            number = numbers[of, n.type] = numbers.get((of, n.type), -1) + 1
+            keys[n.id] = key.inner(n.type, number)
         if of in copies:
             copies[n.id] = copies[of]
 
 
-def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], names: Mapping[Key, str]) -> None:
+def _made_for(view: GraphView, apart: set[str], keys: Mapping[str, Key]) -> dict[str, str]:
+    """Backward operators that differentiate none -> the operator that they work for."""
+    writer: dict[str, str] = {}
+    reader: dict[str, str] = {}
+    written: dict[str, list[str]] = {}
+    for e in view.edges:
+        if e.source != e.tensor:
+            writer.setdefault(e.tensor, e.source)
+            if e.source in apart:
+                written.setdefault(e.source, []).append(e.tensor)
+        key = keys.get(e.target)
+        if key is not None and key.is_named:
+            reader.setdefault(e.tensor, e.target)
+    pairs = {n.id: n.pair for n in view.nodes}
+    found = {}
+    for op, tensors in written.items():
+        of = [pair for t in tensors if (pair := pairs[t]) is not None]
+        made = next((writer[t] for t in of if t in writer), None)
+        if made is not None and (made in keys or made in apart):
+            found[op] = made
+            continue
+        read = next((reader[t] for t in of if t in reader), made)
+        if read is not None:
+            found[op] = read
+    return found
+
+
+def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) -> None:
     """Keys for tensors: by the operator that makes them, or reads them first, and the slot there."""
     made: dict[str, tuple[str, str]] = {}
     read: dict[str, tuple[str, str]] = {}
-    for e in view.edges:
-        if e.source != e.tensor:
-            made.setdefault(e.tensor, (e.source, e.slot if e.target == e.tensor else ""))
+    boxes = set()
+    for source, target, tensor, slot, *_ in view.edges:
+        if source != tensor:
+            if tensor not in made:
+                made[tensor] = (source, slot if target == tensor else "")
+            boxes.add(target)
         else:
-            read.setdefault(e.tensor, (e.target, e.slot))
+            if tensor not in read:
+                read[tensor] = (target, slot)
+            boxes.add(source)
     numbers: dict[tuple[str, str, str], int] = {}
-    boxes = {e.source for e in view.edges} | {e.target for e in view.edges}
     for n in view.nodes:
         if n.kind == OP or n.role in ("loss", "data"):
             continue
@@ -322,12 +365,12 @@ def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int], 
         key = keys.get(op)
         if key is None:
             continue
-        if key._replace(part=()) in names:
+        if key.is_named:
             if n.id not in boxes:
                 continue
-            keys[n.id] = key._replace(part=(*key.part, n.role))
+            keys[n.id] = key.inner(n.role)
         else:
-            numbers[(op, slot, n.role)] = numbers.get((op, slot, n.role), -1) + 1
-            keys[n.id] = key._replace(part=(*key.part, slot, n.role, numbers[(op, slot, n.role)]))
+            number = numbers[op, slot, n.role] = numbers.get((op, slot, n.role), -1) + 1
+            keys[n.id] = key.inner(slot, n.role, number)
         if op in copies:
             copies[n.id] = copies[op]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from gradtool.engine import names
-from gradtool.engine.view import FORWARD, OP, NodeView
+from gradtool.engine.view import FORWARD, NodeView
 
-from .cells import GUTTERS, RECOMPUTED, Cells
+from .cells import Cells
+from .columns import GUTTERS, RECOMPUTED
 from .scene import Frame
 
 
@@ -50,8 +54,52 @@ def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, 
 
 def framed(group: Group, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
     return Frame(
-        group.id, group.kind, group.title, x, y, width, height, tuple(cells.nodes[i].id for i in group.members)
+        group.id, group.kind, group.title, x, y, width, height, tuple(cells.drawn.nodes[i].id for i in group.members)
     )
+
+
+class Nesting(NamedTuple):
+    """How many frames of its column a frame shares its room with.
+
+    Attributes:
+        inside: those within its rows, at most :data:`DEEPEST`.
+        above, below: those that begin, or end, on the same row, and lie further inside.
+    """
+
+    inside: int
+    above: int
+    below: int
+
+
+DEEPEST: Final = 2
+"""Frames inside another one for which this makes room at the sides."""
+
+
+def nestings(found: Sequence[Group]) -> list[Nesting]:
+    """The nesting of each frame."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    begin: dict[tuple[int, int], list[int]] = {}
+    end: dict[tuple[int, int], list[int]] = {}
+    for g in found:
+        spans.setdefault(g.column, []).append((g.first, g.last))
+        begin.setdefault((g.column, g.first), []).append(g.last)
+        end.setdefault((g.column, g.last), []).append(g.first)
+    for of_column in spans.values():
+        of_column.sort()
+    for ends in (*begin.values(), *end.values()):
+        ends.sort()
+    nested = []
+    for g in found:
+        of_column = spans[g.column]
+        inside = -1  # finds itself, too
+        for first, last in islice(of_column, bisect_left(of_column, (g.first, -1)), None):
+            inside += last <= g.last
+            if first > g.last or inside == DEEPEST:
+                break
+        above = bisect_left(begin[g.column, g.first], g.last)
+        below = end[g.column, g.last]
+        nested.append(Nesting(inside, above, len(below) - bisect_right(below, g.first)))
+    return nested
 
 
 def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[Group]:
@@ -59,49 +107,48 @@ def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[Group]
         return
     gutters = {n for n, c in enumerate(cells.columns) if c in GUTTERS}
     inside: dict[tuple[int, int], list[int]] = {}
-    for i, node in enumerate(cells.nodes):
+    for i, node in enumerate(cells.drawn.nodes):
         block, column = node.block, int(cells.column[i])
         while block in blocks and column not in gutters:
             inside.setdefault((block, column), []).append(i)
             block = blocks[block][0]
+    # The boxes of each column from top to bottom: between two rows of it lie few others.
+    height = int(cells.row.max()) + 1
+    place = cells.column * height + cells.row
+    order = np.argsort(place, kind="stable")
+    places, lanes = place[order], cells.lane[order]
     for (block, column), members in inside.items():
-        rows = cells.row[members]
+        first, last = int(cells.row[members].min()), int(cells.row[members].max())
+        left, right = int(cells.lane[members].min()), int(cells.lane[members].max())
+        start, end = np.searchsorted(places, [column * height + first, column * height + last + 1])
+        between = lanes[start:end]
+        if int(((between >= left) & (between <= right)).sum()) != len(members):
+            continue
         depth, outer = 0, blocks[block][0]
         while outer in blocks:
             depth, outer = depth + 1, blocks[outer][0]
-        first, last = int(rows.min()), int(rows.max())
-        if _alone(cells, column, first, last, members):
-            yield Group(f"block:{block}", "block", blocks[block][1], tuple(members), column, first, last, depth)
+        yield Group(f"block:{block}", "block", blocks[block][1], tuple(members), column, first, last, depth)
 
 
-def _alone(cells: Cells, column: int, first: int, last: int, members: list[int]) -> bool:
-    lanes = cells.lane[members]
-    here = (cells.column == column) & (cells.row >= first) & (cells.row <= last)
-    here &= (cells.lane >= lanes.min()) & (cells.lane <= lanes.max())
-    return int(here.sum()) == len(members)
-
-
-def _forward_ops(cells: Cells) -> list[int]:
+def _forward_ops(cells: Cells) -> list[tuple[int, NodeView]]:
     if FORWARD not in cells.columns:
         return []
-    here = np.flatnonzero(cells.column == cells.columns.index(FORWARD)).tolist()
-    return [i for i in here if cells.nodes[i].kind == OP]
+    d = cells.drawn
+    here = np.flatnonzero((cells.column == cells.columns.index(FORWARD)) & d.is_op).tolist()
+    return [(i, d.nodes[i]) for i in here]
 
 
 def _scopes(cells: Cells) -> dict[int, tuple[str, str]]:
     """Forward operators -> the layer that they stand in, and its title."""
-    scopes = {i: cells.nodes[i].scope for i in _forward_ops(cells) if not _whole_layer(cells.nodes[i])}
-    return {i: (f"layer:{scope}", scope) for i, scope in scopes.items() if scope}
-
-
-def _whole_layer(node: NodeView) -> bool:
-    """Whether the node itself is a layer, folded."""
-    return bool(node.members) and node.name == node.scope
+    found = {}
+    for i, node in _forward_ops(cells):
+        if node.scope and not (node.members and node.name == node.scope):  # else it is a whole layer itself
+            found[i] = (f"layer:{node.scope}", node.scope)
+    return found
 
 
 def _repetitions(cells: Cells) -> dict[int, tuple[str, str]]:
-    repeated = [i for i in _forward_ops(cells) if cells.nodes[i].count > 1]
-    return {i: (f"repeat:{cells.nodes[i].count}", f"×{cells.nodes[i].count}") for i in repeated}
+    return {i: (f"repeat:{n.count}", f"×{n.count}") for i, n in _forward_ops(cells) if n.count > 1}
 
 
 def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from gradtool.engine import names, source
 from gradtool.engine.collector import paused_gc
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, BlockView, EdgeView, GraphView, NodeView, op_names
+from gradtool.engine.source import Location
+from gradtool.engine.view import (
+    BACKWARD,
+    FORWARD,
+    OP,
+    TENSOR,
+    BlockView,
+    EdgeView,
+    GraphView,
+    NodeView,
+    Positions,
+    op_names,
+)
 
 from .scopes import filled
 
@@ -39,64 +53,89 @@ def view(
 
 
 class _Builder:
+    """Operators come first in a view, in the order of the program, then variables; so their positions are known."""
+
     def __init__(self, program: Program, loss: Variable | None, gradients: Mapping[Variable, Variable] | None) -> None:
         self.program = program
         self.loss = loss
-        self.ops = [op for block in program.blocks for op in block.ops]
+        self.ops = ops = [op for block in program.blocks for op in block.ops]
         self.variables = [v for block in program.blocks for v in block.vars.values()]
-        forward = [op for op in self.ops if _part(op) == FORWARD]
-        self.layers = dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
-        self.op_ids = {op: f"op{i}" for i, op in enumerate(self.ops)}
-        self.ids = {v: f"v{i}" for i, v in enumerate(self.variables)}
-        self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, self.ops))
-        self.written = {v for op in self.ops for v in op.output_variables()}
-        self.read = {v for op in self.ops for v in op.input_variables()}
-        self.backward = {v for op in self.ops if _part(op) == BACKWARD for v in op.output_variables()}
-        self.backward -= {v for op in forward for v in op.output_variables()}
+        self.op_at = {op: i for i, op in enumerate(ops)}
+        self.at = {v: i for i, v in enumerate(self.variables, len(ops))}
+        self.ids = [*(f"op{i}" for i in range(len(ops))), *(f"v{i}" for i in range(len(self.variables)))]
+        self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, ops))
+        self.is_forward = [roles.is_forward(op.role) for op in ops]
+        forward = [op for op, is_forward in zip(ops, self.is_forward, strict=True) if is_forward]
+        backward = [op for op, is_forward in zip(ops, self.is_forward, strict=True) if not is_forward]
+        written = {v for op in forward for v in op.output_variables()}
+        read = {v for op in forward for v in op.input_variables()}
+        self.backward = {v for op in backward for v in op.output_variables()}
+        self.written = written | self.backward
+        self.read = read.union(v for op in backward for v in op.input_variables())
         # An optimizer writes parameters, which the forward part read before.
-        self.backward -= {v for op in forward for v in op.input_variables() if v.persistable}
+        self.backward -= written
+        self.backward -= {v for v in read if v.persistable}
+        self.layers = dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
+        self.roles = {v: self._tensor_role(v) for v in self.variables}
+        self.sources: dict[tuple[int, int] | None, str] = {}
 
     def build(self, title: str) -> GraphView:
         op_name = op_names(self.ops)
-        nodes = [self._operator(op, op_name[op]) for op in self.ops]
-        nodes += [self._tensor(v) for v in self.variables]
-        return GraphView(title, tuple(nodes), tuple(self._edges()), blocks=tuple(self._blocks(op_name)))
+        self.pairs: list[int] = []
+        nodes = [self._operator(i, op, op_name[op]) for i, op in enumerate(self.ops)]
+        nodes += [self._tensor(i, v) for i, v in enumerate(self.variables, len(self.ops))]
+        edges, ends = self._edges()
+        known = Positions(np.array(self.pairs, dtype=np.int64), *np.array(ends, dtype=np.int64).reshape(-1, 3).T)
+        return GraphView(title, tuple(nodes), tuple(edges), blocks=tuple(self._blocks(op_name)), known=known)
 
     def _blocks(self, op_name: Mapping[Operator, str]) -> Iterator[BlockView]:
         for block in self.program.blocks[1:]:
             owner = op_name.get(block.owner, "nothing") if block.owner is not None else "nothing"
             yield BlockView(block.idx, block.parent_idx, owner)
 
-    def _operator(self, op: Operator, name: str) -> NodeView:
+    def _paired(self, at: int | None) -> str | None:
+        """The id of a node's partner, whose position is noted."""
+        self.pairs.append(-1 if at is None else at)
+        return None if at is None else self.ids[at]
+
+    def _source(self, where: Location) -> str:
+        """``model.py:9``; most of a program is made in few places."""
+        key = (id(where[0][0]), where[0][1]) if where else None
+        found = self.sources.get(key)
+        if found is None:
+            found = self.sources[key] = source.short(where)
+        return found
+
+    def _operator(self, i: int, op: Operator, name: str) -> NodeView:
         return NodeView(
-            self.op_ids[op],
+            self.ids[i],
             OP,
             name,
             op.type,
-            _role(op),
-            _part(op),
-            pair=self.op_ids.get(op.origin) if op.origin is not None else None,
-            source=source.short(op.loc),
+            _role(op.role),
+            FORWARD if self.is_forward[i] else BACKWARD,
+            pair=self._paired(None if op.origin is None else self.op_at.get(op.origin)),
+            source=self._source(op.loc),
             scope=op.scope.strip("/") or self.layers.get(op.origin or op, ""),
             block=op.block.idx,
         )
 
-    def _tensor(self, v: Variable) -> NodeView:
+    def _tensor(self, i: int, v: Variable) -> NodeView:
         part = BACKWARD if v in self.backward else FORWARD
         owner = self.owners.get(v)
         if owner is None and part == BACKWARD:
             owner = v.block._find_var_recursive(names.forward(v.name))
         return NodeView(
-            self.ids[v],
+            self.ids[i],
             TENSOR,
             v.name,
             v.type,
-            self._tensor_role(v),
+            self.roles[v],
             part,
             v.shape,
             v.dtype.name,
-            pair=self.ids.get(owner) if owner is not None and owner is not v else None,
-            source=source.short(v.made_at),
+            pair=self._paired(None if owner is None or owner is v else self.at.get(owner)),
+            source=self._source(v.made_at),
             block=v.block.idx,
         )
 
@@ -111,29 +150,36 @@ class _Builder:
             return "data"
         return "state" if v.persistable else "temporary"
 
-    def _shown(self, v: Variable) -> bool:
-        """Whether a tensor stands in the picture itself, not only as an edge."""
-        return v not in self.written or v not in self.read or self._tensor_role(v) != "temporary"
-
     def _beside(self, slot: str, v: Variable) -> bool:
         """Whether a result is only there for a gradient operator, and there is none: it holds a shape and no values."""
         return slot == "XShape" and v not in self.read
 
-    def _edges(self) -> Iterator[EdgeView]:
-        writer: dict[Variable, Operator] = {}
-        for op in self.ops:
-            here, backward = self.op_ids[op], _part(op) == BACKWARD
+    def _edges(self) -> tuple[list[EdgeView], list[tuple[int, int, int]]]:
+        """The edges, and the positions of source, target and tensor of each."""
+        ids, at, backward = self.ids, self.at, self.backward
+        # Tensors that are more than what one operator tells another stand in the picture themselves.
+        shown = {v for v in self.variables if self.roles[v] != "temporary"}
+        shown.update(self.written ^ self.read)
+        writer: dict[Variable, int] = {}
+        edges, ends = [], []
+        for here, op in enumerate(self.ops):
+            gradient = not self.is_forward[here]
             for slot, v, shape_only in reads(op):
-                made = writer.get(v)
-                from_tensor = made is None or self._shown(v)
-                start = self.ids[v] if from_tensor else self.op_ids[made]  # type: ignore[index]
-                forward = v not in self.backward if from_tensor else _part(made) == FORWARD  # type: ignore[arg-type]
-                across = backward and forward
-                yield EdgeView(start, here, self.ids[v], slot, across and not shape_only, across and shape_only)
+                tensor = at[v]
+                start = tensor if v in shown else writer.get(v, tensor)
+                forward = self.is_forward[start] if start != tensor else v not in backward
+                across = gradient and forward
+                ends.append((start, here, tensor))
+                edges.append(
+                    EdgeView(ids[start], ids[here], ids[tensor], slot, across and not shape_only, across and shape_only)
+                )
             for slot, v in writes(op):
-                writer[v] = op
-                if self._shown(v) and not self._beside(slot, v):
-                    yield EdgeView(here, self.ids[v], self.ids[v], slot)
+                writer[v] = here
+                if v in shown and not self._beside(slot, v):
+                    tensor = at[v]
+                    ends.append((here, tensor, tensor))
+                    edges.append(EdgeView(ids[here], ids[tensor], ids[tensor], slot))
+        return edges, ends
 
 
 def _noted(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Variable]]:
@@ -175,12 +221,7 @@ def layer_of(op: Operator) -> str:
     return ""
 
 
-def _part(op: Operator) -> str:
-    return FORWARD if roles.is_forward(op.role) else BACKWARD
-
-
-def _role(op: Operator) -> str:
-    role = op.role
+def _role(role: int) -> str:
     if role == roles.FORWARD | roles.LOSS:
         return "loss"
     if role == roles.BACKWARD | roles.LOSS:

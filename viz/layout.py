@@ -7,33 +7,28 @@ ranking; this takes milliseconds, and no edge runs through a box because edges h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import BACKWARD, BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view import GraphView
 
 from . import frames
-from .cells import GUTTERS, RECOMPUTED, place
-from .lanes import Ints
-from .scene import GRADIENT, SAVED, SHAPE, VALUE, Box, Frame, Label, Route, Scene
-from .style import ROLES, role_of
-from .text import ADVANCE, cells, fitted, printable, shortened
-from .tracks import ALLEY, ALONG, AROUND, DOWN, STREET, find_ways
-
-Floats = NDArray[np.float64]
+from .captions import Captions
+from .cells import place
+from .columns import GUTTERS, RECOMPUTED
+from .drawn import Drawn, Ints, numbered
+from .lanes import distinct
+from .scene import GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
+from .text import ADVANCE, printable
+from .tracks import ALLEY, ALONG, DOWN, STREET, find_ways
 
 LARGE: Final = 11.0
 SMALL: Final = 9.0
 """Sizes of the font: names, and everything else."""
-
-LONGEST: Final = 34
-"""Columns of a name that a box shows; the whole name is in its tooltip."""
 
 _PAD = 9.0
 _BOX = 40.0
@@ -44,15 +39,10 @@ _TRACK = 6.0
 _STRIP = 14.0
 _PORT_DOWN = 8.0
 _PORT_ALONG = 5.0
-_LABEL = 24
-"""Columns of a text beside an edge."""
+_POINTS = np.array([2, 2, 4, 4, 6])
+"""Points of a line, by the way that it takes: from ``DOWN`` to ``AROUND``."""
 _FRAME = 9.0
 _TITLE = 14.0
-
-# What Box._make does, without a call of Python's for each.
-_BOX_OF: Callable[[Iterable[object]], Box] = partial(tuple.__new__, Box)
-_ROUTE_OF: Callable[[Iterable[object]], Route] = partial(tuple.__new__, Route)
-_LABEL_OF: Callable[[Iterable[object]], Label] = partial(tuple.__new__, Label)
 
 
 def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
@@ -62,7 +52,14 @@ def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
         notes: node -> what its box says besides what the view knows, such as a norm.
     """
     with paused_gc():
-        return _Layout(view, notes or {}).scene()
+        return _Layout(view, notes or {}).scene() if view.shown.any() else _nothing(view)
+
+
+def _nothing(view: GraphView) -> Scene:
+    lengths, numbers = np.zeros(0), np.zeros(0, dtype=np.int64)
+    boxes = Boxes((), lengths, lengths, lengths, lengths, (), (), numbers, numbers, ())
+    routes = Routes(numbers, numbers, np.zeros(1, dtype=np.int64), lengths, lengths, numbers, (), lengths, lengths)
+    return Scene(view, boxes, routes, (), 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +92,20 @@ class _Layout:
     def __init__(self, view: GraphView, notes: Mapping[str, str]) -> None:
         self.view = view
         self.cells = c = place(view)
-        self.shown = [view.edges[i] for i in c.edges.tolist()]
-        self.by_id = view.by_id()
-        tensors = [self.by_id[e.tensor] for e in self.shown]
-        self.tensors = tensors
-        number: dict[tuple[str, str], int] = {}
-        self.kinds = [_kind(e, t) for e, t in zip(self.shown, tensors, strict=True)]
-        net = np.array([number.setdefault((e.source, e.tensor), len(number)) for e in self.shown], dtype=np.int64)
-        gutter = np.array([name in GUTTERS for name in c.columns], dtype=bool)
-        self.gutter = gutter[c.column] if len(c.nodes) else np.zeros(0, dtype=bool)
-        same = c.column[c.source] == c.column[c.target]
-        self.ways = find_ways(c, net, same & ~self.gutter[c.source] & ~self.gutter[c.target])
-        # Almost all programs have names of plain characters, which need not be looked at one by one.
-        plain = "".join([t for n in view.nodes for t in (n.name, n.scope, n.source)])
-        self.texts_of = _Texts(plain.isascii() and plain.isprintable(), view.part != BOTH)
-        self.lines = [self.texts_of.lines(n, notes.get(n.id, "")) for n in c.nodes]
+        self.drawn = d = c.drawn
+        self.gutter = gutter = c.in_gutter()
+        net = numbered((d.source * len(view.nodes) + d.tensor).tolist(), len(d.edges))[0]
+        flows = (c.column[d.source] == c.column[d.target]) & ~gutter[d.source] & ~gutter[d.target]
+        self.ways = find_ways(c, net, flows)
+        self.captions = Captions(view, d.nodes, notes)
 
     def scene(self) -> Scene:
-        if not self.cells.nodes:
-            return Scene(self.view, (), (), (), 0.0, 0.0)
+        self.names, self.facts = self.captions.names(self.drawn.nodes), self.captions.facts(self.drawn.nodes)
         self.groups = self._groups()
         self._measure()
         boxes = self._boxes()
         routes = self._routes()
-        drawn = tuple(self._frames())
-        return Scene(self.view, boxes, routes, drawn, self.across.end, self.down.end)
+        return Scene(self.view, boxes, routes, tuple(self._frames()), self.across.end, self.down.end)
 
     # -- sizes --------------------------------------------------------------------------------------------------------
 
@@ -127,8 +113,7 @@ class _Layout:
         c, w = self.cells, self.ways
         rows, lanes = int(c.row.max()) + 1, len(c.lanes)
         text = ADVANCE * np.maximum(
-            np.array([self.texts_of.columns(a) for a, _ in self.lines]) * LARGE,
-            np.array([self.texts_of.columns(b) for _, b in self.lines]) * SMALL,
+            np.array(self.captions.columns(self.names)) * LARGE, np.array(self.captions.columns(self.facts)) * SMALL
         )
         width = np.zeros(lanes)
         np.maximum.at(width, c.lane, np.ceil(text + 2 * _PAD))
@@ -146,12 +131,14 @@ class _Layout:
         self.strip[self.label_alleys] = _STRIP
         alleys = alleys + np.where(self.strip > 0, np.maximum(0.0, self.strip + 4 - np.where(w.alleys > 0, 0, 18)), 0)
         self.roof, self.floor = np.zeros(rows + 1), np.zeros(rows + 1)
-        for column in range(len(c.columns)):
+        in_columns: dict[int, list[frames.Group]] = {}
+        for g in self.groups:
+            in_columns.setdefault(g.column, []).append(g)
+        for groups in in_columns.values():
             roof, floor = np.zeros(rows + 1), np.zeros(rows + 1)
-            for g in self.groups:
-                if g.column == column:
-                    roof[g.first] += _TITLE + 4
-                    floor[g.last + 1] += _FRAME
+            for g in groups:
+                roof[g.first] += _TITLE + 4
+                floor[g.last + 1] += _FRAME
             self.roof, self.floor = np.maximum(self.roof, roof), np.maximum(self.floor, floor)
         alleys = alleys + self.roof + self.floor
         alleys[0] = max(alleys[0] - 22.0, 0.0) + _MARGIN
@@ -159,32 +146,30 @@ class _Layout:
         self.across = _Band.of(width, streets)
         self.down = _Band.of(height, alleys)
 
-    def _boxes(self) -> tuple[Box, ...]:
-        c = self.cells
+    def _boxes(self) -> Boxes:
+        c, d = self.cells, self.drawn
         row_top, row_height = self.down.start[c.row], self.down.size[c.row]
         stack = self.stack[c.row] * _PITCH - (_PITCH - _GUTTER_BOX)
         y = np.where(self.gutter, row_top + (row_height - stack) / 2 + c.slot * _PITCH, row_top)
         height = np.where(self.gutter, _GUTTER_BOX, _BOX)
         # What has straight edges from or to boxes in a gutter is as high as they are.
         w, middle = self.ways, row_top + row_height / 2
-        for op, box in ((c.source, c.target), (c.target, c.source)):
+        for op, box in ((d.source, d.target), (d.target, d.source)):
             e = np.flatnonzero((w.kind == ALONG) & self.gutter[box] & ~self.gutter[op])
             np.maximum.at(height, op[e], 2 * np.abs(y[box[e]] + _GUTTER_BOX / 2 - middle[op[e]]) + _GUTTER_BOX)
         y = np.where(self.gutter, y, middle - height / 2)
         self.box_height = height
         x, width = self.across.start[c.lane], self.across.size[c.lane]
         self.box_middle = y + height / 2
-        names = [c.columns[k] for k in c.column.tolist()]
-        values = (x.tolist(), y.tolist(), width.tolist(), height.tolist(), self.lines, c.row.tolist(), names)
-        return tuple(map(_BOX_OF, zip((n.id for n in c.nodes), *values, strict=True)))
+        return Boxes(d.nodes, x, y, width, height, self.names, self.facts, c.row, c.column, c.columns)
 
     # -- edges --------------------------------------------------------------------------------------------------------
 
     def _name_edges(self) -> None:
         """Text for edges that run straight and have room beside them."""
-        c, w = self.cells, self.ways
-        a, b = c.source, c.target
-        down, count = w.kind == DOWN, len(c.nodes)
+        c, d, w = self.cells, self.drawn, self.ways
+        a, b = d.source, d.target
+        down, count = w.kind == DOWN, len(d.nodes)
         ports = np.zeros(count)
         bent = w.kind == ALLEY
         np.maximum.at(ports, a[bent], np.minimum(w.leaves_at[bent], 9))
@@ -192,43 +177,42 @@ class _Layout:
         # Of parallel edges the one farthest to the right, or at the top, has the text.
         order = np.flatnonzero(down | between)
         order = order[np.argsort(np.where(down, w.leaves_at, -w.leaves_at)[order], kind="stable")]
-        last = np.unique((a[order] * count + b[order])[::-1], return_index=True)[1]
+        last = distinct((a[order] * count + b[order])[::-1])[1]
         named = np.sort(order[len(order) - 1 - last])
+        # What goes along a row to the box of a tensor has its name there.
+        places = d.place[d.tensor[named]]
+        named = named[down[named] | ((places != a[named]) & (places != b[named]))]
         self.shift = 5 + _PORT_DOWN * (ports[a] + np.abs(w.leaves_at))
         self.label_needs, self.zone = np.zeros(count), np.zeros(len(c.lanes) + 1)
-        self.texts: dict[int, str] = {}
-        tensors, shown, low = self.tensors, self.shown, down.tolist()
-        for e in named.tolist():
-            if low[e] or shown[e].tensor not in (shown[e].source, shown[e].target):
-                self.texts[e] = self.texts_of.edge(tensors[e], shown[e].count, shaped=low[e])
-        at = np.array(list(self.texts), dtype=np.int64)
-        wide = np.array([self.texts_of.columns(t) for t in self.texts.values()]) * SMALL * ADVANCE
-        along = ~down[at]
-        np.maximum.at(self.label_needs, a[at[~along]], 2 * (self.shift[at[~along]] + wide[~along] - 8))
-        lanes = np.minimum(c.lane[a[at[along]]], c.lane[b[at[along]]])
+        edges = self.view.edges
+        counts = [edges[e].count for e in d.edges[named].tolist()]
+        self.named = named
+        self.texts = self.captions.beside(d.tensors(named), counts, down[named].tolist())
+        wide = np.array(self.captions.columns(self.texts)) * SMALL * ADVANCE
+        along = ~down[named]
+        low = named[~along]
+        np.maximum.at(self.label_needs, a[low], 2 * (self.shift[low] + wide[~along] - 8))
+        lanes = np.minimum(c.lane[a[named[along]]], c.lane[b[named[along]]])
         np.maximum.at(self.zone, lanes + 1, wide[along] + 2)
-        self.label_alleys = np.unique(self._label_alley(at[~along]))
+        self.label_alleys = self._label_alley(low)
 
     def _label_alley(self, e: Ints) -> Ints:
-        source, target = self.cells.row[self.cells.source[e]], self.cells.row[self.cells.target[e]]
+        source, target = self.cells.row[self.drawn.source[e]], self.cells.row[self.drawn.target[e]]
         return np.where(target > source, source + 1, source)
 
-    def _labels(self, x0: Floats, y0: Floats, x1: Floats) -> dict[int, Label]:
-        """The texts with their places: beside an edge that goes down, on top of one that goes along a row."""
-        at = np.array(list(self.texts), dtype=np.int64)
+    def _labels(self, x0: Floats, y0: Floats, x1: Floats) -> tuple[Floats, Floats]:
+        """Where the texts start: beside an edge that goes down, on top of one that goes along a row."""
+        at = self.named
         down = self.ways.kind[at] == DOWN
         alley = self._label_alley(at)
         low = self.down.gap_start[alley] + self.floor[alley] + SMALL + 4
-        middle = self.across.middle[self.cells.lane[self.cells.source[at]]] + self.shift[at]
-        x = np.where(down, middle, np.minimum(x0, x1)[at] + 6)
-        y = np.where(down, low, y0[at] - 3)
-        made = zip(self.texts.values(), x.tolist(), y.tolist(), ["start"] * len(at), strict=True)
-        return dict(zip(self.texts, map(_LABEL_OF, made), strict=True))
+        middle = self.across.middle[self.cells.lane[self.drawn.source[at]]] + self.shift[at]
+        return np.where(down, middle, np.minimum(x0, x1)[at] + 6), np.where(down, low, y0[at] - 3)
 
-    def _routes(self) -> tuple[Route, ...]:
-        c, w = self.cells, self.ways
-        a, b = c.source, c.target
-        across, down = self.across, self.down
+    def _routes(self) -> Routes:
+        c, d, w = self.cells, self.drawn, self.ways
+        a, b = d.source, d.target
+        across = self.across
         ca, cb = c.lane[a], c.lane[b]
         ends = []
         for at, lane, side, port in ((a, ca, w.leaves, w.leaves_at), (b, cb, w.enters, w.enters_at)):
@@ -246,33 +230,40 @@ class _Layout:
         along = w.kind == ALONG
         flat = np.where(self.gutter[a], self.box_middle[a], self.box_middle[b]) + w.leaves_at * _PORT_ALONG
         y0, y1 = np.where(along, flat, y0), np.where(along, flat, y1)
-        u, v = self._street_x(w.street, w.street_track), self._street_x(w.other, w.other_track)
-        m = down.gap_start[w.alley] + self.floor[w.alley] + np.where(w.alley == 0, 4.0, 0.0)
-        m = m + np.where(self.strip[w.alley] > 0, _STRIP, 4.0) + 4 + w.alley_track * _TRACK
-        corners = {
-            DOWN: (),
-            ALONG: (),
-            ALLEY: ((x0, m), (x1, m)),
-            STREET: ((u, y0), (u, y1)),
-            AROUND: ((u, y0), (u, m), (v, m), (v, y1)),
-        }
-        points: list[tuple[tuple[float, float], ...]] = [()] * len(a)
-        for kind, inner in corners.items():
+        first = np.concatenate([[0], np.cumsum(_POINTS[w.kind])])
+        x, y = np.empty(first[-1]), np.empty(first[-1])
+        for kind in range(len(_POINTS)):
             of = np.flatnonzero(w.kind == kind)
-            path = [(x0, y0), *inner, (x1, y1)]
-            made = zip(*(zip(x[of].tolist(), y[of].tolist(), strict=True) for x, y in path), strict=True)
-            for e, found in zip(of.tolist(), made, strict=True):
-                points[e] = found
-        labels = self._labels(x0, y0, x1)
-        parts = zip(c.edges.tolist(), points, self.kinds, map(labels.get, range(len(a))), strict=True)
-        return tuple(map(_ROUTE_OF, parts))
+            start, end = (x0[of], y0[of]), (x1[of], y1[of])
+            for k, (px, py) in enumerate([start, *self._corners(kind, of, start, end), end]):
+                x[first[of] + k], y[first[of] + k] = px, py
+        return Routes(d.edges, _kinds(d), first, x, y, self.named, self.texts, *self._labels(x0, y0, x1))
+
+    def _corners(
+        self, kind: int, of: Ints, start: tuple[Floats, Floats], end: tuple[Floats, Floats]
+    ) -> list[tuple[Floats, Floats]]:
+        """Where edges that take one kind of way turn."""
+        w = self.ways
+        (x0, y0), (x1, y1) = start, end
+        if kind in (DOWN, ALONG):
+            return []
+        alley, track = w.alley[of], w.alley_track[of]
+        m = self.down.gap_start[alley] + self.floor[alley] + np.where(alley == 0, 4.0, 0.0)
+        m = m + np.where(self.strip[alley] > 0, _STRIP, 4.0) + 4 + track * _TRACK
+        if kind == ALLEY:
+            return [(x0, m), (x1, m)]
+        u = self._street_x(w.street[of], w.street_track[of])
+        if kind == STREET:
+            return [(u, y0), (u, y1)]
+        v = self._street_x(w.other[of], w.other_track[of])
+        return [(u, y0), (u, m), (v, m), (v, y1)]
 
     def _street_x(self, street: Ints, track: Ints) -> Floats:
         """Inner tracks lie at the lane that uses them: in the forward column to the left, elsewhere to the right."""
         c = self.cells
         column = np.append(c.lanes, -1)[street]
-        downwards = [n for n, name in enumerate(c.columns) if name not in GUTTERS and not c.up[n]]
-        reverse = np.isin(column, downwards) | (street == 0)
+        downwards = [name not in GUTTERS and not up for name, up in zip(c.columns, c.up.tolist(), strict=True)]
+        reverse = np.array([*downwards, False], dtype=bool)[column] | (street == 0)
         start, size = self.across.gap_start[street], self.across.gap_size[street]
         return np.where(
             reverse, start + size - _MARGIN - track * _TRACK, start + self.zone[street] + _MARGIN + track * _TRACK
@@ -284,78 +275,28 @@ class _Layout:
         blocks = {b.index: (b.parent, f"block {b.index} of {printable(b.owner)}") for b in self.view.blocks}
         tensors: dict[int, str] = {}
         if RECOMPUTED in self.cells.columns:
-            for e, source in zip(self.shown, self.cells.source.tolist(), strict=True):
-                tensors.setdefault(source, self.by_id[e.tensor].name)
+            everything = np.arange(len(self.drawn.edges))
+            for source, tensor in zip(self.drawn.source.tolist(), self.drawn.tensors(everything), strict=True):
+                tensors.setdefault(source, tensor.name)
         return frames.groups(self.cells, blocks, tensors)
 
     def _frames(self) -> list[Frame]:
         c = self.cells
         found = []
-        for g in self.groups:
-            inner = sum(1 for o in self.groups if o.column == g.column and o.first >= g.first and o.last <= g.last) - 1
-            lanes = np.unique(c.lane[list(g.members)])
-            pad = 6.0 + 3 * min(inner, 2)
-            x = float(self.across.start[lanes[0]]) - pad
-            right = float(self.across.start[lanes[-1]] + self.across.size[lanes[-1]]) + pad
-            above = sum(1 for o in self.groups if o.column == g.column and o.first == g.first and o.last < g.last)
-            below = sum(1 for o in self.groups if o.column == g.column and o.last == g.last and o.first > g.first)
-            y = float(self.down.start[g.first]) - _TITLE - 2 - above * (_TITLE + 4)
-            bottom = float(self.down.start[g.last] + self.down.size[g.last]) + 5 + below * _FRAME
+        for g, nesting in zip(self.groups, frames.nestings(self.groups), strict=True):
+            lanes = c.lane[list(g.members)]
+            left, last = int(lanes.min()), int(lanes.max())
+            pad = 6.0 + 3 * nesting.inside
+            x = float(self.across.start[left]) - pad
+            right = float(self.across.start[last] + self.across.size[last]) + pad
+            y = float(self.down.start[g.first]) - _TITLE - 2 - nesting.above * (_TITLE + 4)
+            bottom = float(self.down.start[g.last] + self.down.size[g.last]) + 5 + nesting.below * _FRAME
             found.append(frames.framed(g, c, x, y, right - x, bottom - y))
         return found
 
 
-def _kind(edge: EdgeView, tensor: NodeView) -> str:
-    if edge.saved or edge.shape_only:
-        return SAVED if edge.saved else SHAPE
-    return GRADIENT if tensor.part == BACKWARD else VALUE
-
-
-class _Texts:
-    """What boxes and edges say.
-
-    Args:
-        plain: whether all names are of characters that take one column each.
-        alone: whether one part is drawn; then an operator names its partner in the other.
-    """
-
-    def __init__(self, plain: bool, alone: bool) -> None:
-        self.plain = plain
-        self.alone = alone
-        self.fit = shortened if plain else fitted
-        self.columns: Callable[[str], int] = len if plain else cells
-        self.letters = {role: style.letter for role, style in ROLES.items()}
-        self.shapes: dict[tuple[int, ...] | None, str] = {}
-
-    def lines(self, node: NodeView, note: str) -> tuple[str, str]:
-        times = f" ×{node.count}" if node.count > 1 else ""
-        name = f"{self.letters[role_of(node)]} {self.fit(node.name, LONGEST - len(times))}{times}"
-        if node.members and (node.shape is None if node.kind != OP else node.type == FOLDED):
-            each = len(node.members) // node.count
-            facts = f"{each} {'operators' if node.kind == OP else 'tensors'}" + (" each" if times else "")
-            return name, f"{note} · {facts}" if note else facts
-        if node.kind != OP:
-            return name, self.fit(f"{note} · {node.spec}" if note else node.spec, LONGEST + 6)
-        facts = f"{note} · {node.id}" if note else node.id
-        if self.alone and node.pair is not None:
-            facts = f"{facts} · ↔ {node.pair}"
-        if node.scope:
-            room = LONGEST + 6 - len(facts) - len(node.source) - 6
-            scope = node.scope if len(node.scope) <= room else node.scope.rpartition(".")[2]
-            facts = f"{facts} · {scope}" if len(scope) <= room else facts
-        if node.source:
-            facts = f"{facts} · {node.source}"
-        return name, self.fit(facts, LONGEST + 6)
-
-    def edge(self, tensor: NodeView, count: int, *, shaped: bool) -> str:
-        """Name, and if *shaped* the shape, as far as there is room, the shape first of all."""
-        if count > 1:
-            return f"{count} values"
-        if not shaped:
-            return self.fit(tensor.name, _LABEL)
-        shape = self.shapes.get(tensor.shape)
-        if shape is None:
-            dims = "×".join("?" if d < 0 else str(d) for d in tensor.shape) if tensor.shape else "[]"
-            shape = self.shapes[tensor.shape] = shortened(dims, _LABEL)
-        name = self.fit(tensor.name, max(_LABEL - len(shape) - 1, 1))
-        return f"{name} {shape}" if len(name) > 4 or name == tensor.name else shape
+def _kinds(drawn: Drawn) -> Ints:
+    """What travels along each edge, as positions in ``KINDS``."""
+    code = {kind: n for n, kind in enumerate(KINDS)}
+    computed = np.where(drawn.of_backward, code[GRADIENT], code[VALUE])
+    return np.where(drawn.saved, code[SAVED], np.where(drawn.shape_only, code[SHAPE], computed))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from gradtool.engine.view import FORWARD, GraphView, NodeView
 
-Ints = NDArray[np.int64]
+from .drawn import Ints
+from .lanes import distinct
 
 CANDIDATES: Final = 12
 """Lengths of blocks that are tried."""
@@ -91,7 +92,7 @@ def _lengths(token: Ints) -> list[int]:
             words = (words * 1_000_003 + token[k : count - size + 1 + k]) & 0x7FFF_FFFF_FFFF
         order = np.argsort(words, kind="stable")
         same = words[order][1:] == words[order][:-1]
-        gaps, number = np.unique((order[1:] - order[:-1])[same], return_counts=True)
+        gaps, number = _tally((order[1:] - order[:-1])[same])
         for gap, n in zip(gaps.tolist(), number.tolist(), strict=True):
             votes[gap] = max(votes.get(gap, 0), n)
     best = sorted(votes, key=lambda g: (-votes[g], g))[:CANDIDATES]
@@ -103,6 +104,11 @@ def _lengths(token: Ints) -> list[int]:
         folded = int((runs // length * length)[runs >= length].sum())
         scored.append((-folded, length))
     return [length for folded, length in sorted(scored) if folded]
+
+
+def _tally(values: Ints) -> tuple[Ints, Ints]:
+    found, _, place = distinct(values)
+    return found, np.bincount(place, minlength=len(found))
 
 
 def _alike(token: Ints, origins: Ints, length: int) -> list[tuple[int, int]]:
@@ -136,7 +142,7 @@ def _natural(origins: Ints, start: int, slack: int, length: int) -> int:
         cut = shift + length
         inside = window[cut : cut + length]
         sources = reach[cut : cut + length][(inside > 0) & (reach[cut : cut + length] < cut)]
-        crossing = len(np.unique(sources))
+        crossing = len(distinct(sources)[0])
         if fewest is None or crossing <= fewest:
             best, fewest = shift, crossing
     return best

@@ -1,16 +1,26 @@
 """What a layout gives and renderers draw: boxes, routes and frames with their places.
 
 Coordinates are pixels at scale 1, x to the right and y down, from the top left corner of the picture. What there is
-one of for every node or edge is a named tuple: a program of 20,000 operators has some hundred thousand, and they cost a
-third of what objects of frozen classes cost to make.
+one of for every node or edge is kept in arrays: a program of 20,000 operators has some hundred thousand. Renderers go
+through them one by one, as named tuples that are made on the way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from functools import partial
+from itertools import pairwise, repeat
+from typing import Final, NamedTuple, overload
 
-from gradtool.engine.view import GraphView
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtool.engine.view import GraphView, NodeView
+
+from .drawn import Ints
+
+Floats = NDArray[np.float64]
 
 Point = tuple[float, float]
 
@@ -76,6 +86,115 @@ class Route(NamedTuple):
     label: Label | None = None
 
 
+# What Box._make does, without a call of Python's for each.
+_BOX_OF: Callable[[Iterable[object]], Box] = partial(tuple.__new__, Box)
+_ROUTE_OF: Callable[[Iterable[object]], Route] = partial(tuple.__new__, Route)
+_LABEL_OF: Callable[[Iterable[object]], Label] = partial(tuple.__new__, Label)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes(Sequence[Box]):
+    """The boxes of a picture, in the order of its nodes. All attributes have one entry for each box.
+
+    Attributes:
+        nodes: what they show.
+        names, facts: their two lines.
+        column: positions in *columns*, which has the names.
+    """
+
+    nodes: Sequence[NodeView]
+    x: Floats
+    y: Floats
+    width: Floats
+    height: Floats
+    names: Sequence[str]
+    facts: Sequence[str]
+    row: Ints
+    column: Ints
+    columns: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Box]:
+        numbers = (values.tolist() for values in (self.x, self.y, self.width, self.height))
+        columns = map(self.columns.__getitem__, self.column.tolist())
+        lines = zip(self.names, self.facts, strict=True)
+        ids = [n.id for n in self.nodes]
+        return map(_BOX_OF, zip(ids, *numbers, lines, self.row.tolist(), columns, strict=True))
+
+    @overload
+    def __getitem__(self, at: int) -> Box: ...
+    @overload
+    def __getitem__(self, at: slice) -> Boxes: ...
+    def __getitem__(self, at: int | slice) -> Box | Boxes:
+        if isinstance(at, slice):
+            places = (self.x[at], self.y[at], self.width[at], self.height[at])
+            cells = (self.row[at], self.column[at])
+            return Boxes(self.nodes[at], *places, self.names[at], self.facts[at], *cells, self.columns)
+        x, y, width, height = (float(values[at]) for values in (self.x, self.y, self.width, self.height))
+        lines = (self.names[at], self.facts[at])
+        place = (x, y, width, height, lines, int(self.row[at]), self.columns[self.column[at]])
+        return Box(self.nodes[at].id, *place)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routes(Sequence[Route]):
+    """The lines of a picture, in the order of its edges.
+
+    Attributes:
+        edge: of each line its position in ``view.edges``.
+        kind: positions in :data:`KINDS`.
+        first: where in *x* and *y* its points begin; one entry more says where the last one's end.
+        x, y: all points.
+        labelled: positions of the lines with a text beside them, in order.
+        texts: these texts.
+        text_x, text_y: where they start.
+    """
+
+    edge: Ints
+    kind: Ints
+    first: Ints
+    x: Floats
+    y: Floats
+    labelled: Ints
+    texts: Sequence[str]
+    text_x: Floats
+    text_y: Floats
+
+    def __len__(self) -> int:
+        return len(self.edge)
+
+    def __iter__(self) -> Iterator[Route]:
+        points = list(zip(self.x.tolist(), self.y.tolist(), strict=True))
+        lines = (tuple(points[a:b]) for a, b in pairwise(self.first.tolist()))
+        kinds = map(KINDS.__getitem__, self.kind.tolist())
+        texts = zip(self.texts, self.text_x.tolist(), self.text_y.tolist(), repeat("start"))
+        known = dict(zip(self.labelled.tolist(), map(_LABEL_OF, texts), strict=True))
+        labels = map(known.get, range(len(self.edge)))
+        return map(_ROUTE_OF, zip(self.edge.tolist(), lines, kinds, labels, strict=True))
+
+    @overload
+    def __getitem__(self, at: int) -> Route: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Route]: ...
+    def __getitem__(self, at: int | slice) -> Route | Sequence[Route]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        here = range(len(self))[at]
+        span = slice(int(self.first[here]), int(self.first[here + 1]))
+        points = tuple(zip(self.x[span].tolist(), self.y[span].tolist(), strict=True))
+        at = int(np.searchsorted(self.labelled, here))
+        label = None
+        if at < len(self.labelled) and self.labelled[at] == here:
+            label = Label(self.texts[at], float(self.text_x[at]), float(self.text_y[at]), "start")
+        return Route(int(self.edge[here]), points, KINDS[self.kind[here]], label)
+
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of line that there are, in the order of :data:`KINDS`."""
+        return tuple(kind for k, kind in enumerate(KINDS) if (self.kind == k).any())
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A border around boxes that belong together: a layer, a repetition, a sub-block, a recomputed segment.
@@ -105,8 +224,8 @@ class Scene:
     """
 
     view: GraphView
-    boxes: tuple[Box, ...]
-    routes: tuple[Route, ...]
+    boxes: Boxes
+    routes: Routes
     frames: tuple[Frame, ...]
     width: float
     height: float

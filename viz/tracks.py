@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cells import Cells
-from .lanes import Ints
+from .drawn import Bools, Ints
+from .lanes import counted, distinct, is_in
 
 DOWN: Final = 0
 ALONG: Final = 1
@@ -34,8 +35,6 @@ AROUND: Final = 4
 
 MOST_TRACKS: Final = 60
 """Tracks of a street or alley; beyond them edges lie on one another."""
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
         flows: edges that follow the computation of their column; they leave at the bottom, or where it runs up, at
             the top.
     """
-    a, b = cells.source, cells.target
+    a, b = cells.drawn.source, cells.drawn.target
     ra, rb, ca, cb = cells.row[a], cells.row[b], cells.lane[a], cells.lane[b]
     last = len(cells.lanes)
     left, right = _beside(cells.row, cells.lane, last)
@@ -136,8 +135,7 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
 def _beside(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
     """For each box the places of the boxes before and after it in its row or lane; -1 and *end* where there is none."""
     width = end + 1
-    found, at = np.unique(band * width + place, return_inverse=True)
-    at = at.reshape(-1)
+    found, _, at = distinct(band * width + place)
     bands, places = found // width, found % width
     before, after = np.full(len(found), -1), np.full(len(found), end)
     same = bands[1:] == bands[:-1]
@@ -148,7 +146,7 @@ def _beside(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
 
 def _wished(cells: Cells, flows: Bools) -> Ints:
     """The street that an edge would like: past its own column on the outer side, else between the two columns."""
-    a, b = cells.source, cells.target
+    a, b = cells.drawn.source, cells.drawn.target
     ca, cb = cells.lane[a], cells.lane[b]
     up = cells.up[cells.column[a]] if len(cells.up) else np.zeros(0, dtype=bool)
     inside = cells.column[a] == cells.column[b]
@@ -166,7 +164,7 @@ def _first_of_both_ways(a: Ints, b: Ints, among: Bools) -> Bools:
     chosen = np.flatnonzero(among)
     if not len(chosen):
         return among
-    opposite = np.isin(way[chosen], back[chosen])
+    opposite = is_in(way[chosen], np.sort(back[chosen]))
     found = np.zeros(len(a), dtype=bool)
     found[chosen] = ~opposite | (a[chosen] < b[chosen])
     return found
@@ -191,42 +189,25 @@ def _ports(
     straight = (kind == DOWN) | (kind == ALONG)
     vertical = (kind == DOWN) | (kind == ALLEY)
     size = int(max(a.max(), b.max())) + 1
-    place, count = _numbered(np.where(straight, a * size + b, -1 - np.arange(len(kind))))
+    place, count = counted(np.where(straight, a * size + b, -1 - np.arange(len(kind))))
     leaves_at[straight] = enters_at[straight] = ((place - (count - 1) / 2) * 0.75)[straight]
 
     side = (leaves + 1) + np.where(vertical, 1, 0)
     out = (a * 4 + side) * (int(net.max()) + 1) + net
-    # What leaves where a straight edge of the same tensor does takes its port.
-    shared: dict[int, float] = {}
-    if np.any(straight):
-        shared = dict(zip(out[straight][::-1].tolist(), leaves_at[straight][::-1].tolist(), strict=True))
     bent = np.flatnonzero(~straight)
-    keys, inverse = np.unique(out[bent], return_inverse=True)
-    inverse = inverse.reshape(-1)
-    first = np.full(len(keys), len(kind))
-    np.minimum.at(first, inverse, bent)
-    alone = np.array([k not in shared for k in keys.tolist()], dtype=bool)
+    keys, first, inverse = distinct(out[bent])
+    # What leaves where a straight edge of the same tensor does takes its port.
+    shared, of, _ = distinct(out[straight])
+    found = is_in(keys, shared)
     port = np.zeros(len(keys))
-    if np.any(alone):
-        port[alone] = _numbered(keys[alone] // (int(net.max()) + 1), first[alone])[0] + 1
-    port[~alone] = [shared[k] for k in keys[~alone].tolist()]
+    port[found] = leaves_at[straight][of[np.searchsorted(shared, keys[found])]]
+    alone = ~found
+    port[alone] = counted(keys[alone] // (int(net.max()) + 1), first[alone])[0] + 1
     leaves_at[bent] = port[inverse]
 
     entry = b[bent] * 4 + (enters[bent] + 1) + np.where(vertical[bent], 1, 0)
-    enters_at[bent] = -(_numbered(entry, -np.abs(ca - cb)[bent])[0] + 1.0)
+    enters_at[bent] = -(counted(entry, -np.abs(ca - cb)[bent])[0] + 1.0)
     return leaves_at, enters_at
-
-
-def _numbered(group: Ints, value: Ints | None = None) -> tuple[Ints, Ints]:
-    """Place in its group (by *value*, then by position) and size of that, for each element."""
-    order = np.lexsort((np.arange(len(group)), group if value is None else value, group))
-    ordered = group[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1)) if len(group) else np.zeros(0, dtype=np.int64)
-    lengths = np.diff(np.append(starts, len(group)))
-    place, count = np.empty(len(group), dtype=np.int64), np.empty(len(group), dtype=np.int64)
-    place[order] = np.arange(len(group)) - np.repeat(starts, lengths)
-    count[order] = np.repeat(lengths, lengths)
-    return place, count
 
 
 class _Tracks:
@@ -280,8 +261,7 @@ def _packed(channel: Ints, net: Ints, start: Ints, end: Ints, channels: int) -> 
     used = np.zeros(channels, dtype=np.int64)
     if not len(channel):
         return channel, used
-    keys, inverse = np.unique(channel * (int(net.max()) + 1) + net, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    keys, _, inverse = distinct(channel * (int(net.max()) + 1) + net)
     lo, hi = np.full(len(keys), np.iinfo(np.int64).max), np.full(len(keys), -1)
     np.minimum.at(lo, inverse, start)
     np.maximum.at(hi, inverse, end)
@@ -304,5 +284,6 @@ def _packed(channel: Ints, net: Ints, start: Ints, end: Ints, channels: int) -> 
             count += 1
             heappush(free, (finish, track))
         given[i] = (base + track) % MOST_TRACKS
-        used[c] = max(used[c], given[i] + 1)
-    return np.array(given, dtype=np.int64)[inverse], used
+    found = np.array(given, dtype=np.int64)
+    np.maximum.at(used, channel_of, found + 1)
+    return found[inverse], used

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtool.engine.view import BACKWARD, BOTH, OP
-from gradtool.viz.cells import GUTTERS
+from gradtool.viz.columns import GUTTERS
 from gradtool.viz.layout import SMALL
 from gradtool.viz.scene import Scene
 from gradtool.viz.text import text_width

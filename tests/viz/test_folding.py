@@ -171,3 +171,40 @@ def test_folding_costs_in_proportion_to_the_program() -> None:
     apply("sum", [*parts, h])
     found = fold.automatic(view(x.block.program))
     assert len(found.drawn()) <= fold.MAX_NODES
+
+
+def test_sums_of_gradients_are_folded_with_the_layer_that_they_belong_to() -> None:
+    """What two collapsed layers read has two gradients; their sum is no row of its own."""
+    x = paddle.static.data("x", [2, 3])
+    start = paddle.tanh(x)
+    start.stop_gradient = False
+    with paddle.static.name_scope("first"):
+        a = paddle.square(paddle.tanh(start))
+    with paddle.static.name_scope("second"):
+        b = paddle.square(paddle.sin(start) + a)
+    w = paddle.static.create_parameter([2, 3], "float32", name="shared.w")
+    with paddle.static.name_scope("third"):
+        c = paddle.abs(b * w)
+    with paddle.static.name_scope("fourth"):
+        d = paddle.abs(c * w)
+    loss = paddle.mean(d)
+    paddle.static.append_backward(loss, parameter_list=[start, w])
+    whole = view(loss.block.program, loss=loss)
+    sums = [n.id for n in whole.nodes if n.type == "sum" and n.part == BACKWARD]
+    assert len(sums) == 2
+    found = fold.layers(whole)
+    assert [n.name for n in found.nodes if n.id in sums and not n.members] == []
+    within = {i: n.name for n in found.nodes for i in n.members if i in sums}
+    # Backward reaches the first reader last, and adds up there.
+    assert sorted(within.values()) == ["first gradient", "third gradient"]
+    assert faults(mirror(found)) == []
+    between = [e for e in found.edges if e.target == next(n.id for n in found.nodes if n.name == "first gradient")]
+    assert {e.source for e in between} >= {n.id for n in found.nodes if n.name == "second gradient"}
+
+
+def test_sums_in_repetitions_stay_in_their_repetition() -> None:
+    _, whole = blocks(12)
+    found = fold.repeated(whole)
+    sums = [n for n in found.drawn() if n.type == "sum" and n.part == BACKWARD]
+    assert [n.count for n in sums if n.count > 1]
+    assert sum(n.count for n in sums) == sum(n.type == "sum" for n in whole.nodes if n.kind == OP)

@@ -7,10 +7,11 @@ and a backslash no escape.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from graphviz import escape, nohtml
-from graphviz.quoting import attr_list
+from graphviz.quoting import quote
 
 from gradtool.engine.view import OP, EdgeView, NodeView
 
@@ -87,8 +88,15 @@ def _lines(scene: Scene, file: str, command: str, colouring: Colouring | None, p
     yield "}"
 
 
-def _attributes(**attributes: Any) -> str:
-    return str(attr_list(attributes=list(attributes.items())))
+def _attributes(**attributes: str) -> str:
+    found = " ".join([f"{name}={_usual(v) if type(v) is str else quote(v)}" for name, v in attributes.items()])
+    return f" [{found}]"
+
+
+@lru_cache(1024)
+def _usual(value: str) -> str:
+    """A value in quotes where it needs them; most attributes of a picture have the same few values."""
+    return quote(value)
 
 
 def _label(lines: Iterable[str]) -> Any:
@@ -150,9 +158,9 @@ def _frame(frame: Frame) -> Iterator[str]:
 def _legend(scene: Scene, by_id: dict[str, NodeView], colouring: Colouring | None, placed: bool) -> Iterator[str]:
     """Boxes above the picture, row by row."""
     plain = {"shape": "plaintext"}
-    kinds = {r.kind for r in scene.routes}
+    kinds = scene.routes.kinds()
     entries: list[tuple[str, str, dict[str, str]]] = []
-    for role, style in roles(by_id[b.node] for b in scene.boxes):
+    for role, style in roles(scene.boxes.nodes):
         fill = {"fillcolor": "#FFFFFF"} if colouring is not None else {}
         entries.append((f"legend_{role}", f"[{style.letter}] {style.meaning}", {**_style(role), **fill}))
     for i, (text, colour) in enumerate(colouring.entries if colouring is not None else ()):

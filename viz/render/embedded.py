@@ -20,7 +20,7 @@ from gradtool.engine.view import BACKWARD, OP, NodeView
 from ..details import Details, shown
 from ..layers import layers
 from ..legend import Colouring, heading, roles
-from ..scene import KINDS, Box, Route, Scene
+from ..scene import KINDS, Box, Route, Routes, Scene
 from ..style import ROLES, NodeStyle, role_of
 from ..text import printable
 from .svg import SHAPES
@@ -45,7 +45,7 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
     graph = _Graph(scene, details, colouring)
     nodes = _columns(map(graph.node, graph.shown), 8)
     boxes = _columns(map(graph.box, scene.boxes), 11)
-    edges, steps = graph.edges(scene.routes)
+    edges, steps = graph.edges(scene)
     return {
         "title": printable(heading(scene.view)),
         "width": _number(scene.width),
@@ -56,7 +56,7 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
         "steps": steps,
         "frames": _frames(scene),
         "roles": {r: {"letter": s.letter, "meaning": s.meaning, **_look(s)} for r, s in roles(graph.shown)},
-        "legend": [_entry(s, colouring) for _, s in roles(graph.by_id[b.node] for b in scene.boxes)],
+        "legend": [_entry(s, colouring) for _, s in roles(scene.boxes.nodes)],
         "colours": [] if colouring is None else [*colouring.entries, (_white(colouring), "#FFFFFF")],
         "ordered": colouring is not None and colouring.ordered,
         "colourTitle": "" if colouring is None else colouring.title,
@@ -157,14 +157,11 @@ class _Graph:
     def __init__(self, scene: Scene, details: Details, colouring: Colouring | None) -> None:
         view = scene.view
         self.edges_of_view = view.edges
-        touched = {b.node for b in scene.boxes}
-        for r in scene.routes:
-            e = view.edges[r.edge]
-            touched.update((e.source, e.target, e.tensor))
+        touched = {n.id for n in scene.boxes.nodes}
+        touched.update(view.edges[e].tensor for e in scene.routes.edge.tolist())
         self.shown = [n for n in view.nodes if n.id in touched]
         self.index = {n.id: i for i, n in enumerate(self.shown)}
         self.by_id = {n.id: n for n in self.shown}
-        self.box_of = {b.node: b for b in scene.boxes}
         self.colouring = colouring
         self.word, self.outline, self.look = _Once(""), _Once(), _Once()
         self.stack_of = {i: stack for i, stack in details.stacks.items() if i in touched}
@@ -217,12 +214,15 @@ class _Graph:
         """The outlines of the boxes, each at (0, 0)."""
         return [SHAPES[shape](0.0, 0.0, width, height) for shape, width, height in self.outline.all()]
 
-    def edges(self, routes: Sequence[Route]) -> tuple[list[str], str]:
+    def edges(self, scene: Scene) -> tuple[list[str], str]:
         """The columns of the edges, and all steps of their lines."""
-        lines = _Lines(routes, [self.box_of[self.edges_of_view[r.edge].source] for r in routes])
-        rows = [self._edge(r) for r in routes]
+        boxes, routes = scene.boxes, scene.routes
+        rows = list(map(self._edge, routes))
         if not rows:
             return [""] * 12, ""
+        box = {n.id: i for i, n in enumerate(boxes.nodes)}
+        start = np.array([box[self.edges_of_view[e].source] for e in routes.edge.tolist()])
+        lines = _Lines(routes, np.stack([boxes.x[start], boxes.y[start]], axis=1))
         table = np.array(rows, dtype=np.float64).T
         label_x, label_y = lines.beside(table[6:8])
         numbers = [*table[:5], lines.right, lines.down, lines.counts, table[5], label_x, label_y, table[8]]
@@ -249,14 +249,11 @@ class _Lines:
         counts: how many steps each line has.
     """
 
-    def __init__(self, routes: Sequence[Route], starts: Sequence[Box]) -> None:
-        points = [p for r in routes for p in r.points]
-        lengths = np.array([len(r.points) for r in routes], dtype=np.int64)
-        places = _tenths(points).reshape(-1, 2)
-        firsts = np.cumsum(lengths) - lengths
+    def __init__(self, routes: Routes, corners: Floats) -> None:
+        places = _tenths(np.stack([routes.x, routes.y], axis=1))
+        firsts, lengths = routes.first[:-1], np.diff(routes.first)
         self._first = places[firsts]
-        corners = _tenths([(b.x, b.y) for b in starts]).reshape(-1, 2)
-        self.right, self.down = ((self._first - corners) / 10).T
+        self.right, self.down = ((self._first - _tenths(corners)) / 10).T
         inside = np.ones(len(places), dtype=bool)
         inside[firsts] = False
         steps = np.diff(places, axis=0, prepend=places[:1])[inside]

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Final
 
 import gradtool
+from gradtool.engine.collector import paused_gc
 from gradtool.engine.view import GraphView, NodeView
 
 from ..details import Details
@@ -62,7 +63,9 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
     title = printable(heading(scene.view))
     if len(title) > LONGEST_TITLE:
         title = title[: LONGEST_TITLE - 1] + "…"
-    kinds = {r.kind for r in scene.routes}
+    with paused_gc():
+        told = embedded(data(scene, details, colouring))
+    kinds = scene.routes.kinds()
     boxes = len(scene.boxes)
     parts = {
         "script_hash": digest(script),
@@ -75,7 +78,7 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
         "style": style,
         "flow": escape(FLOW[scene.view.part]),
         "lines": "".join(_line(kind) for kind in KINDS if kind in kinds),
-        "data": embedded(data(scene, details, colouring)),
+        "data": told,
         "script": script,
     }
     return _PLACE.sub(lambda found: parts[found[1]], _text("page.html"))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Final
 
+from gradtool.engine.collector import paused_gc
 from gradtool.engine.view import OP, EdgeView, NodeView
 
 from ..legend import FLOW, LINES, Colouring, heading, roles
@@ -36,7 +37,8 @@ def render(scene: Scene, *, colouring: Colouring | None = None, command: str = "
     Returns:
         The same text for the same scene, every time.
     """
-    return "\n".join(_lines(scene, colouring, command)) + "\n"
+    with paused_gc():
+        return "\n".join(_lines(scene, colouring, command)) + "\n"
 
 
 def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[str]:
@@ -68,15 +70,16 @@ def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[
     for frame in scene.frames:
         yield _frame(frame)
     edges = view.edges
+    labels = []
     for route in scene.routes:
         yield _route(route, edges[route.edge], by_id)
+        if route.label is not None:
+            labels.append(route.label)
     for box in scene.boxes:
         yield _box(box, by_id[box.node], by_id, colouring)
-    for route in scene.routes:
-        if route.label is not None:
-            text, x, y, anchor = route.label
-            place = "" if anchor == "start" else f' text-anchor="{anchor}"'
-            yield f'<text class="s" x="{_n(x)}" y="{_n(y)}"{place}>{escape(text)}</text>'
+    for text, x, y, anchor in labels:
+        place = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        yield f'<text class="s" x="{_n(x)}" y="{_n(y)}"{place}>{escape(text)}</text>'
     yield "</g>"
     yield "</svg>"
 
@@ -264,7 +267,7 @@ def _legend(
         lines.append(f'<text class="s" x="{_n(x + sign + 8)}" y="{_n(y + 10)}">{escape(text)}</text>')
         x += wide + 16
 
-    for role, style in roles(by_id[b.node] for b in scene.boxes):
+    for role, style in roles(scene.boxes.nodes):
         shape = SHAPES["rounded" if style.border == "rounded" else style.shape]
         extra = f" {style.border}" if style.border in ("bold", "dashed") else ""
         plain = ' style="fill:#fff"' if colouring is not None else ""
@@ -284,10 +287,8 @@ def _legend(
             )
 
         entry(style.meaning, 26, sign)
-    used = {r.kind for r in scene.routes}
-    for kind in KINDS:
-        if kind in used:
-            entry(LINES[kind], 28, lambda x, y, k=kind: f'<path class="e {k}" d="M{_n(x)} {_n(y + 7)}h28"/>')  # type: ignore[misc]
+    for kind in scene.routes.kinds():
+        entry(LINES[kind], 28, lambda x, y, k=kind: f'<path class="e {k}" d="M{_n(x)} {_n(y + 7)}h28"/>')  # type: ignore[misc]
     if colouring is not None:
         x, y = _MARGIN, y + step
         for text, fill in colouring.entries:

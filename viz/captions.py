@@ -1,0 +1,127 @@
+"""What boxes and edges of a picture say, as far as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
+
+import numpy as np
+
+from gradtool.engine.view import BOTH, FOLDED, OP, GraphView, NodeView
+
+from .style import ROLES, role_of
+from .text import cells, fitted, shortened
+
+LONGEST: Final = 34
+"""Columns of a name that a box shows; the whole name is in its tooltip."""
+
+_NAME, _SHAPE = attrgetter("name"), attrgetter("shape")
+_SCOPE, _SOURCE = attrgetter("scope"), attrgetter("source")
+_FACTS: Final = LONGEST + 6
+_LABEL: Final = 24
+"""Columns of a text beside an edge."""
+
+
+class Captions:
+    """The texts of one picture.
+
+    Args:
+        drawn: the nodes with a box.
+        notes: node -> what its box says besides what the view knows.
+    """
+
+    def __init__(self, view: GraphView, drawn: Sequence[NodeView], notes: Mapping[str, str]) -> None:
+        # Almost all programs have names of plain characters, which need not be looked at one by one.
+        self.plain = _is_plain(map(_NAME, view.nodes)) and _is_plain({*map(_SCOPE, drawn), *map(_SOURCE, drawn)})
+        self.fit = shortened if self.plain else fitted
+        # Where one part is drawn, an operator names its partner in the other.
+        self.alone = view.part != BOTH
+        self.notes = notes
+
+    def columns(self, texts: Iterable[str]) -> list[int]:
+        """How wide each text is."""
+        return list(map(len if self.plain else cells, texts))
+
+    def names(self, nodes: Iterable[NodeView]) -> list[str]:
+        """The first line of each box: the letter of its role, its name, and how many it stands for."""
+        letters = {role: style.letter for role, style in ROLES.items()}
+        fit, short = self.fit, LONGEST if self.plain else -1
+        found = []
+        for n in nodes:
+            name, count = n.name, n.count
+            letter = letters[n.role if n.role != "loss" else role_of(n)]
+            if count > 1:
+                times = f" ×{count}"
+                found.append(f"{letter} {fit(name, LONGEST - len(times))}{times}")
+            else:
+                found.append(f"{letter} {name if len(name) <= short else fit(name, LONGEST)}")
+        return found
+
+    def facts(self, nodes: Iterable[NodeView]) -> list[str]:
+        """The second line of each box: of an operator its id, layer and place in the source, of a tensor its type."""
+        fit, notes, alone, short = self.fit, self.notes, self.alone, _FACTS if self.plain else -1
+        specs: dict[tuple[object, ...], str] = {}
+        found = []
+        for n in nodes:
+            note = f"{notes[n.id]} · " if notes and n.id in notes else ""
+            if n.members and (n.type == FOLDED if n.kind == OP else n.shape is None):
+                found.append(note + _members(n))
+                continue
+            if n.kind == OP:
+                text = note + n.id
+                if alone and n.pair is not None:
+                    text = f"{text} · ↔ {n.pair}"
+                scope, source = n.scope, n.source
+                if scope:
+                    room = _FACTS - len(text) - len(source) - 6
+                    if len(scope) > room:
+                        scope = scope.rpartition(".")[2]
+                    if len(scope) <= room:
+                        text = f"{text} · {scope}"
+                if source:
+                    text = f"{text} · {source}"
+            else:
+                spec = specs.get((n.dtype, n.shape))
+                if spec is None:
+                    spec = specs[n.dtype, n.shape] = n.spec
+                text = note + spec
+            found.append(text if len(text) <= short else fit(text, _FACTS))
+        return found
+
+    def beside(self, tensors: Sequence[NodeView], counts: Iterable[int], shaped: Iterable[bool]) -> list[str]:
+        """The texts of edges: a name, and where it is *shaped* the shape, which has room first of all."""
+        fit, short = self.fit, _LABEL if self.plain else -1
+        names, shapes = map(_NAME, tensors), map(_Shapes().__getitem__, map(_SHAPE, tensors))
+        found = []
+        for name, shape, count, with_shape in zip(names, shapes, counts, shaped, strict=True):
+            if count > 1:
+                found.append(f"{count} values")
+            elif not with_shape:
+                found.append(name if len(name) <= short else fit(name, _LABEL))
+            elif len(name) + len(shape) < short:
+                found.append(f"{name} {shape}")
+            else:
+                fitting = fit(name, max(_LABEL - len(shape) - 1, 1))
+                found.append(f"{fitting} {shape}" if len(fitting) > 4 or fitting == name else shape)
+        return found
+
+
+class _Shapes(dict[tuple[int, ...] | None, str]):
+    """Shapes as edges say them, each written once."""
+
+    def __missing__(self, shape: tuple[int, ...] | None) -> str:
+        dims = "×".join("?" if d < 0 else str(d) for d in shape) if shape else "[]"
+        return self.setdefault(shape, shortened(dims, _LABEL))
+
+
+def _is_plain(texts: Iterable[str]) -> bool:
+    """Whether all characters are printable ASCII."""
+    text = "".join(texts)
+    codes = np.frombuffer(text.encode("ascii"), np.uint8) if text.isascii() else None
+    return codes is not None and int(codes.min(initial=32)) >= 32 and int(codes.max(initial=32)) < 127
+
+
+def _members(node: NodeView) -> str:
+    each = len(node.members) // node.count
+    return f"{each} {'operators' if node.kind == OP else 'tensors'}{' each' if node.count > 1 else ''}"

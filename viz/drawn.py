@@ -1,0 +1,120 @@
+"""What a picture shows, as arrays: nodes and edges by number, and what the layout asks of them.
+
+A pass over the objects of a view costs a hundred times what a pass over an array does, so there is one, and it is here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+SOURCES: Final = frozenset({"parameter", "data", "state", "leaf", "constant"})
+"""Roles of what is there before an operator runs."""
+
+T = TypeVar("T", bound=Hashable)
+
+_BLOCK = attrgetter("block")
+_SORT = attrgetter("kind", "part", "role")
+_FLAGS: Final = (attrgetter("saved"), attrgetter("shape_only"))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The nodes and edges of a picture.
+
+    Attributes:
+        nodes: what has a box, in the order of the view.
+        place: of each node of the view its position in *nodes*, -1 where it has no box.
+        pair: of each node its partner, as a position in *nodes*; -1 without one.
+        block: the block of the program that it stands in.
+        is_op, forward: what it is.
+        role: of each node a position in *roles*.
+        edges: positions in ``view.edges`` of the edges that are drawn.
+        source, target: positions in *nodes* of the two ends of each edge.
+        tensor: position in ``view.nodes`` of what travels along it.
+        of_backward: whether that is a tensor of the backward part.
+        saved, shape_only: as the view says.
+    """
+
+    view: GraphView
+    nodes: tuple[NodeView, ...]
+    place: Ints
+    pair: Ints
+    block: Ints
+    is_op: Bools
+    forward: Bools
+    role: Ints
+    roles: tuple[str, ...]
+    edges: Ints
+    source: Ints
+    target: Ints
+    tensor: Ints
+    of_backward: Bools
+    saved: Bools
+    shape_only: Bools
+
+    @classmethod
+    def of(cls, view: GraphView) -> Drawn:
+        nodes, edges, at = view.nodes, view.edges, view.positions
+        shown = view.shown
+        drawn = tuple(compress(nodes, shown.tolist()))
+        place = np.where(shown, np.cumsum(shown) - 1, -1)
+        of_sort, sorts = numbered(map(_SORT, drawn), len(drawn))
+        of_role, roles = numbered([role for _, _, role in sorts], len(sorts))
+        pair = at.pair[shown]
+        block = np.zeros(len(drawn), dtype=np.int64)
+        if view.blocks:
+            block = np.fromiter(map(_BLOCK, drawn), np.int64, len(drawn))
+        kept = np.flatnonzero(at.source != at.target)
+        tensor = at.tensor[kept]
+        of_backward = np.array([n.part == BACKWARD for n in nodes], dtype=bool)[tensor]
+        saved, shape_only = (np.fromiter(map(flag, edges), np.bool_, len(edges))[kept] for flag in _FLAGS)
+        return cls(
+            view,
+            drawn,
+            place,
+            np.where(pair >= 0, place[pair], -1) if len(nodes) else pair,
+            block,
+            _each(sorts, lambda sort: sort[0] == OP)[of_sort],
+            _each(sorts, lambda sort: sort[1] == FORWARD)[of_sort],
+            of_role[of_sort],
+            tuple(roles),
+            kept,
+            place[at.source[kept]],
+            place[at.target[kept]],
+            tensor,
+            of_backward,
+            saved,
+            shape_only,
+        )
+
+    def has_role(self, *wanted: str) -> Bools:
+        """Of each node, whether its role is among *wanted*."""
+        return _each(self.roles, wanted.__contains__)[self.role]
+
+    def tensors(self, edges: Ints) -> list[NodeView]:
+        """What travels along these of the edges."""
+        return list(map(self.view.nodes.__getitem__, self.tensor[edges].tolist()))
+
+
+def numbered(values: Iterable[T], count: int) -> tuple[Ints, list[T]]:
+    """Equal values by one number, counted from 0 as they first appear; and the values in the order of the numbers."""
+    table: defaultdict[T, int] = defaultdict()
+    table.default_factory = table.__len__
+    return np.fromiter(map(table.__getitem__, values), np.int64, count), list(table)
+
+
+def _each(of: Iterable[T], is_so: Callable[[T], bool]) -> Bools:
+    return np.array([is_so(value) for value in of], dtype=bool)
