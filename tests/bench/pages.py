@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.measuring import child, number
-from tests.bench.pictures import best, cell, text_of
+from tests.bench.pictures import SHAPES, best, cell, text_of
 from tests.viz.chromium import Page, browser
 
 COLUMNS = ("nodes", "html", "kB", "paint", "ready", "search", "collapse", "move", "zoom")
@@ -33,7 +33,7 @@ TARGETS = "targets: 700 nodes: 250 kB; 20k: paint 2000, search 100"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench pages", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", nargs="*", default=["100", "700", "1k", "10k", "20k"], help="operators")
-    parser.add_argument("--shapes", nargs="*", default=["residual", "wide"], choices=["residual", "wide"])
+    parser.add_argument("--shapes", nargs="*", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--one", nargs=2, metavar=("SHAPE", "SIZE"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:

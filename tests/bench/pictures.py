@@ -3,8 +3,9 @@
     python -m tests.bench pictures                             # 100 to 100k operators, nothing folded
     python -m tests.bench pictures --sizes 100 1k --limit 60   # dot gets a minute each
 
-Two shapes of programs are drawn: ``residual`` (blocks of a matrix product, an activation and a skip connection) and
-``wide`` (each operator reads the same variable, and one ``sum`` adds them all up). The columns are
+Three shapes of programs are drawn: ``residual`` (blocks of a matrix product, an activation and a skip connection),
+``wide`` (each operator reads the same variable, and one ``sum`` adds them all up) and ``chain`` (each operator reads the
+one before). The columns are
 
     nodes, edges  what is drawn
     view          the program as a neutral view, seconds
@@ -46,12 +47,19 @@ for i in range({times}):
     h = h + paddle.nn.functional.relu(paddle.matmul(h, w))
 """
 WIDE = "h = paddle.add_n([paddle.tanh(x) for _ in range({times})])"
+CHAIN = """\
+h = x * paddle.static.create_parameter([8, 4], "float32", name="w")
+for _ in range({times}):
+    h = paddle.tanh(h)
+"""
+SHAPES = {"residual": (RESIDUAL, 7), "wide": (WIDE, 2), "chain": (CHAIN, 2)}
+"""Shape -> how a program of it is written, and how many operators there are, forward and backward, for each time."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench pictures", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", nargs="*", default=["100", "700", "1k", "10k", "20k", "100k"], help="operators")
-    parser.add_argument("--shapes", nargs="*", default=["residual", "wide"], choices=["residual", "wide"])
+    parser.add_argument("--shapes", nargs="*", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--limit", type=float, default=20.0, help="seconds that dot may take")
     parser.add_argument("--one", nargs=3, metavar=("SHAPE", "SIZE", "LIMIT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -73,8 +81,8 @@ def cell(value: Any) -> str:
 
 def text_of(shape: str, size: int) -> str:
     """A model file whose program has about *size* operators, forward and backward."""
-    body = RESIDUAL.format(times=max(1, size // 6)) if shape == "residual" else WIDE.format(times=max(1, size // 2))
-    return MODEL.format(body=body)
+    body, each = SHAPES[shape]
+    return MODEL.format(body=body.format(times=max(1, size // each)))
 
 
 def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
