@@ -4,8 +4,8 @@
     python -m tests.bench pictures --sizes 100 1k --limit 60   # dot gets a minute each
 
 Three shapes of programs are drawn: ``residual`` (blocks of a matrix product, an activation and a skip connection),
-``wide`` (each operator reads the same variable, and one ``sum`` adds them all up) and ``chain`` (each operator reads the
-one before). The columns are
+``wide`` (each operator reads the same variable, and one ``sum`` adds them all up) and ``chain`` (each operator reads
+the one before). The columns are
 
     nodes, edges  what is drawn
     view          the program as a neutral view, seconds

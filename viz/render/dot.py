@@ -96,7 +96,7 @@ def _attributes(**attributes: str) -> str:
 @lru_cache(1024)
 def _usual(value: str) -> str:
     """A value in quotes where it needs them; most attributes of a picture have the same few values."""
-    return quote(value)
+    return str(quote(value))
 
 
 def _label(lines: Iterable[str]) -> Any:
