@@ -1,16 +1,15 @@
-"""Results on a terminal: colours, and tables folded to its width. The only module that imports rich."""
+"""Results on a terminal: colours, and tables folded to its width."""
 
 from __future__ import annotations
 
 from typing import IO
 
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
-from gradtool.viz.text import printable
+from gradtool.viz.on_terminal import rich_table
 
-from .views import STYLES, Report, Table, to_ascii, to_text
+from .views import Report, Table, to_ascii, to_text
 
 
 def show(report: Report, stream: IO[str], *, ascii_only: bool) -> None:
@@ -28,17 +27,7 @@ def show(report: Report, stream: IO[str], *, ascii_only: bool) -> None:
     )
     for block in report.blocks:
         if isinstance(block, Table):
-            console.print(_table(block, text))
+            console.print(rich_table(block.headings, block.rows, block.style_of, text))
         else:
             console.print(Text(text(block)), soft_wrap=True)
     console.print(Text(text(report.next_line), style="dim"), soft_wrap=True)
-
-
-def _table(table: Table, text: object) -> RichTable:
-    assert callable(text)
-    drawn = RichTable(box=None, padding=(0, 1, 0, 1), header_style=STYLES["head"])
-    for heading in table.headings:
-        drawn.add_column(Text(text(heading)), overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*(Text(text(printable(c)), style=table.style_of(c)) for c in row))
-    return drawn

@@ -10,19 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradtool.viz.on_terminal import TONES
 from gradtool.viz.text import cells as width
 from gradtool.viz.text import printable
 from gradtool.viz.text import to_ascii as to_ascii
 
 NOTHING = "–"
-
-STYLES = {
-    "head": "bold",
-    "good": "green",
-    "bad": "red",
-    "warn": "yellow",
-    "dim": "dim",
-}
 
 
 @dataclass
@@ -38,7 +31,7 @@ class Table:
     styles: dict[str, str] = field(default_factory=dict)
 
     def style_of(self, cell: str) -> str:
-        return next((STYLES[s] for start, s in self.styles.items() if cell.startswith(start)), "")
+        return next((TONES[s] for start, s in self.styles.items() if cell.startswith(start)), "")
 
 
 @dataclass

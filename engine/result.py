@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -36,6 +37,10 @@ class Result:
         """What notebooks show: tables, and text for those that show none."""
         bundle: dict[str, str] = _results().bundle(self)
         return bundle
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """What rich prints: its text, and tables in the colours of what they say."""
+        yield from _results().on_terminal(self)
 
 
 def _results() -> Any:

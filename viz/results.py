@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import singledispatch
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, singledispatch
 from typing import Any, Final
 
-import gradtool
 from gradtool.engine import source
 from gradtool.engine.answers.gradcheck import GradcheckStory
 from gradtool.engine.answers.nan import Birth, NanStory
@@ -22,7 +20,7 @@ from gradtool.engine.why.answers import Answer, Answers
 from gradtool.engine.writing import write_files
 
 from .notebook import notebook_display
-from .policy import digest
+from .on_terminal import TONES, rich_table
 from .table import Table
 from .text import printable
 
@@ -122,6 +120,21 @@ def _(result: Answer) -> list[Table]:
     return tables(Answers([result]))
 
 
+def on_terminal(result: Any) -> Iterator[Any]:
+    """What rich prints of a result: its tables, and text where they do not say all."""
+    from rich.text import Text
+
+    made = tables(result)
+    if made != [result]:
+        yield Text(str(result))
+    for table in made:
+        yield rich_table(table.headings, table.rows, partial(_style, table), title=table.title or None)
+
+
+def _style(table: Table, cell: str) -> str:
+    return next((TONES[tone] for start, tone in table.tones.items() if cell.startswith(start)), "")
+
+
 def _number(value: float | None) -> str:
     if value is None:
         return NOTHING
@@ -191,39 +204,19 @@ def _tsv(result: Any) -> str:
     )
 
 
-_SIGNS = str.maketrans({c: f"\\{c}" for c in "\\`*_<>[]|"})
-
-
 def _markdown(result: Any) -> str:
-    def line(cells: Iterable[str]) -> str:
-        return f"| {' | '.join(printable(c).translate(_SIGNS) for c in cells)} |"
+    from .document.markdown import blocks
 
-    found = []
-    for t in tables(result):
-        found += [f"**{t.title.translate(_SIGNS)}**", ""]
-        found += [line(t.headings), "|" + " --- |" * len(t.headings), *map(line, t.rows), ""]
-    return "\n".join(found)
-
-
-_STYLE: Final = (
-    ":root{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif}table{border-collapse:collapse;margin:1em 0}"
-    "caption{text-align:start;font-weight:600}th,td{text-align:start;vertical-align:top;padding:.2em .8em .2em 0;"
-    "border-bottom:1px solid #8888;overflow-wrap:anywhere}pre{overflow-x:auto}"
-)
+    return "\n\n".join(blocks(tables(result))) + "\n"
 
 
 def _page(result: Any) -> str:
+    from .document import to_html
+    from .document.blocks import Document, Lines, Section
+
     made = tables(result)
-    title = escape(printable(made[0].title if made else type(result).__name__))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" '
-        f"content=\"default-src 'none'; style-src '{digest(_STYLE)}'; base-uri 'none'; form-action 'none'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta name="generator" content="gradtool {escape(gradtool.__version__)}">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<pre>{escape(str(result))}</pre>\n{''.join(t.html() for t in made)}\n</body>\n</html>\n"
-    )
+    title = made[0].title if made else type(result).__name__
+    return to_html(Document(title, (), (Section("answer", title, (Lines(str(result)), *made)),)))
 
 
 FORMS: Final[dict[str, Callable[[Any], str]]] = {

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
+from gradtool.viz.on_terminal import TONES
 from gradtool.viz.picture import framed
 from gradtool.viz.text import printable
 
 from ..errors import CLEAN
 from ..files import Content, encoded
-from ..views import STYLES, Report, Table, to_ascii, to_markdown, to_text
+from ..views import Report, Table, to_ascii, to_markdown, to_text
 from .names import as_magic
 
 _LEFT = ' style="text-align:left"'
@@ -102,7 +103,7 @@ def _preformatted(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-_LOUD = (STYLES["bad"], STYLES["warn"])
+_LOUD = (TONES["bad"], TONES["warn"])
 
 
 def _table(table: Table) -> str:

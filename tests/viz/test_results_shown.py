@@ -201,3 +201,17 @@ def test_answers_load_no_tables_before_they_are_shown() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     assert (lines[0], lines[-1]) == ("False", "True")
+
+
+def test_rich_prints_it_without_markup(result: tuple[Any, str]) -> None:
+    from rich.console import Console
+
+    shown, part = result
+    console = Console(file=io.StringIO(), width=400, force_terminal=False)
+    console.print(shown)
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    assert part in printed
+    for table in tables(shown):
+        for row in table.rows:
+            for cell in row:
+                assert cell in printed, cell
