@@ -18,9 +18,8 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.source import Location
 from gradtool.engine.view import BOTH, PARTS, GraphView
-from gradtool.engine.writing import write_files
 
-from . import from_program, from_tape
+from . import endings, from_program, from_tape
 from .details import Details, details, statistics
 from .notebook import present
 from .scene import Scene
@@ -212,17 +211,7 @@ class Picture:
             GraphvizError: a PNG or PDF file is asked for, and Graphviz is missing.
             OSError: the file cannot be written.
         """
-        name = os.fspath(path)
-        ending = os.path.splitext(name)[1].lower()
-        render = FORMATS.get(ending)
-        if render is None:
-            raise UsageError(
-                f"Picture.save: cannot tell from {name!r} what to write: "
-                f"its ending must be one of {', '.join(FORMATS)}.",
-                hint=did_you_mean(ending, FORMATS) or "picture.save('graph.html')",
-            )
-        made = render(self)
-        write_files({name: made.encode("utf-8", "backslashreplace") if isinstance(made, str) else made})
+        endings.save(self, path, FORMATS, "graph.html")
 
     def show(self) -> None:
         """Show the picture: in a notebook below the cell, elsewhere as a page in the browser."""

@@ -14,11 +14,10 @@ from gradtool.engine.answers.nan import Birth, NanStory
 from gradtool.engine.answers.profile import ProfileStory
 from gradtool.engine.answers.saved import SavedStory
 from gradtool.engine.answers.stats import StatsStory
-from gradtool.engine.errors import UsageError, did_you_mean
 from gradtool.engine.source import Location
 from gradtool.engine.why.answers import Answer, Answers
-from gradtool.engine.writing import write_files
 
+from . import endings
 from .notebook import notebook_display
 from .on_terminal import TONES, rich_table
 from .table import Table
@@ -177,16 +176,7 @@ def save(result: Any, path: str | os.PathLike[str]) -> None:
         ValueError: there is no form for the ending.
         OSError: the file cannot be written.
     """
-    name = os.fspath(path)
-    ending = os.path.splitext(name)[1].lower()
-    form = FORMS.get(ending)
-    if form is None:
-        raise UsageError(
-            f"{type(result).__name__}.save: cannot tell from {name!r} what to write: "
-            f"its ending must be one of {', '.join(FORMS)}.",
-            hint=did_you_mean(ending, FORMS) or "result.save('answer.html')",
-        )
-    write_files({name: form(result).encode("utf-8", "backslashreplace")})
+    endings.save(result, path, FORMS, "answer.html")
 
 
 def _text(result: Any) -> str:

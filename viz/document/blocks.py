@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from gradtool.engine.errors import NotFound, UsageError, did_you_mean
-from gradtool.engine.writing import write_files
+from gradtool.engine.errors import NotFound, did_you_mean
 
+from .. import endings
 from ..debugger.cell import Cell
 from ..table import Table
 
@@ -162,20 +162,10 @@ class Document:
         """
         from . import to_html, to_ipynb, to_markdown
 
-        forms = {".html": to_html, ".htm": to_html, ".ipynb": to_ipynb, ".md": to_markdown}
-        name = os.fspath(path)
-        ending = os.path.splitext(name)[1].lower()
-        if ending == ".json" and self.json:
-            made = self.json
-        elif ending in forms:
-            made = forms[ending](self)
-        else:
-            raise UsageError(
-                f"Document.save: cannot tell from {name!r} what to write: "
-                f"its ending must be one of {', '.join([*forms, '.json'])}.",
-                hint=did_you_mean(ending, forms) or "document.save('report.html')",
-            )
-        write_files({name: made.encode("utf-8", "backslashreplace")})
+        forms: dict[str, endings.Form] = {".html": to_html, ".htm": to_html, ".ipynb": to_ipynb, ".md": to_markdown}
+        if self.json:
+            forms[".json"] = lambda document: document.json
+        endings.save(self, path, forms, "report.html")
 
     def show(self) -> None:
         """Show the document: in a notebook below the cell, elsewhere as a page in the browser."""
