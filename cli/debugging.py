@@ -22,10 +22,12 @@ from gradtool.viz.debugger.from_python import shown_on
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.recorder import Recorder
 from gradtool.viz.debugger.session import Session
+from gradtool.viz.debugger.retrace import retrace
 from gradtool.viz.debugger.timeline import Timeline
+from gradtool.viz.document.session import line_of
 
-from . import backward_part, cases, discovery, eager_model, feeds, loader
-from .context import Output
+from . import backward_part, cases, discovery, eager_model, feeds, loader, sessions
+from .context import Output, repeated
 from .discovery import Model
 from .eager_model import EagerModel, Entry
 from .errors import CommandError
@@ -61,13 +63,33 @@ def opened(request: Request, options: dict[str, Any], out: Output) -> Iterator[N
                 timeline.failed[1].add_note(line)
         elif request.post_mortem:
             out.note(f"{left.name} raised no error")
-        book = Notebook(session)
+        book = Notebook(session, line_of(_words(request, options)))
         for option, verb in (("catch", "catch"), ("break_", "break"), ("watch", "watch")):
             for text in options[option]:
                 _set(book, verb, text)
         halt = session.begin()
         book.opening = book.here() if halt is None else show.halted(session, halt)
         yield book
+
+
+def _words(request: Request, options: dict[str, Any]) -> list[str]:
+    """What the command needs to open the same session again."""
+    words = request.words()
+    for option, name in _REPEATED:
+        words += repeated(option, options[name])
+    for option, value in (("--feed", options["feed"]), ("--step", options["step"]), ("--history", options["history"])):
+        if value is not None:
+            words += [option, str(value)]
+    return [*words, "--on-error"] if request.post_mortem else words
+
+
+_REPEATED = (
+    ("--params", "params"),
+    ("--no-grad", "no_grad"),
+    ("--catch", "catch"),
+    ("--break", "break_"),
+    ("--watch", "watch"),
+)
 
 
 def _recorded(left: Loaded, request: Request, recorder: Recorder, options: dict[str, Any], out: Output) -> Timeline:
@@ -157,6 +179,9 @@ def _all_names(v: Variable, known: Callable[[Variable], list[str]]) -> list[str]
 
 
 def _of_tensors(left: Loaded, request: Request, recorder: Recorder, options: dict[str, Any], out: Output) -> Timeline:
+    for option, given in (("--step", options["step"] is not None), ("--on-error", request.post_mortem)):
+        if given:
+            left.must_run(option)
     error: BaseException | None = left.error
     model = _model(left, request, recorder)
     if model is None:
@@ -166,6 +191,10 @@ def _of_tensors(left: Loaded, request: Request, recorder: Recorder, options: dic
         if recorder.last is not None:
             restore(nodes_behind(recorder.last.roots))
         return _timeline(recorder, left.name, entries, None, error)
+    if left.live:
+        _graph(model)
+        restore(nodes_behind([model.loss]))
+        retrace(recorder, [model.loss], [e.tensor for e in model.entries])
     chosen = None
     constants: list[Tensor] = []
     if options["params"] or options["no_grad"]:
@@ -248,11 +277,14 @@ def _timeline(
 
 
 def _why(request: Request, options: dict[str, Any], out: Output) -> Callable[[str], Sequence[Any]]:
-    """Answers of ``gradtool why``; the file runs once more for them, with a journal."""
+    """Answers of ``gradtool why``; the file runs once more for them, with a journal. A loss in a notebook does not."""
+    there = _there(request)
 
     def ask(name: str) -> Sequence[Any]:
         if request.model.partition(":")[0] == "-":
             raise VerbError("the model came from stdin, which cannot be read a second time.")
+        if _there(request) is not there:
+            raise VerbError(f"{request.model} is another one by now.", hint=f"%gdebug {request.model} begins anew")
         again = dataclasses.replace(request, journal=True, post_mortem=True)
         quiet = dataclasses.replace(out, quiet=True)
         asked = {**options, "backend": "numpy", "seed": request.seed, "run_": True}
@@ -268,6 +300,11 @@ def _why(request: Request, options: dict[str, Any], out: Output) -> Callable[[st
             raise VerbError(error.message, hint=error.hint) from None
 
     return ask
+
+
+def _there(request: Request) -> Any:
+    session = sessions.current()
+    return None if session is None else session.value(request.model)
 
 
 def _locals(error: BaseException) -> Mapping[str, Any]:

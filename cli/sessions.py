@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from gradtool.viz.debugger.notebook import Notebook
+
     from .loader import Loaded, Request
 
 
@@ -24,6 +26,14 @@ class Session(Protocol):
 
     def live(self, request: Request) -> AbstractContextManager[Loaded] | None:
         """The model that is there under the name that *request* gives, or None."""
+        ...
+
+    def value(self, name: str) -> Any:
+        """What is there under a name, or None."""
+        ...
+
+    def debugging(self, book: Notebook) -> None:
+        """Take a session of the debugger, which has no prompt here."""
         ...
 
 

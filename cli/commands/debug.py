@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import sessions
 from ..context import Output, backward_options, loading_options
 from ..errors import CommandError
 from ..sizes import byte_size
@@ -54,7 +55,8 @@ def command(**options: Any) -> int:
     gradtool debug model.py --batch -x hunt.gdt
     gradtool debug --replay hunt.jsonl --check
 
-    What stands at the prompt is a verb (help lists them) or Python. Without a terminal, verbs are read from stdin.
+    What stands at the prompt is a verb (help lists them) or Python. Without a terminal, verbs are read from stdin. In a
+    notebook there is no prompt: every verb is a magic with a g in front, %gstep.
 
     Of a file that trains, the last backward pass is recorded, or with --step the Nth. With --catch it is the first one
     in which nan, inf, big or zero is found. If the file runs no backward pass, one is run. What is changed in a session
@@ -118,6 +120,9 @@ class Prompt:
             self.read()
         screen = terminal.Screen(sys.stdout, self._color, self._ascii)
         named = list(zip(self.scripts, self._texts or (), strict=True))
+        here = sessions.current()
+        if self.batch and not named and here is not None:
+            raise CommandError("a notebook has no standard input", "--batch -x FILE reads the verbs from a file")
         if self.batch and not named:
             named = [("<stdin>", sys.stdin.read())]
         code = batch.CLEAN
@@ -130,6 +135,9 @@ class Prompt:
                 break
         if self.batch or book.finished:
             return code if self.batch or code == batch.INTERRUPTED else batch.CLEAN
+        if here is not None:
+            here.debugging(book)
+            return batch.CLEAN
         return terminal.interact(book, color=self._color, ascii_only=self._ascii)
 
 

@@ -8,7 +8,7 @@ becomes the value of the magic (:class:`~gradtool.cli.notebook.shown.Shown`), an
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -20,30 +20,14 @@ from ..boundary import told
 from ..context import taken_by
 from ..errors import CommandError
 from ..main import COMMANDS, cli
-from .names import CELL, WATCH, as_magic, magic_of
+from .debugger import Debugger, Standing
+from .names import CELL, SESSION, WATCH, magic_of
+from .refused import Failed, Refused
 from .session import Session
 from .shown import Shown
 
 Magic = tuple[Callable[[str], Any], str]
 """What a magic does with the rest of its line, and one sentence about it; what it returns is shown."""
-
-
-class Refused(Exception):
-    """What gradtool refuses, shown in a notebook as the command line shows it; the cell fails, the kernel goes on."""
-
-    def __init__(self, lines: Sequence[str], code: int) -> None:
-        super().__init__(lines[0])
-        self.lines = list(map(_hint_as_magic, lines))
-        self.code = code
-
-    def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback: the frames in between are gradtool's own."""
-        return [f"error: {self.lines[0]}", *self.lines[1:]]
-
-
-def _hint_as_magic(line: str) -> str:
-    before, hint, command = line.partition("  hint  ")
-    return f"{before}{hint}{as_magic(command)}" if hint else line
 
 
 class Extension:
@@ -55,6 +39,7 @@ class Extension:
 
     def __init__(self, shell: Any) -> None:
         self.session = Session(shell)
+        self._debugger = Debugger(self.session)
         self._shell = shell
         self._before: list[tuple[str, str, Any]] = []
 
@@ -64,6 +49,9 @@ class Extension:
         self.register({n: magic for n, magic in commands.items() if n is not None})
         self.register({CELL: (self._line, "Any command of gradtool's."), WATCH: (self._watch, _WATCH)})
         self._put("cell", CELL, self._cell)
+        self.register(self._debugger.magics(), yielding=True)
+        if self._magic("cell", SESSION) is None:
+            self._put("cell", SESSION, self._debugged)
         for event, act in self._events():
             self._shell.events.register(event, act)
         source.call_files(self.session.called)
@@ -85,18 +73,28 @@ class Extension:
     def _events(self) -> list[tuple[str, Callable[..., None]]]:
         return [("pre_run_cell", self.session.begin), ("post_run_cell", self.session.end)]
 
-    def register(self, table: Mapping[str, Magic]) -> None:
+    def register(self, table: Mapping[str, Magic], yielding: bool = False) -> None:
         """Put a line magic in place for every entry of *table*; :meth:`unload` takes them away.
 
         Args:
             table: name -> what the magic does with the rest of its line, and one sentence about it. What it returns is
                 shown (``_repr_mimebundle_``), what it raises becomes a short message, and no cell is watched meanwhile.
+            yielding: leave magics that have such a name as they are, and hand lines over as they are written: IPython
+                fills braces in for other magics.
         """
         for name, (act, text) in table.items():
-            self._put("line", name, self._guarded(name, act, text))
+            if not yielding:
+                self._put("line", name, self._guarded(name, act, text))
+            elif self._magic("line", name) is None:
+                magic = self._guarded(name, act, text)
+                vars(magic)["_ipython_magic_no_var_expand"] = True
+                self._put("line", name, magic)
+
+    def _magic(self, kind: str, name: str) -> Any:
+        return self._shell.magics_manager.magics[kind].get(name)
 
     def _put(self, kind: str, name: str, magic: Callable[..., Any]) -> None:
-        self._before.append((kind, name, self._shell.magics_manager.magics[kind].get(name)))
+        self._before.append((kind, name, self._magic(kind, name)))
         self._shell.register_magic_function(magic, kind, name)
 
     def _guarded(self, name: str, act: Callable[[str], Any], text: str) -> Callable[[str], Any]:
@@ -104,6 +102,8 @@ class Extension:
             with self.session.aside(), sessions.within(self.session):
                 try:
                     return act(line)
+                except Failed:
+                    raise
                 except (Exception, click.Abort) as error:
                     lines, code = told(error, line.split())
                     raise Refused(lines, code) from None
@@ -114,13 +114,29 @@ class Extension:
 
     # -- what magics do -----------------------------------------------------------------------------------------------
 
-    def _command(self, name: str) -> Callable[[str], Shown | None]:
-        return lambda line: _run([name, *_words(line)])
+    def _command(self, name: str) -> Callable[[str], Shown | Standing | None]:
+        return lambda line: self._run([name, *_words(line)])
 
-    def _line(self, line: str) -> Shown | None:
-        return _run(_words(line))
+    def _line(self, line: str) -> Shown | Standing | None:
+        return self._run(_words(line))
 
-    def _cell(self, line: str, cell: str) -> Shown | None:
+    def _run(self, words: list[str]) -> Shown | Standing | None:
+        """What a command line answers; None if everything was written to files."""
+        shown, before = Shown(), self.session.book
+        with taken_by(shown):
+            code = cli.main(words, prog_name="gradtool", standalone_mode=False)
+        shown.code = code if isinstance(code, int) else shown.code
+        opened = self.session.book
+        if opened is not None and opened is not before:
+            return Standing(opened, shown.notes)
+        return None if shown.empty else shown
+
+    def _debugged(self, line: str, cell: str) -> Any:
+        """A cell of the debugger's session: a verb, or Python of several lines that sees v, cur, ins, outs, …"""
+        text = "\n".join([*([line] if line.strip() else []), cell.removesuffix("\n")])
+        return self._guarded(SESSION, self._debugger.line, "")(text)
+
+    def _cell(self, line: str, cell: str) -> Shown | Standing | None:
         """Run a command on the rest of the cell: %%gradtool backward --no-grad head.b_0
 
         The cell is run as a model file is, with fresh programs, names and seeds; nothing of it gets into the notebook.
@@ -128,8 +144,8 @@ class Extension:
         """
         name = self.session.cell()
         self.session.keep(name, cell)
-        act = self._guarded(CELL, lambda text: _run(_with_model(_words(text), name)), "")
-        found: Shown | None = act(line)
+        act = self._guarded(CELL, lambda text: self._run(_with_model(_words(text), name)), "")
+        found: Shown | Standing | None = act(line)
         return found
 
     def _watch(self, line: str) -> None:
@@ -160,15 +176,6 @@ def _with_model(words: list[str], name: str) -> list[str]:
     found = cli.get_command(click.Context(cli), words[0]) if words else None
     first = next((p.name for p in found.params if isinstance(p, click.Argument)), "") if found is not None else ""
     return [*words[:1], name, *words[1:]] if first == "model" else [*words, name]
-
-
-def _run(words: list[str]) -> Shown | None:
-    """What a command line answers; None if everything was written to files."""
-    shown = Shown()
-    with taken_by(shown):
-        code = cli.main(words, prog_name="gradtool", standalone_mode=False)
-    shown.code = code if isinstance(code, int) else shown.code
-    return None if shown.empty else shown
 
 
 _loaded: dict[int, Extension] = {}

@@ -1,7 +1,8 @@
 """What the magics are called.
 
-One rule: the magic of a command has the command's name, and that of a verb of the debugger a ``g`` in front. So have
-commands whose name is a magic of IPython's own, in any version: ``%profile`` is IPython's, ``%gprofile`` ours.
+One rule: the magic of a command has the command's name, and that of a verb of the debugger, or of a short form of one, a
+``g`` in front. So have commands whose name is a magic of IPython's own, in any version: ``%profile`` is IPython's,
+``%gprofile`` ours. A name with a ``g`` that is a magic already keeps its meaning; ``%g`` takes any verb.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ CELL = "gradtool"
 
 WATCH = "watching"
 """Called as ``gradtool.watching`` is; ``%gwatch`` is a verb's."""
+
+SESSION = "g"
+"""``%g``, and ``%%g`` for several lines: a cell of the debugger, as it is typed at its prompt."""
 
 OF_IPYTHON = frozenset({"config", "debug", "profile"})
 """Names of commands, there or to come, that IPython has taken in some version."""

@@ -20,6 +20,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
+from gradtool.viz.debugger.notebook import Notebook
 
 from ..errors import CommandError, unknown
 from ..loader import Loaded, Request
@@ -44,6 +45,7 @@ class Session:
 
     Attributes:
         watches: whether cells are watched.
+        book: the session of the debugger that is open.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -55,6 +57,7 @@ class Session:
         self._made: WeakKeyDictionary[Program, list[tuple[Any, ...]]] = WeakKeyDictionary()
         self._watch: contextlib.ExitStack | None = None
         self.watches = True
+        self.book: Notebook | None = None
 
     # -- watching cells -----------------------------------------------------------------------------------------------
 
@@ -139,6 +142,14 @@ class Session:
         value = self._names().get(name)
         leaf = isinstance(value, Tensor) and value.is_leaf
         return name in self._cells or (isinstance(value, (Tensor, Variable, Program)) and not leaf)
+
+    def value(self, name: str) -> Any:
+        """What the notebook has under a name, or None."""
+        return self._names().get(name)
+
+    def debugging(self, book: Notebook) -> None:
+        """Have the debugger's magics work on *book*."""
+        self.book = book
 
     def live(self, request: Request) -> contextlib.AbstractContextManager[Loaded] | None:
         """The Tensor, Variable or Program that *request* names.

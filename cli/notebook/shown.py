@@ -26,12 +26,13 @@ class Shown:
     Attributes:
         code: the exit code that the command line would give: 0, or 1 where a check failed or something was found.
         data: the answer as the command's ``--format json`` holds it, None where the command gave no report.
+        notes: what is worth knowing beside the result.
     """
 
     def __init__(self) -> None:
         self.code = CLEAN
         self.data: dict[str, Any] | None = None
-        self._notes: list[str] = []
+        self.notes: list[str] = []
         self._bundle: dict[str, str] = {}
         self._html: list[str] = []
         self._text: list[str] = []
@@ -40,7 +41,7 @@ class Shown:
 
     def note(self, text: str) -> None:
         """Something worth knowing that is not the result."""
-        self._notes.append(text)
+        self.notes.append(text)
 
     def report(self, report: Report, form: str, ascii: bool) -> None:
         """A report; the commands that it goes on to become magics."""
@@ -79,16 +80,16 @@ class Shown:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to show, since all of it was written to files."""
-        return not (self._text or self._notes)
+        return not (self._text or self.notes)
 
     def __repr__(self) -> str:
-        return "\n".join([*self._text, *(f"note: {n}" for n in self._notes)])
+        return "\n".join([*self._text, *(f"note: {n}" for n in self.notes)])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Text always; a table, a picture or a page where there is one."""
         bundle = {"text/plain": repr(self), **self._bundle}
         if self._html:
-            bundle["text/html"] = "".join([*self._html, *(f"<p><small>{escape(n)}</small></p>" for n in self._notes)])
+            bundle["text/html"] = "".join([*self._html, *(f"<p><small>{escape(n)}</small></p>" for n in self.notes)])
         return bundle
 
 

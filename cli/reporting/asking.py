@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -23,7 +24,6 @@ from gradtool.engine.ir import default
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.writing import write_files
-from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session as saved_session
 from gradtool.viz.document import to_html, to_ipynb, to_markdown
 from gradtool.viz.document.blocks import Document
@@ -51,12 +51,13 @@ def of_request(
 
     Args:
         options: ``params``, ``no_grad``, ``feed`` and ``no_run`` of the command.
-        session: the file of a saved session.
+        session: the file of a saved session; a notebook opens it on this model, with the session's own options.
     """
-    cells = _cells(session) if session is not None else []
+    kept = saved_session.Kept("", []) if session is None else _kept(session)
     noting = Noting(quiet=out.quiet, ascii=out.ascii)
     found = of_file(request, options, noting)
-    return document(found, request.words(), title=title, cells=cells)
+    debugged = saved_session.line_of([request.model, *shlex.split(kept.model)[1:]] if kept.model else request.words())
+    return document(found, request.words(), title=title, cells=kept.cells, debugged=debugged)
 
 
 def rendered(made: Document, files: Mapping[str, str], request: Request, options: dict[str, Any]) -> dict[str, str]:
@@ -94,7 +95,7 @@ def _runnable(made: Document, path: str, request: Request, options: dict[str, An
             "save the program in a file, or write --html and --md only",
         )
     folder = os.path.dirname(os.path.realpath(path))
-    where = _seen_from(folder, request.model)
+    where = saved_session.seen_from(folder, request.model)
     named: dict[str, Any] = {
         "loss": request.loss,
         "arg": list(request.arg),
@@ -102,12 +103,12 @@ def _runnable(made: Document, path: str, request: Request, options: dict[str, An
         "mode": request.mode,
         "params": list(options["params"]),
         "no_grad": list(options["no_grad"]),
-        "feed": None if options["feed"] is None else _seen_from(folder, options["feed"]),
+        "feed": None if options["feed"] is None else saved_session.seen_from(folder, options["feed"]),
         "run": not options["no_run"],
     }
     given = [f"{name}={value!r}" for name, value in named.items() if value != _USUAL[name]]
     code = f"import gradtool\n\nreport = gradtool.report({', '.join([repr(where), *given])})"
-    sections = tuple(replace(s, code=session_code(where)) if s.name == "session" else s for s in made.sections)
+    sections = tuple(saved_session.beside(s, path) if s.name == "session" else s for s in made.sections)
     return replace(made, code=code, sections=sections)
 
 
@@ -123,24 +124,7 @@ _USUAL: dict[str, Any] = {
 }
 
 
-def session_code(model: str) -> str:
-    """What a notebook runs before the cells of a session."""
-    return saved_session.section((), model).code
-
-
-def _seen_from(folder: str, model: str) -> str:
-    """A file's name relative to *folder*; the names of modules stay as they are."""
-    before, colon, function = model.rpartition(":")
-    file, rest = (before, f":{function}") if colon and before and not Path(model).exists() else (model, "")
-    if not Path(file).exists():
-        return model
-    try:
-        return Path(os.path.relpath(os.path.realpath(file), folder)).as_posix() + rest
-    except ValueError:  # another drive
-        return os.path.realpath(file) + rest
-
-
-def _cells(file: str) -> list[Cell]:
+def _kept(file: str) -> saved_session.Kept:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except OSError as error:

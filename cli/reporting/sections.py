@@ -45,6 +45,7 @@ def document(
     *,
     title: str = "",
     cells: Iterable[Cell] = (),
+    debugged: str = "",
     code: str = "",
     intro: str = "",
 ) -> Document:
@@ -53,6 +54,7 @@ def document(
     Args:
         words: those that load the model again.
         cells: of a saved session.
+        debugged: the model with the session's options.
         code: the code cell that a notebook begins with; it makes ``report``.
         intro: what stands above it.
     """
@@ -68,7 +70,7 @@ def document(
     ]
     cells = tuple(cells)
     if cells:
-        sections.append(session.section(cells, command_line(*words)))
+        sections.append(session.section(cells, debugged))
     sections.append(_section("environment", "Environment", _blocks(environment)[:1]))
     data = {"schema": f"gradtool/{KIND}/1", **_data(found, places, cells, environment)}
     text = json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":")) + "\n"

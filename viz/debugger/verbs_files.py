@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gradtool.engine.writing import write_files
 
 from .errors import VerbError
@@ -41,16 +43,19 @@ def export(book: Notebook, rest: str) -> Reply:
         raise VerbError(f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, but got {form!r}.", hint=_HINT)
     if not path:
         raise VerbError("export to which file?", hint=_HINT)
-    return Reply(f"wrote {_write(path, _rendered(book, form))}")
+    return Reply(f"wrote {_write(path, _rendered(book, form, path))}")
 
 
 _HINT = "export html hunt.html · export script hunt.gdt"
 
 
-def _rendered(book: Notebook, form: str) -> str:
+def _rendered(book: Notebook, form: str, path: str) -> str:
     from ..document import session, to_html, to_ipynb, to_markdown, to_script
 
     if form == "script":
         return to_script(book.cells)
     made = session.document(book.cells, book.model or book.session.timeline.title)
-    return {"html": to_html, "ipynb": to_ipynb, "md": to_markdown}[form](made)
+    if form == "ipynb":
+        (shown,) = made.sections
+        return to_ipynb(replace(made, sections=(session.beside(shown, path),)))
+    return {"html": to_html, "md": to_markdown}[form](made)

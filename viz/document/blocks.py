@@ -92,12 +92,14 @@ class Section:
     Attributes:
         name: one word, the same in every document of the kind; links and cell ids are made of it.
         code: the code cell of a notebook that gives the blocks again; empty where none does.
+        model: of a session, what it is about as the command line takes it, seen from the current folder.
     """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     code: str = ""
+    model: str = ""
 
     def __str__(self) -> str:
         from .text import section

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import pieces
+from ..debugger.cell import Cell
+from . import markdown, pieces
 from .blocks import Block, Commands, Data, Figure
+from .safe import harmless
 from .text import blocks as as_text
+from .text import plain
 
 
 def bundle(blocks: Sequence[Block]) -> dict[str, str]:
@@ -19,4 +22,18 @@ def bundle(blocks: Sequence[Block]) -> dict[str, str]:
         found["image/svg+xml"] = shown[0].svg
     else:
         found["text/html"] = pieces.html(blocks)
+    return found
+
+
+def of_cell(cell: Cell) -> dict[str, str]:
+    """The same for what came of a cell of a session; empty where nothing did."""
+    if cell.note:
+        return {"text/plain": plain(cell.source), "text/markdown": markdown.note(cell.source)}
+    if not cell.text and cell.html is None and cell.svg is None:
+        return {}
+    found = {"text/plain": plain(cell.text)}
+    if cell.html is not None:
+        found["text/html"] = harmless(cell.html)
+    if cell.svg is not None:
+        found["image/svg+xml"] = cell.svg
     return found

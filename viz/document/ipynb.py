@@ -11,16 +11,17 @@ from ..debugger import verbs
 from ..debugger.cell import Cell
 from . import markdown
 from .blocks import Block, Data, Document, Section
-from .bundle import bundle
-from .safe import harmless
-from .text import plain
+from .bundle import bundle, of_cell
+
+FAILED = "Failed"
+"""What a cell of a session raises in a notebook; a class of that name."""
 
 
 def to_ipynb(document: Document) -> str:
     """The document as the text of a notebook; the same text for the same document, every time.
 
-    Cell ids are made of the names of sections and the numbers of cells. Lines of the debugger become its magics:
-    ``back 2`` is ``%gback 2``.
+    Cell ids are made of the names of sections and the numbers of cells. Cells of the debugger become its magics:
+    ``back 2`` is ``%gback 2``, and Python, which sees the session's names, ``%g v["w@GRAD"]``.
     """
     from nbformat import v4, validate, writes
 
@@ -83,38 +84,46 @@ def _of_session(cell: Cell, own: set[str]) -> Any:
     from nbformat import v4
 
     name = f"cell-{cell.number}"
-    if cell.note:
-        return _markdown(name, markdown.note(cell.source))
+    if cell.note and "\n" in cell.source.strip():
+        return _markdown(name, markdown.note(cell.source))  # no verb writes such a note
+    data = of_cell(cell)
     outputs = []
     if cell.failed:
-        kind, colon, said = cell.text.partition(": ")
-        error, value = (kind, said) if colon and kind.isidentifier() else ("Error", cell.text)
-        outputs.append(v4.new_output("error", ename=error, evalue=plain(value), traceback=plain(cell.text).split("\n")))
-    elif cell.text or cell.html is not None or cell.svg is not None:
-        data = {"text/plain": plain(cell.text)}
-        if cell.html is not None:
-            data["text/html"] = harmless(cell.html)
-        if cell.svg is not None:
-            data["image/svg+xml"] = cell.svg
-        outputs.append(v4.new_output("display_data", data))
-    made = _code(name, _typed(cell.source, own), outputs)
+        said = data.get("text/plain", "")
+        outputs.append(v4.new_output("error", ename=FAILED, evalue=said, traceback=said.split("\n")))
+    elif data:
+        outputs.append(v4.new_output("execute_result", data))
+    made = _code(name, _typed(f"note {cell.source.strip()}" if cell.note else cell.source, own), outputs)
+    if cell.note:
+        made.metadata["jupyter"] = {"source_hidden": True}  # it takes a number in the session, as other cells do
     if cell.failed:
         made.metadata["tags"] = ["raises-exception"]
     return made
 
 
 def _typed(source: str, own: set[str]) -> str:
-    """What a notebook has in place of what was typed: a magic for a verb."""
-    found = None if "\n" in source else verbs.split(source, own)
+    """What a notebook has in place of what was typed: ``%gback 2`` for a verb, ``%g`` for Python.
+
+    In ``%%g`` stands what IPython would read in its own way on a line.
+    """
+    line = source.strip()
+    if "\n" in line or line.endswith(("?", "\\")):
+        own.update(_assigned(line))
+        return f"%%g\n{source}"
+    word = line.split(None, 1)[0] if line else ""
+    found = None if word in own else verbs.split(line)
     if found is not None:
         verb, rest = found
         return f"%g{verb.name} {rest}".rstrip()
-    python = source.strip().removeprefix("!").lstrip() if source.lstrip().startswith("!") else source
+    own.update(_assigned(line.removeprefix("!").lstrip()))
+    return f"%g {line}"
+
+
+def _assigned(python: str) -> Iterator[str]:
     with suppress(SyntaxError, ValueError):
-        own.update(
-            n.id for n in ast.walk(ast.parse(python)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-    return python
+        for node in ast.walk(ast.parse(python)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
 
 
 def _markdown(name: str, text: str) -> Any:

@@ -1,19 +1,21 @@
-"""Sessions of the debugger: as documents, and in files of which each line is a cell."""
+"""Sessions of the debugger: as documents, and what documents read from the files that the verb save writes."""
 
 from __future__ import annotations
 
-import json
+import os
+import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Final
 
 from gradtool.engine import jsontext
 from gradtool.engine.errors import FileFormatError
 
 from ..debugger.cell import Cell
+from ..debugger.saving import FORMAT
 from .blocks import Document, Section
 
-FORMAT: Final = "gradtool/session/1"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "number": (int,),
     "source": (str,),
@@ -25,29 +27,81 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What documents show of a saved session.
+
+    Attributes:
+        model: the model with its options, as the command line takes them; empty where it came from Python.
+    """
+
+    model: str
+    cells: list[Cell]
+
+
 def section(cells: Iterable[Cell], model: str) -> Section:
     """The cells under a heading; *model* is what ``%gdebug`` is given in a notebook."""
-    return Section("session", "Session", tuple(cells), f"%load_ext gradtool\n%gdebug {model}")
+    return Section("session", "Session", tuple(cells), _opening(model), model)
+
+
+def beside(s: Section, path: str) -> Section:
+    """The section of a session in a notebook at *path*: it finds the model's files from there."""
+    folder = os.path.dirname(os.path.realpath(path))
+    words = shlex.split(s.model)
+    for i, word in enumerate(words):
+        if i == 0 or words[i - 1] == "--feed":
+            words[i] = seen_from(folder, word)
+    return replace(s, code=_opening(line_of(words)))
+
+
+def _opening(model: str) -> str:
+    return f"%load_ext gradtool\n%gdebug {_unexpanded(model)}"
+
+
+def _unexpanded(model: str) -> str:
+    """*model* with what the line of a magic would be filled in for."""
+    return model.replace("{", "{{").replace("}", "}}").replace("$", "$$")
 
 
 def document(cells: Iterable[Cell], model: str, title: str = "") -> Document:
     """A session as a document of its own.
 
     Args:
-        model: the model as the command line takes it.
+        model: the model with its options as the command line takes them, or the name of a loss.
         title: stands at the top.
     """
-    return Document(title or f"Session of {model}", (("model", model),), (section(cells, model),))
+    made = section(cells, model)
+    first = model.partition(" ")[0]
+    intro = f"Before this notebook runs again, compute {first} in a cell above." if _is_live(first) else ""
+    return Document(title or f"Session of {model}", (("model", model),), (made,), intro=intro)
 
 
-def to_jsonl(cells: Iterable[Cell]) -> str:
-    """The cells as lines of JSON, below a line that says which format that is."""
-    lines: list[dict[str, Any]] = [{"schema": FORMAT}, *({"kind": "cell", **asdict(c)} for c in cells)]
-    return "".join(json.dumps(line, sort_keys=True, allow_nan=False) + "\n" for line in lines)
+def _is_live(model: str) -> bool:
+    return (model.isidentifier() or model.startswith("In[")) and not Path(model).exists()
 
 
-def from_jsonl(text: str, file: str) -> list[Cell]:
-    """The cells in a saved session. Lines of other kinds are left out: what a session needs to be replayed.
+def line_of(words: Sequence[str]) -> str:
+    """Words as a line that shells and magics read back; ``In[3]`` stays as it is where nothing but it is special."""
+    return " ".join(w if w and not set(w) & _SPECIAL else shlex.quote(w) for w in words)
+
+
+_SPECIAL: Final = frozenset(" \t\n\r\f\v'\"\\")
+
+
+def seen_from(folder: str, model: str) -> str:
+    """A file's name relative to *folder*; the names of modules stay as they are."""
+    before, colon, function = model.rpartition(":")
+    file, rest = (before, f":{function}") if colon and before and not Path(model).exists() else (model, "")
+    if not Path(file).exists():
+        return model
+    try:
+        return Path(os.path.relpath(os.path.realpath(file), folder)).as_posix() + rest
+    except ValueError:  # another drive
+        return os.path.realpath(file) + rest
+
+
+def from_jsonl(text: str, file: str) -> Kept:
+    """What documents show of a saved session. Most of its lines are left out: they are for replaying it.
 
     Args:
         file: what the file is called in errors.
@@ -56,6 +110,7 @@ def from_jsonl(text: str, file: str) -> list[Cell]:
         FileFormatError: *text* is no saved session.
     """
     cells: list[Cell] = []
+    model = ""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -68,12 +123,16 @@ def from_jsonl(text: str, file: str) -> list[Cell]:
                 raise FileFormatError(
                     where, f'"schema": "{FORMAT}"', f"it is {jsontext.shown(found.get('schema'))}", hint=_HINT
                 )
+        elif found.get("kind") == "run":
+            model = found.get("model", "")
+            if not isinstance(model, str):
+                raise FileFormatError(where, "'model' as str", f"it is {type(model).__name__}")
         elif found.get("kind") == "cell":
             cells.append(_cell(found, where))
     if not text.strip():
         raise FileFormatError(file, "a saved session", "it is empty", hint=_HINT)
     _check_numbers(cells, file)
-    return cells
+    return Kept(model, cells)
 
 
 _HINT: Final = "the debugger's verb save writes such files"

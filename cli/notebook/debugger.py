@@ -1,0 +1,126 @@
+"""The debugger in a notebook: ``%gdebug`` opens a session, and every verb is a magic that runs a cell of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from gradtool import _alias
+from gradtool.engine import state
+from gradtool.viz.debugger import verbs
+from gradtool.viz.debugger.cell import Cell
+from gradtool.viz.debugger.notebook import Notebook
+from gradtool.viz.debugger.scope import Namespace, names_at
+from gradtool.viz.debugger.verbs import Reply, Verb
+from gradtool.viz.document.bundle import of_cell
+
+from ..errors import CommandError
+from .names import SESSION
+from .refused import Failed
+from .session import Session
+
+_NAMES = ("v", "g", "cur", "fwd", "ins", "outs", "dout")
+
+
+class Standing:
+    """What ``%gdebug`` answers: an open session, which says where it stands.
+
+    ``d.v["w@GRAD"]`` is a tensor at the cursor, ``d.cur`` the operator there with ``d.ins`` and ``d.outs``; ``d.fwd``,
+    ``d.dout`` and ``d.g`` are what they are in the session's own expressions.
+
+    Attributes:
+        book: the session's notebook.
+    """
+
+    def __init__(self, book: Notebook, notes: Sequence[str] = ()) -> None:
+        self.book = book
+        self._notes = list(notes)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _NAMES:
+            raise AttributeError(f"a session has no attribute {name!r}: it has {', '.join(_NAMES)} and book")
+        session = self.book.session
+        return Namespace({}, names_at(session, session.current))[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_NAMES})
+
+    def __repr__(self) -> str:
+        if self.book.cells:
+            return self.book.here()
+        return "\n".join([self.book.opening or self.book.here(), *(f"note: {n}" for n in self._notes)])
+
+
+class Answer:
+    """What came of a cell of the session.
+
+    Attributes:
+        value: the value of an expression, or what a verb gives to go on with; else the text.
+        failed: whether a catch fired, or an ``expect`` does not hold.
+    """
+
+    def __init__(self, cell: Cell, reply: Reply) -> None:
+        self.value = reply.value if reply.value is not None else reply.text
+        self.failed = reply.failed
+        self._bundle = of_cell(cell)
+
+    def __repr__(self) -> str:
+        return self._bundle.get("text/plain", "")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Text always; a table, a picture or Markdown where there is one."""
+        return self._bundle
+
+
+class Debugger:
+    """The magics of the debugger.
+
+    Args:
+        session: the notebook's; it holds what ``%gdebug`` opened.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def magics(self) -> dict[str, tuple[Callable[[str], Any], str]]:
+        """Name -> what it does with the rest of its line, and one sentence: of every verb and its short forms."""
+        found: dict[str, tuple[Callable[[str], Any], str]] = {
+            SESSION: (self.line, "A line of the debugger: a verb or Python.")
+        }
+        for verb in verbs.table().values():
+            for word in (verb.name, *verb.aliases):
+                found[f"g{word}"] = (partial(self._verb, verb, word), f"{verb.usage}\n\n{verb.help}")
+        return found
+
+    def line(self, text: str) -> Answer | None:
+        """Run a cell of the session: a verb, or Python of one or several lines that sees v, cur, ins, outs, …"""
+        book = self._session.book
+        if book is None or book.finished:
+            raise CommandError("no session of the debugger is open", "%gdebug LOSS opens one; so does %gdebug model.py")
+        with _as_recorded(book):
+            cell, reply = book.execute(text)
+        if reply.error is not None:
+            raise Failed(cell.text)
+        answer = Answer(cell, reply)
+        return answer if of_cell(cell) else None
+
+    def _verb(self, verb: Verb, word: str, rest: str) -> Answer | None:
+        text = f"{word} {rest}".rstrip()
+        book = self._session.book
+        found = verbs.split(text, book.session.names) if book is not None else (verb, rest)
+        if found is None:
+            raise CommandError(f"{text} is Python in this session, where {word} is no verb", f"%{SESSION} {text}")
+        return self.line(text)
+
+
+@contextlib.contextmanager
+def _as_recorded(book: Notebook) -> Iterator[None]:
+    """What the user's own rules find when they run again: their mode, and ``import paddle``. No stdin is read."""
+    with state.kept(), _alias.active():
+        if book.session.timeline.mode == "static":
+            state.enable_static()
+        else:
+            state.disable_static()
+        yield
