@@ -74,6 +74,20 @@ def test_a_conversation(terminal: Terminal) -> None:
     assert "Out[6]: 2" in terminal.type("1 + 1")
 
 
+def test_a_session_of_the_debugger(terminal: Terminal) -> None:
+    """The prompt stays IPython's: nothing is read from the terminal."""
+    terminal.type("%load_ext gradtool")
+    terminal.type("import gradtool as paddle; w = paddle.to_tensor([0.0, 4.0], stop_gradient=False)")
+    terminal.type("loss = paddle.sqrt(w).sum()")
+    assert "error: no session of the debugger is open\n  hint  %gdebug LOSS" in terminal.type("%gstep")
+    assert "Out[5]: \n▶ 3/4 reduce_sum_grad.0   In[3]:1" in terminal.type("%gdebug loss")
+    assert "▶ 4/4 sqrt_grad.0   In[3]:1" in terminal.type("%gstep")
+    assert "Out[7]: [inf 0.25]" in terminal.type('%g v["w@GRAD"]')
+    assert terminal.type("%gp nothing").strip() == "✗ there is no tensor 'nothing'."
+    assert "▶ 3/4" in terminal.type("%grs")
+    assert terminal.type("%gquit").strip() == ""
+
+
 def test_a_command_line_of_cells(environment: dict[str, str], tmp_path: Path) -> None:
     cell = "%%gradtool backward\nimport paddle\nw = paddle.to_tensor([1.0, 2.0], stop_gradient=False)\nloss = w.sum()"
     (tmp_path / "cells.ipy").write_text(f"%load_ext gradtool\nget_ipython().run_cell({cell!r})\n", encoding="utf-8")

@@ -15,8 +15,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gradtool.cli import main as command_line
-from gradtool.viz.debugger.cell import Cell
-from gradtool.viz.document import session
 from tests.cli.conftest import DOCUMENT, Run, Write
 
 SCHEMAS = Path(command_line.__file__).parent / "schemas"
@@ -162,18 +160,19 @@ def test_a_model_that_raises_before_its_loss(gradtool: Run, model: Write, folder
 
 
 def test_cells_of_a_session(gradtool: Run, model: Write, folder: Path) -> None:
-    cells = [Cell(1, "look", note=True), Cell(2, "back 2", "◀ <b>"), Cell(3, "p q", "no q", failed=True)]
-    (folder / "s.jsonl").write_text(session.to_jsonl(cells), encoding="utf-8")
+    (folder / "hunt.gdt").write_text("note look\nback 2\n'<b>'\nexpect-error p q\nsave s.jsonl\n", encoding="utf-8")
+    model(DETACHED)
+    assert gradtool("debug", "model.py", "--catch", "nan", "--batch", "-x", "hunt.gdt").code == 0
     out = folder / "sub"
     out.mkdir()
     arguments = ["--session", "s.jsonl", "--html", "r.html", "--ipynb", "sub/r.ipynb", "--title", "A <hunt>"]
-    assert gradtool("report", model(DETACHED), *arguments).code == 0
+    assert gradtool("report", "model.py", *arguments).code == 0
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert "<h1>A &lt;hunt&gt;</h1>" in page
-    assert '<pre class="in">In [2]: back 2</pre><div class="out"><pre>◀ &lt;b&gt;</pre>' in page
+    assert """<pre class="in">In [3]: '&lt;b&gt;'</pre><div class="out"><pre>'&lt;b&gt;'</pre>""" in page
     notebook = {c.id: c for c in nbformat.read(out / "r.ipynb", as_version=4).cells}
     assert notebook["begin"].source.endswith("gradtool.report('../model.py')")
-    assert notebook["session-code"].source == "%load_ext gradtool\n%gdebug ../model.py"
+    assert notebook["session-code"].source == "%load_ext gradtool\n%gdebug ../model.py --catch nan"
     assert notebook["cell-2"].source == "%gback 2"
 
 

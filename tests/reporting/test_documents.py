@@ -10,7 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import gradtool as paddle
 from gradtool.engine.errors import FileFormatError
+from gradtool.viz.debugger import saving
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session, to_html, to_ipynb, to_markdown, to_script
 from gradtool.viz.document.blocks import Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
@@ -88,7 +90,6 @@ FORMS: dict[str, Callable[[], str]] = {
     "document.ipynb": lambda: to_ipynb(document()),
     "document.md": lambda: to_markdown(document()),
     "session.gdt": lambda: to_script(CELLS),
-    "session.jsonl": lambda: session.to_jsonl(CELLS),
     "document.txt": lambda: str(document()) + "\n",
 }
 
@@ -108,12 +109,17 @@ def test_the_notebook_is_valid_and_its_ids_are_stable() -> None:
     assert len(set(ids)) == len(ids)
     assert ids[:4] == ["title", "begin", "verdict", "verdict-code"]
     by_id = {c.id: c for c in found.cells}
-    assert [by_id[f"cell-{n}"].source for n in (2, 3, 4)] == ["%gcontinue", "%gback 2", "ins[0].shape"]
+    assert [by_id[f"cell-{n}"].source for n in (2, 3, 4)] == ["%gcontinue", "%gback 2", "%g ins[0].shape"]
+    assert by_id["cell-6"].source == "%%g\nfor i in range(2):\n    print(i)"
     assert by_id["session-code"].source == "%load_ext gradtool\n%gdebug a_model.py"
-    assert by_id["cell-1"].cell_type == "markdown"
+    assert (by_id["cell-1"].source, by_id["cell-1"].metadata["jupyter"]) == (
+        "%%g\nnote # where is it born?",
+        {"source_hidden": True},
+    )
+    assert by_id["cell-1"].outputs[0].data["text/markdown"] == "# where is it born?"
     failed = by_id["cell-5"]
     assert failed.metadata["tags"] == ["raises-exception"]
-    assert (failed.outputs[0].output_type, failed.outputs[0].ename) == ("error", "NameError")
+    assert (failed.outputs[0].output_type, failed.outputs[0].ename) == ("error", "Failed")
     assert by_id["picture-code"].outputs[0].data["image/svg+xml"] == SVG
     assert "▶ 2 │ y = relu(x)" in by_id["source-text"].source
 
@@ -216,7 +222,7 @@ def test_html_of_other_origin(html: str, left: str) -> None:
     assert harmless(html) == left
 
 
-def test_verbs_become_magics_and_python_stays() -> None:
+def test_verbs_become_magics_and_python_runs_in_the_session() -> None:
     """A word is a verb until the session gives that name to something else, as at the debugger's own prompt."""
     lines = ["n", "rs 2", "s", "n = 3", "n - 1", "set x@GRAD = np.zeros(3)", "list(v)", "! step", "p w[0:2]"]
     cells = [Cell(i, line) for i, line in enumerate(lines)]
@@ -226,20 +232,41 @@ def test_verbs_become_magics_and_python_stays() -> None:
         "%gnext",
         "%gback 2",
         "%gstep",
-        "n = 3",
-        "n - 1",
+        "%g n = 3",
+        "%g n - 1",
         "%gset x@GRAD = np.zeros(3)",
-        "list(v)",
-        "step",
+        "%g list(v)",
+        "%g ! step",
         "%gp w[0:2]",
     ]
 
 
-def test_a_session_goes_to_a_file_and_back() -> None:
-    text = session.to_jsonl(CELLS)
-    assert session.from_jsonl(text, "s.jsonl") == CELLS
-    more = text + '{"kind":"values","of":"x@GRAD"}\n\n'
-    assert session.from_jsonl(more, "s.jsonl") == CELLS, "what replaying needs is left alone"
+def test_the_first_cell_of_a_session_names_its_files_from_where_the_notebook_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("my model.py", "f.npz", "model.py"):
+        (tmp_path / name).touch()
+
+    def opening(model: str) -> str:
+        return session.beside(session.section([], model), "sub/hunt.ipynb").code.split("\n")[1]
+
+    assert opening("'my model.py:build' --feed f.npz") == "%gdebug '../my model.py:build' --feed ../f.npz"
+    assert opening("model.py --watch 'v[\"w\"] - {1}'") == "%gdebug ../model.py --watch 'v[\"w\"] - {{1}}'"
+    assert opening("pkg.mod:build") == "%gdebug pkg.mod:build"
+    assert "compute In[3] in a cell above" in session.document([], "In[3] --catch nan").intro
+    assert session.document([], "model.py --catch nan").intro == ""
+
+
+def test_the_cells_of_a_saved_session() -> None:
+    w = paddle.to_tensor([4.0], stop_gradient=False)
+    book = paddle.debug(paddle.sqrt(w).sum(), prompt=False)
+    book.model = "model.py --catch nan"
+    for line in ("note what?", "step", "p nothing", "1 + 1"):
+        book.execute(line)
+    kept = session.from_jsonl(saving.text(book), "s.jsonl")
+    assert kept == session.Kept("model.py --catch nan", book.cells)
+    assert session.from_jsonl(saving.text(book) + "\n\n", "s.jsonl") == kept
 
 
 @pytest.mark.parametrize(
@@ -252,6 +279,7 @@ def test_a_session_goes_to_a_file_and_back() -> None:
         ([{}, {"kind": "cell", "number": 1}], "a cell with 'source'"),
         ([{}, {"kind": "cell", "number": True, "source": "c"}], "'number' as int, but it is bool"),
         ([{}, {"kind": "cell", "number": 1, "source": "c", "svg": 3}], "'svg' as str or null"),
+        ([{}, {"kind": "run", "model": 3}], "'model' as str, but it is int"),
         ([{}, *[{"kind": "cell", "number": 1, "source": "c"}] * 2], "1 stands twice"),
         (['{"schema":"gradtool/session/1","schema":"x"}'], "comes twice"),
         (["[" * 100_000], "nested too deeply"),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
+from nbformat import NotebookNode
 
 import gradtool as paddle
+from gradtool.cli.main import main
 from gradtool.viz.debugger.cell import Cell
-from gradtool.viz.document import to_ipynb
-from gradtool.viz.document.blocks import Document, Section
-from tests.notebooks import bundle, execute, failure, printed
+from gradtool.viz.document import session, to_ipynb
+from tests.notebooks import bundle, execute, failure, outputs, printed
 
 STATIC = """\
 import paddle
@@ -81,15 +84,94 @@ def test_the_report_on_a_loss_runs_below_the_cell_that_computes_it(tmp_path: Pat
     assert again["gradients-code"]["text/plain"].count("ok") == 1
 
 
-def test_python_cells_of_a_session_run_and_failed_ones_do_not_stop_it(tmp_path: Path) -> None:
+LINES = """\
+step
+note **where** is it born?
+p {parameter}@GRAD
+n = 3
+n + {{"a": 1}}["a"]
+v["{parameter}@GRAD"] * n
+p nothing
+set {parameter} = np.ones_like(v["{parameter}"])
+goto In[1]
+graph {parameter}
+cells
+hits
+fork
+finish
+compare base fork1
+why {parameter}
+export ipynb sub/hunt.ipynb
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "parameter", "opening"),
+    [
+        (
+            DYNAMIC,
+            ["model.py", "--catch", "nan", "--watch", 'v["w"].sum()'],
+            "w",
+            """../model.py --catch nan --watch 'v["w"].sum()'""",
+        ),
+        (
+            STATIC,
+            ["model.py:build", "--arg", "width=2", "--seed", "3", "--no-grad", "head.b_0", "--feed", "feed.npz"],
+            "head.w_0",
+            "../model.py:build --seed 3 --arg width=2 --no-grad head.b_0 --feed ../feed.npz",
+        ),
+    ],
+)
+def test_an_exported_session_runs_again(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    arguments: list[str],
+    parameter: str,
+    opening: str,
+) -> None:
+    """Every cell comes to what it came to at the prompt."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(text, encoding="utf-8")
+    np.savez("feed.npz", x=np.ones((2, 4), "float32"))
+    (tmp_path / "sub").mkdir()
+    monkeypatch.setattr("sys.stdin", io.StringIO(LINES.format(parameter=parameter)))
+    with pytest.raises(SystemExit) as left:
+        main(["debug", *arguments])
+    said = capsys.readouterr().out
+    assert left.value.code == 0
+    written = nbformat.read(tmp_path / "sub" / "hunt.ipynb", as_version=4)
+    typed = [c for c in written.cells if c.id.startswith("cell-")]
+    before = outputs(NotebookNode(cells=typed))
+    begin = next(c for c in written.cells if c.id == "session-code")
+    assert begin.source == f"%load_ext gradtool\n%gdebug {opening}"
+    again = execute(written, tmp_path / "sub", allow_errors=False)
+    typed = [c for c in again.cells if c.id.startswith("cell-")]
+    after = outputs(NotebookNode(cells=typed))
+    assert (len(after), sum(map(len, after))) == (16, 14)
+    for cell, was, now in zip(typed, before, after, strict=True):
+        if not cell.source.startswith("%gwhy"):
+            assert now == was, cell.source
+    assert "verdict" in after[-1][0]["data"]["text/plain"]
+    texts = [bundle(c)["text/plain"] for c in typed if c.outputs and c.outputs[0].output_type != "error"]
+    assert len(texts) == 13
+    assert all(t in said for t in texts if "**where**" not in t and "@GRAD" not in t)
+    assert bundle(typed[1])["text/markdown"] == "**where** is it born?"
+    assert failure(typed[6]) == "✗ there is no tensor 'nothing'.\n" + failure(typed[6]).split("\n", 1)[1]
+    assert "image/svg+xml" in bundle(typed[9])
+
+
+def test_python_of_several_lines_runs_in_the_session_and_what_fails_does_not_stop_it(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(DYNAMIC, encoding="utf-8")
     cells = [
         Cell(1, "6 * 7", "42"),
-        Cell(2, "1 / 0", "ZeroDivisionError: division by zero", failed=True),
-        Cell(3, "for i in range(2):\n    print(i)", "0\n1"),
+        Cell(2, "1 / 0", "✗ ZeroDivisionError: division by zero", failed=True),
+        Cell(3, "for i in range(2):\n    print(i, cur.part)", ""),
     ]
-    made = Document("A session", (), (Section("session", "Session", tuple(cells)),))
+    made = session.document(cells, "model.py")
     again = execute(nbformat.reads(to_ipynb(made), as_version=4), tmp_path, allow_errors=False)
     by_id = {c.id: c for c in again.cells}
     assert bundle(by_id["cell-1"])["text/plain"] == "42"
-    assert "ZeroDivisionError" in failure(by_id["cell-2"])
-    assert printed(by_id["cell-3"]) == "0\n1\n"
+    assert failure(by_id["cell-2"]) == "✗ ZeroDivisionError: division by zero"
+    assert printed(by_id["cell-3"]) == "0 backward\n1 backward\n"
