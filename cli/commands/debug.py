@@ -76,6 +76,8 @@ def command(**options: Any) -> int:
         raise CommandError("--on-error and --step exclude each other: the pass that failed is recorded")
     if check and replay is None:
         raise CommandError("--check compares with a saved session", "--replay FILE.jsonl --check")
+    if prompt.batch and not prompt.scripts and sessions.current() is not None:
+        raise CommandError("a notebook has no standard input", "--batch -x FILE reads the verbs from a file")
     saved = None
     if replay is not None:
         from .. import replaying
@@ -87,7 +89,8 @@ def command(**options: Any) -> int:
             raise CommandError("a saved session needs no model to go on", "--check compares it with the model")
     if options["model"] is None:
         raise CommandError("which model? Expected MODEL, or --replay FILE.jsonl", "gradtool debug model.py")
-    if options["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
+    reads = sessions.current() is None  # a notebook says itself that it has no standard input
+    if reads and options["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
         raise CommandError("the verbs are read from stdin, so the model cannot be", "with --batch -x FILE it can")
     prompt.read()
     from ..debugging import opened
@@ -120,9 +123,6 @@ class Prompt:
             self.read()
         screen = terminal.Screen(sys.stdout, self._color, self._ascii)
         named = list(zip(self.scripts, self._texts or (), strict=True))
-        here = sessions.current()
-        if self.batch and not named and here is not None:
-            raise CommandError("a notebook has no standard input", "--batch -x FILE reads the verbs from a file")
         if self.batch and not named:
             named = [("<stdin>", sys.stdin.read())]
         code = batch.CLEAN
@@ -135,6 +135,7 @@ class Prompt:
                 break
         if self.batch or book.finished:
             return code if self.batch or code == batch.INTERRUPTED else batch.CLEAN
+        here = sessions.current()
         if here is not None:
             here.debugging(book)
             return batch.CLEAN

@@ -117,8 +117,10 @@ class Debugger:
 
 @contextlib.contextmanager
 def _as_recorded(book: Notebook) -> Iterator[None]:
-    """What the user's own rules find when they run again: their mode, and ``import paddle``. No stdin is read."""
+    """What the user's own rules find when they run again: their mode, ``import paddle``, and random numbers of their own,
+    so that the notebook's go on as if they had not."""
     with state.kept(), _alias.active():
+        state.random.reset(0)
         if book.session.timeline.mode == "static":
             state.enable_static()
         else:

@@ -82,7 +82,7 @@ def test_a_session_of_the_debugger(terminal: Terminal) -> None:
     assert "error: no session of the debugger is open\n  hint  %gdebug LOSS" in terminal.type("%gstep")
     assert "Out[5]: \n▶ 3/4 reduce_sum_grad.0   In[3]:1" in terminal.type("%gdebug loss")
     assert "▶ 4/4 sqrt_grad.0   In[3]:1" in terminal.type("%gstep")
-    assert "Out[7]: [inf 0.25]" in terminal.type('%g v["w@GRAD"]')
+    assert "Out[7]: [ inf 0.25]" in terminal.type('%g v["w@GRAD"]')
     assert terminal.type("%gp nothing").strip() == "✗ there is no tensor 'nothing'."
     assert "▶ 3/4" in terminal.type("%grs")
     assert terminal.type("%gquit").strip() == ""

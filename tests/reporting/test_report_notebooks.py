@@ -149,16 +149,16 @@ def test_an_exported_session_runs_again(
     again = execute(written, tmp_path / "sub", allow_errors=False)
     typed = [c for c in again.cells if c.id.startswith("cell-")]
     after = outputs(NotebookNode(cells=typed))
-    assert (len(after), sum(map(len, after))) == (16, 14)
+    assert (len(after), sum(map(len, after))) == (16, 15)
     for cell, was, now in zip(typed, before, after, strict=True):
         if not cell.source.startswith("%gwhy"):
             assert now == was, cell.source
     assert "verdict" in after[-1][0]["data"]["text/plain"]
     texts = [bundle(c)["text/plain"] for c in typed if c.outputs and c.outputs[0].output_type != "error"]
-    assert len(texts) == 13
+    assert len(texts) == 14
     assert all(t in said for t in texts if "**where**" not in t and "@GRAD" not in t)
     assert bundle(typed[1])["text/markdown"] == "**where** is it born?"
-    assert failure(typed[6]) == "✗ there is no tensor 'nothing'.\n" + failure(typed[6]).split("\n", 1)[1]
+    assert failure(typed[6]).startswith("✗ there is no tensor 'nothing'.")
     assert "image/svg+xml" in bundle(typed[9])
 
 
