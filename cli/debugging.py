@@ -21,8 +21,8 @@ from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.from_python import shown_on
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.recorder import Recorder
-from gradtool.viz.debugger.session import Session
 from gradtool.viz.debugger.retrace import retrace
+from gradtool.viz.debugger.session import Session
 from gradtool.viz.debugger.timeline import Timeline
 from gradtool.viz.document.session import line_of
 

@@ -98,7 +98,7 @@ class Debugger:
         """Run a cell of the session: a verb, or Python of one or several lines that sees v, cur, ins, outs, …"""
         book = self._session.book
         if book is None or book.finished:
-            raise CommandError("no session of the debugger is open", "%gdebug LOSS opens one; so does %gdebug model.py")
+            raise CommandError("no session of the debugger is open", "%gdebug LOSS or %gdebug model.py opens one")
         with _as_recorded(book):
             cell, reply = book.execute(text)
         if reply.error is not None:
@@ -117,8 +117,8 @@ class Debugger:
 
 @contextlib.contextmanager
 def _as_recorded(book: Notebook) -> Iterator[None]:
-    """What the user's own rules find when they run again: their mode, ``import paddle``, and random numbers of their own,
-    so that the notebook's go on as if they had not."""
+    """What the user's own rules find when they run again: their mode, ``import paddle``, and random numbers that are not
+    the notebook's, which go on as if nothing had been drawn."""
     with state.kept(), _alias.active():
         state.random.reset(0)
         if book.session.timeline.mode == "static":

@@ -1,8 +1,8 @@
 """What the magics are called.
 
-One rule: the magic of a command has the command's name, and that of a verb of the debugger, or of a short form of one, a
-``g`` in front. So have commands whose name is a magic of IPython's own, in any version: ``%profile`` is IPython's,
-``%gprofile`` ours. A name with a ``g`` that is a magic already keeps its meaning; ``%g`` takes any verb.
+One rule: the magic of a command has the command's name, and that of a verb of the debugger, or of a short form of one,
+a ``g`` in front. So have commands whose name is a magic of IPython's own, in any version: ``%profile`` is IPython's,
+``%gprofile`` ours. A verb's name that is a magic already keeps its meaning; ``%g`` takes any verb.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def test_python_of_the_session(shown: dict[str, NotebookNode]) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("none", "error: no session of the debugger is open\n  hint  %gdebug LOSS opens one; so does %gdebug model.py"),
+        ("none", "error: no session of the debugger is open\n  hint  %gdebug LOSS or %gdebug model.py opens one"),
         ("wrong", "✗ there is no tensor 'nothing'."),
         ("raised", "✗ ZeroDivisionError: division by zero"),
         ("over", "error: no session of the debugger is open"),
@@ -204,7 +204,7 @@ def test_ending(shown: dict[str, NotebookNode]) -> None:
 def test_model_files_and_cells(shown: dict[str, NotebookNode]) -> None:
     assert "model.py:10" in text(shown["file"])
     assert "hook.0" in printed(shown["file"]), "a breakpoint says where it is, and nothing is waited for"
-    assert text(shown["file_step"]).startswith("end of the run")
+    assert text(shown["file_step"]).startswith("■ end of the run")
     assert re.match(r"▶ 3/4 reduce_sum_grad.0   In\[\d+\]:3", text(shown["cell"]))
     assert text(shown["cell_goes"]).startswith("■ break")
 
