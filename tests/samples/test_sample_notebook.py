@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from tests.notebooks import bundle, execute, notebook, outputs
+from tests.notebooks import execute, notebook, outputs, printed
 
 ROOT = Path(__file__).parents[2]
 SAVED = ROOT / "samples" / "missing_gradients.ipynb"
@@ -40,8 +40,13 @@ def test_every_answer_can_be_read_without_scripts(saved: NotebookNode) -> None:
         assert not re.search(r"<script|<iframe|\bon\w+=", "".join(output.data.values()))
 
 
-def test_the_readme_shows_what_a_notebook_shows(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```ipython\n(.*?)\n```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    cells = re.findall(r"^In \[\d+\]: (.*)$", text, re.MULTILINE)
-    nb = execute(notebook(cells), tmp_path)
-    assert text.partition(f"{cells[-1]}\n")[2] == bundle(nb.cells[-1])["text/plain"]
+@pytest.mark.parametrize("block", [0, 1])
+def test_the_readme_shows_what_a_notebook_shows(tmp_path: Path, block: int) -> None:
+    texts = re.findall(r"```ipython\n(.*?\n)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(texts) == 2
+    _, *parts = re.split(r"^In \[\d+\]: ", texts[block], flags=re.MULTILINE)
+    typed = [part.partition("\n") for part in parts]
+    nb = execute(notebook(cell for cell, _, _ in typed), tmp_path)
+    for (source, _, shown), cell in zip(typed, nb.cells, strict=True):
+        values = [o.data["text/plain"] for o in cell.outputs if o.output_type == "execute_result"]
+        assert printed(cell) + "".join(f"{v}\n" for v in values) == shown, source
