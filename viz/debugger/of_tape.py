@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -20,6 +19,7 @@ from . import again
 from .bound import MASKED, kernel
 from .recorder import Recorder
 from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
+from .tape_names import TapeNames
 from .timeline import NOBODY, Entry, Timeline, Value
 
 _THROUGH_NUMPY = "its values went through NumPy"
@@ -46,7 +46,7 @@ def timeline(
         failed: what the run ended in.
     """
     failure = recorder.failure
-    if failure is not None and (failed is None or not _led_to(failed, failure.error)):
+    if failure is not None and (failed is None or not failure.led_to(failed)):
         failure = None
     work = recorder.last or Pass(())
     call = failure.of if failure is not None and isinstance(failure.of, Call) else None
@@ -54,18 +54,6 @@ def timeline(
         work = Pass(())
     builder = _Builder(recorder, work, named or {}, shown, also or {}, call)
     return builder.build(title, failed, failure)
-
-
-def _led_to(error: BaseException, cause: BaseException) -> bool:
-    """Whether *error* is *cause*, or was raised because of it."""
-    seen: list[BaseException] = []
-    todo: BaseException | None = error
-    while todo is not None and not any(todo is e for e in seen):
-        if todo is cause:
-            return True
-        seen.append(todo)
-        todo = todo.__cause__ or todo.__context__
-    return False
 
 
 class _Builder:
@@ -82,20 +70,13 @@ class _Builder:
         self.work = work
         self.named = named
         self.shown = shown
-        self.also = also
         self.failing = call
         self.values = [Value("", role="constant") for _ in range(recorder.count)]
         self.entries: list[Entry] = []
         self.graph = from_tape.graph(work.roots, named=named) if work.roots else None
-        self.node_names: dict[tuple[GradNode, str], tuple[str, str]] = {}
-        self.place_names: dict[Place, str] = {}
-        if self.graph is not None:
-            view = self.graph.view.by_id()
-            for id_, node in self.graph.nodes.items():
-                self.node_names[node, view[id_].part] = view[id_].name, view[id_].scope
-            self.place_names = {p: view[id_].name for id_, p in self.graph.places.items()}
+        self.called = TapeNames(self.graph, shown, also)
         self.forward_of: dict[int, int] = {}
-        self.nodes = {n.key: n for n, _ in self.node_names}
+        self.nodes = {n.key: n for n, _ in self.called.nodes}
         self.unnamed: dict[str, Iterator[int]] = {}
         self.of_leaf: dict[int, Leaf] = {}
         self.by_number: dict[int, str] = {}
@@ -144,7 +125,7 @@ class _Builder:
                 self.values.append(Value("", role="gradient"))
                 self._hooks(Hooked(number, after, leaf, hooks, ()))
                 totals = {**totals, leaf: after}
-        shown = self.shown if self.shown is not None else self._distinct([p for p in totals if isinstance(p, Leaf)])
+        shown = self.shown if self.shown is not None else self.called.distinct([p for p in totals if isinstance(p, Leaf)])
         results = {name: totals.get(leaf) for leaf, name in shown.items()}
         for found in results.values():
             if found is not None:
@@ -254,7 +235,7 @@ class _Builder:
         if node is not None and node.op is not call.op and call.node is None:
             node = None
         if node is not None and call is not self.failing:
-            name, layer = self.node_names[node, FORWARD]
+            name, layer = self.called.nodes[node, FORWARD]
             self.forward_of[node.key] = len(self.entries)
         else:
             # The names of operators that gradients flow through count those alone.
@@ -278,16 +259,19 @@ class _Builder:
             and not again.draws_nothing(call.op, call.attrs)
         ):
             self._as_drawn(entry, call)
-        index = 0
+        # The places of the tape have an order of their own, and not every result has one.
+        placed = {self.at.get((node, i), NOBODY): (node, i) for i in range(len(node.shapes))} if node is not None else {}
         for i, (slot, number) in enumerate(entry.outs):
             if number < 0:
                 continue
             value = self.values[number]
             value.maker, value.slot, value.role = entry.index, slot, "temporary"
-            value.name = name if len(entry.outs) == 1 else f"{name}[{i}]"
-            if node is not None and index < len(node.shapes):
-                value.name = self.place_names.get((node, index), value.name)
-                index += 1
+            if number in placed:
+                value.name = self.called.place(placed[number])
+            elif len(entry.outs) == 1:
+                value.name = name
+            else:
+                value.name = f"{name}.{slot}" if placed else f"{name}[{i}]"
             value.name = self.by_number.get(number, value.name)
             if value.name != name and len(entry.outs) == 1:
                 value.names = (name,)
@@ -300,16 +284,11 @@ class _Builder:
             value = self.values[number]
             leaf = self.of_leaf.get(number)
             if leaf is not None and value.maker == NOBODY:
-                value.name, value.role = self._plain(leaf), "parameter"
-                value.names = self._others(leaf, value.name)
+                value.name, value.role = self.called.place(leaf), "parameter"
+                value.names = self.called.others(leaf, value.name)
             elif not value.name and value.maker == NOBODY:
                 value.name = self.by_number.get(number) or f"constant.{next(constants)}"
                 value.role = self.given.get(number, "constant")
-
-    def _others(self, leaf: Leaf, name: str) -> tuple[str, ...]:
-        """The names of a leaf beside the first one."""
-        found = dict.fromkeys((leaf.name, self.place_names.get(leaf, ""), *self.also.get(leaf, ())))
-        return tuple(n for n in found if n and n != name)
 
     def _as_drawn(self, entry: Entry, call: Call) -> None:
         numbers = [n for _, n in entry.outs]
@@ -326,7 +305,7 @@ class _Builder:
 
     def _backward(self, pull: Pull) -> None:
         node = pull.node
-        known = self.node_names.get((node, BACKWARD))
+        known = self.called.nodes.get((node, BACKWARD))
         name, layer = known if known is not None else (f"{node.op.type}_grad.?", "")
         entry = self._entry(name, f"{node.op.type}_grad", BACKWARD, node.loc, layer, node)
         forward = self.forward_of.get(node.key)
@@ -340,7 +319,12 @@ class _Builder:
         slots = [s for s, _ in entry.outs]
         sums = {added: (total, before) for total, before, added in pull.sums}
         for slot, number, place in zip(slots, pull.outs, pull.wrt, strict=True):
-            if number < 0 or place is None:
+            if number < 0:
+                continue
+            if place is None:
+                # The user's backward made it for an argument that takes no gradient.
+                value = self.values[number]
+                value.name, value.maker, value.slot, value.role = f"{name}.{slot}", entry.index, slot, "temporary"
                 continue
             self._name_gradient(number, place, entry.index, slot)
             if number in sums:
@@ -356,24 +340,10 @@ class _Builder:
 
     def _name_gradient(self, number: int, place: Place, maker: int, slot: str) -> None:
         value = self.values[number]
-        value.name, value.maker, value.slot = names.grad(self._plain(place)), maker, slot
+        value.name, value.maker, value.slot = names.grad(self.called.place(place)), maker, slot
         value.role = "temporary"
         if isinstance(place, Leaf):
-            value.names = tuple(names.grad(n) for n in self._others(place, self._plain(place)))
-
-    def _plain(self, place: Place) -> str:
-        """The name that says most: the Python path of a parameter."""
-        if isinstance(place, Leaf):
-            if self.shown is not None and place in self.shown:
-                return self.shown[place]
-            return self.place_names.get(place, place.name).partition(" (")[0]
-        return self.place_names.get(place, f"{place[0].op.type}.?")
-
-    def _distinct(self, leaves: Sequence[Leaf]) -> dict[Leaf, str]:
-        """The names of leaves; two that share a Python path go by the names of their tensors."""
-        plain = [self._plain(leaf) for leaf in leaves]
-        times = Counter(plain)
-        return {leaf: n if times[n] == 1 else leaf.name for leaf, n in zip(leaves, plain, strict=True)}
+            value.names = tuple(names.grad(n) for n in self.called.others(place, self.called.place(place)))
 
     def _wire(self, entry: Entry, pull: Pull) -> None:
         """Operands, slots and kernel of a gradient operator."""

@@ -86,6 +86,17 @@ class Failure:
     of: Call | Pull
     error: BaseException
 
+    def led_to(self, error: BaseException) -> bool:
+        """Whether *error* is this one, or was raised because of it."""
+        seen: list[BaseException] = []
+        todo: BaseException | None = error
+        while todo is not None and not any(todo is e for e in seen):
+            if todo is self.error:
+                return True
+            seen.append(todo)
+            todo = todo.__cause__ or todo.__context__
+        return False
+
 
 @dataclass
 class Pass:
