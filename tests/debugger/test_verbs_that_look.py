@@ -44,7 +44,7 @@ def test_stack_names_the_users_frames(book: Notebook) -> None:
 
 
 def test_p_shows_numbers_and_slices(book: Notebook) -> None:
-    assert said(book, "p x").startswith("x 3×4  ‖·‖ 0  zeros 12 of 12\n[[0. 0. 0. 0.]")
+    assert said(book, "p x").startswith("x 3×4  ‖·‖ 0  zeros 12 of 12\n  [[0. 0. 0. 0.]\n   [0.")
     assert said(book, "p h[0, :2]").startswith("h[0, :2] 2 ")
     assert said(book, 'p v["h"].shape') == "(3, 4)"
     assert "there is no tensor 'zz'" in said(book, "p zz")
@@ -174,7 +174,7 @@ def test_help_lists_every_verb_once(book: Notebook) -> None:
         for v in verbs.table().values()
         if v.group == g
     ]
-    assert said(book, "help bt").startswith("stack [OP] (also: bt)")
+    assert said(book, "help bt").startswith("stack [OP] (also: bt, where)")
     assert "there is no verb 'setp'" in said(book, "help setp")
     assert not book.finished
     said(book, "quit")

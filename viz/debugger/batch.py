@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from gradtool.engine.errors import GradtoolError
 
+from . import show
 from .notebook import Notebook
 
 CLEAN, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
@@ -68,7 +69,7 @@ def run(book: Notebook, text: str, file: str, say: Callable[[str], object]) -> i
         if reply.error is not None:
             raise ScriptError(f"{file}:{number}: {line}\n  {cell.text.removeprefix('✗ ')}")
         if cell.text and not cell.note:
-            say(f"Out[{place}]: {cell.text}")
+            say(show.labelled(f"Out[{place}]:", cell.text))
         if reply.failed:
             code = FAILED
         if book.finished:

@@ -72,7 +72,7 @@ class Notebook:
         self.opening = ""
         self.leaving: frozenset[str] = frozenset()
         self.began: Beginning | None = None
-        self.keeping: Callable[[Verb], bool] | None = None
+        self.keeping: Callable[[Verb, str], bool] | None = None
         self.recomputed_before = 0
 
     @property
@@ -124,7 +124,7 @@ class Notebook:
             verb, rest = found
             if stripped in self.leaving:
                 return Reply("", quit=True)
-            if self.keeping is not None and self.keeping(verb):
+            if self.keeping is not None and self.keeping(verb, rest):
                 raise NotAgain
             return verb.act(self, rest)
         return self._python(source)

@@ -69,7 +69,7 @@ def check(saved: Saved, model: Notebook | None = None) -> Replay:
     book = model if model is not None else _from_the_beginning(saved.book)
     if model is not None:
         _stops_of(saved.book, model.session)
-    book.keeping = lambda verb: verb.writes or (model is None and verb.group == _MODEL)
+    book.keeping = lambda verb, rest: verb.writes(rest) or (model is None and verb.group == _MODEL)
     kept = []
     try:
         for cell in saved.book.cells:

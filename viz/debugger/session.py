@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine import source
 from gradtool.engine.errors import GradtoolError
 
 from . import stops
@@ -82,6 +83,8 @@ class Session:
         if bare in self._entries:
             return self._entries[bare]
         found = [e for e in entries if e.type == bare or stops.on_line(e, bare)]
+        if not found and text.isdigit() and 1 <= int(text) <= len(entries):
+            raise VerbError(f"there is no operator made by line {text}.", hint=f"%{text} is operator {text} of the run")
         if not found:
             raise unknown("operator", text, [*self._entries, *dict.fromkeys(e.type for e in entries)])
         return next((e for e in found if e.index >= self.cursor), found[-1])
@@ -108,7 +111,7 @@ class Session:
         return self._forward(lambda entry, done: done >= count, stopping=False)
 
     def next_layer(self, count: int = 1) -> Halt:
-        """Run to the first operator of another layer, so many times; stops stop it."""
+        """Run to the first operator of another layer (or line, outside of layers), so many times; stops stop it."""
         return self._over_layers(count, self._forward)
 
     def until(self, entry: Entry) -> Halt:
@@ -130,7 +133,7 @@ class Session:
         return self._backward(lambda entry, done: done >= count, stopping=False)
 
     def previous_layer(self, count: int = 1) -> Halt:
-        """Go back to the last operator of another layer, so many times."""
+        """Go back to the last operator of another layer (or line, outside of layers), so many times."""
         return self._over_layers(count, self._backward)
 
     def back_to_stop(self) -> Halt:
@@ -156,13 +159,13 @@ class Session:
         return None
 
     def _over_layers(self, count: int, move: Callable[..., Halt]) -> Halt:
-        layer = self.current.layer if self.current is not None else ""
+        layer = _layer(self.current) if self.current is not None else ""
         left = count
 
         def over(entry: Entry, done: int) -> bool:
             nonlocal layer, left
-            if entry.layer != layer:
-                layer, left = entry.layer, left - 1
+            if _layer(entry) != layer:
+                layer, left = _layer(entry), left - 1
             return left <= 0
 
         return move(over)
@@ -263,23 +266,23 @@ class Session:
     def _watched(self) -> list[Stop]:
         found = [s for s in self.stops if s.kind == "watch" and s.enabled]
         for s in found:
-            s.seen = self._look(s)
+            s.seen = self.look(s.text)
         return found
 
     def _changed(self, watched: list[Stop]) -> Halt | None:
         for s in watched:
-            now = self._look(s)
+            now = self.look(s.text)
             if not _same(now, s.seen):
                 before, s.seen = s.seen, now
                 return self._hit(s, f"{_brief(before)} → {_brief(now)}")
         return None
 
-    def _look(self, stop: Stop) -> Any:
+    def look(self, text: str) -> Any:
         """The value of a watched expression; what it raises, where it cannot be computed yet."""
         try:
-            return evaluate(self, stop.text, self.current)
+            return evaluate(self, text, self.current)
         except Exception as error:
-            return f"{type(error).__name__}: {error}"
+            return stops.Raised(f"{type(error).__name__}: {error}")
 
     # -- branches -----------------------------------------------------------------------------------------------------
 
@@ -306,6 +309,11 @@ class Session:
             name: None if number is None else branch.value(number, end)
             for name, number in self.timeline.results.items()
         }
+
+
+def _layer(entry: Entry) -> str:
+    """What ``next`` takes as one: a layer; of what belongs to none, what a line made."""
+    return entry.layer or source.short(entry.loc)
 
 
 def _fork_names() -> Iterator[str]:

@@ -51,6 +51,10 @@ class Stop:
         return self.text + (f" if {self.condition}" if self.condition else "")
 
 
+class Raised(str):
+    """What an expression raised, in place of its value."""
+
+
 def breakpoint_at(session: Session, text: str) -> tuple[Callable[[Entry], bool], str]:
     """Which entries a breakpoint stops before, and how many in words.
 

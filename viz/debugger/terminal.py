@@ -74,8 +74,10 @@ class Screen:
         """Print what came of a cell; what went wrong has no number."""
         if not cell.text or cell.note:
             return
-        label = "" if reply.error is not None else self.label(f"Out[{cell.number}]: ", "31")
-        self.say(label + self.text(cell.text))
+        text = self.text(cell.text)
+        if reply.error is None:
+            text = show.labelled(self.label(f"Out[{cell.number}]:", "31"), text)
+        self.say(text)
 
 
 def _painted(found: re.Match[str]) -> str:

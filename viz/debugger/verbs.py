@@ -55,7 +55,7 @@ class Verb:
         aliases: shorter names.
         group: what help lists it under.
         completes: what completion offers after it, a name of ``completion.OFFERS``, or nothing.
-        writes: whether it writes files, which replaying a session must not do.
+        writes: whether it writes files with these words after it, which replaying a session must not do.
     """
 
     name: str
@@ -65,7 +65,12 @@ class Verb:
     aliases: tuple[str, ...]
     group: str
     completes: str = ""
-    writes: bool = False
+    writes: Callable[[str], bool] = lambda rest: False
+
+
+def always(rest: str) -> bool:
+    """Of a verb that writes files whatever stands after it."""
+    return True
 
 
 _verbs: dict[str, Verb] = {}
@@ -82,7 +87,13 @@ _MODULES = (
 )
 
 
-def verb(usage: str, *aliases: str, group: str, completes: str = "", writes: bool = False) -> Callable[[Act], Act]:
+def verb(
+    usage: str,
+    *aliases: str,
+    group: str,
+    completes: str = "",
+    writes: Callable[[str], bool] = lambda rest: False,
+) -> Callable[[Act], Act]:
     """Add a function to the table; its docstring's first line is the help."""
 
     def add(act: Act) -> Act:

@@ -24,7 +24,7 @@ def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
         raise VerbError(f"{name} holds no numbers.")
     array = np.asarray(before)
     new = np.asarray(make(array))
-    if new.dtype == object:
+    if new.dtype.kind not in "biufcV":  # V: bfloat16
         raise VerbError(f"{name} is {array.dtype.name}, and the new value holds no numbers.")
     if new.dtype.kind == "c" and array.dtype.kind != "c":
         raise VerbError(f"{name} is {array.dtype.name}, and the new value is complex.")
@@ -37,7 +37,17 @@ def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
     new.flags.writeable = False
     changed = int((~((new == array) | ((new != new) & (array != array)))).sum())
     session.branch.edit(number, new, text)
-    return Reply(f"edited {changed} element{'s' * (changed != 1)} · {_stale(session)}")
+    unread = _unread(session, number) if changed else ""
+    return Reply(f"edited {changed} element{'s' * (changed != 1)} · {_stale(session)}{unread}")
+
+
+def _unread(session: Session, number: int) -> str:
+    """That nothing yet to come reads a value, where something that is done has."""
+    readers = [e for e in session.timeline.entries if number in e.inputs]
+    if not readers or readers[-1].index >= session.cursor:
+        return ""
+    last = readers[-1].name
+    return f"\n  nothing to come reads it: {last} is done · goto {readers[0].name} first, and it is read"
 
 
 def _stale(session: Session) -> str:
@@ -155,8 +165,15 @@ def compare(book: Notebook, rest: str) -> Reply:
     first, second = (session.results(session.branches[w]) for w in words)
     told = [f"{n} {_told(first[n], second[n])}" for n in first if not _equal(first[n], second[n])]
     same = len(first) - len(told)
-    rest_ = ["others equal" if told else f"all {same} gradients equal"] if same else []
-    return Reply("   ".join([*told, *rest_]), value=(first, second))
+    equal = ["others equal" if told else "all gradients equal" if same > 1 else "the gradient is equal"] if same else []
+    if len(told) > _IN_A_LINE:
+        told = [f"{len(told)} of {len(first)} gradients differ", *(f"  {t}" for t in told)]
+        return Reply("\n".join([*told, *(f"  {e}" for e in equal)]), value=(first, second))
+    return Reply("   ".join([*told, *equal]), value=(first, second))
+
+
+_IN_A_LINE = 3
+"""So many gradients are told in one line."""
 
 
 def _equal(a: Any, b: Any) -> bool:

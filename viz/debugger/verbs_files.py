@@ -8,7 +8,7 @@ from gradtool.engine.writing import write_files
 
 from .errors import VerbError
 from .notebook import Notebook
-from .verbs import Reply, verb
+from .verbs import Reply, always, verb
 
 FORMATS = ("html", "ipynb", "md", "script")
 
@@ -23,7 +23,7 @@ def _write(path: str, text: str) -> str:
     return f"{path} · {len(content)} bytes"
 
 
-@verb("save FILE.jsonl", group="session", completes="file", writes=True)
+@verb("save FILE.jsonl", group="session", completes="file", writes=always)
 def save(book: Notebook, rest: str) -> Reply:
     """Save the session with all that replaying it needs; the model is not needed for that."""
     from . import saving
@@ -34,7 +34,7 @@ def save(book: Notebook, rest: str) -> Reply:
     return Reply(f"saved {told} · {len(book.cells)} cell{'s' * (len(book.cells) != 1)}")
 
 
-@verb("export html|ipynb|md|script FILE", group="session", completes="format", writes=True)
+@verb("export html|ipynb|md|script FILE", group="session", completes="format", writes=always)
 def export(book: Notebook, rest: str) -> Reply:
     """Write the cells as a page, a notebook, Markdown or a batch script."""
     form, _, path = rest.partition(" ")

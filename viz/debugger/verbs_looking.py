@@ -62,7 +62,7 @@ def src(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join([head + (f"   {entry.part}, its pair is {pair}" if pair else f"   {entry.part}"), *lines]))
 
 
-@verb("stack [OP]", "bt", group="looking", completes="op")
+@verb("stack [OP]", "bt", "where", group="looking", completes="op")
 def stack(book: Notebook, rest: str) -> Reply:
     """The user's stack when an operator was made, the innermost call last."""
     entry = _asked(book, rest)

@@ -169,7 +169,18 @@ def _view(session: Session) -> GraphView:
     return picture()
 
 
-@verb("graph [VAR] [-o FILE.svg]", group="model", completes="tensor")
+def _asked_file(rest: str) -> tuple[str, str | None]:
+    """What ``graph`` is to show, and the file for it."""
+    asked, output, file = rest.partition("-o ") if not rest.startswith("-o") else ("", "-o", rest[2:])
+    return asked.strip(), file.strip() if output else None
+
+
+@verb(
+    "graph [VAR] [-o FILE.svg]",
+    group="model",
+    completes="tensor",
+    writes=lambda rest: _asked_file(rest)[1] is not None,
+)
 def graph(book: Notebook, rest: str) -> Reply:
     """A picture of what is near a tensor, an operator, or the cursor."""
     from .. import excerpt
@@ -178,13 +189,12 @@ def graph(book: Notebook, rest: str) -> Reply:
 
     session = book.session
     view = _view(session)
-    asked, output, file = rest.partition("-o ") if not rest.startswith("-o") else ("", "-o", rest[2:])
-    asked, file = asked.strip(), file.strip()
-    if output and not file.endswith(".svg"):
+    asked, file = _asked_file(rest)
+    if file is not None and not file.endswith(".svg"):
         raise VerbError(f"expected a name that ends with .svg, but got {file!r}.", hint="graph h@GRAD -o near.svg")
     near = excerpt.focus(view, _nodes(session, view, asked), radius=2)
     drawn = svg.render(mirror(near))
-    if not output:
+    if file is None:
         return Reply(text.render(near).rstrip(), svg=drawn)
     try:
         write_files({file: drawn.encode("utf-8", "backslashreplace")})

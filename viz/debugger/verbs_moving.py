@@ -25,7 +25,7 @@ def step(book: Notebook, rest: str) -> Reply:
 
 @verb("next [n]", "n", group="moving")
 def next_layer(book: Notebook, rest: str) -> Reply:
-    """Run to the next layer."""
+    """Run to the next layer; outside of layers, to the next line."""
     return _moved(book, book.session.next_layer(count(rest, "next [n]")))
 
 
@@ -59,7 +59,7 @@ def back(book: Notebook, rest: str) -> Reply:
 
 @verb("rnext [n]", "rn", group="moving")
 def previous_layer(book: Notebook, rest: str) -> Reply:
-    """Go back to the layer before."""
+    """Go back to the layer before; outside of layers, to the line before."""
     return _moved(book, book.session.previous_layer(count(rest, "rnext [n]")))
 
 
@@ -70,7 +70,7 @@ def back_to_stop(book: Notebook, rest: str) -> Reply:
     return _moved(book, book.session.back_to_stop())
 
 
-@verb("goto OP|%k|In[k]", "g", group="moving", completes="op")
+@verb("goto OP|%k|In[k]", group="moving", completes="op")
 def goto(book: Notebook, rest: str) -> Reply:
     """Have that operator be the next one, forwards or backwards; In[k]: be where cell k was typed."""
     if not rest:

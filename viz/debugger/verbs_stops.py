@@ -72,8 +72,10 @@ def watch(book: Notebook, rest: str) -> Reply:
         return Reply(_listed([s for s in book.session.stops if s.kind == "watch"], "watch", "watch EXPR"))
     text = f"v[{rest!r}]" if book.session.timeline.versions(rest) else rest
     _compiled(text)
+    now = book.session.look(text)
     made = book.session.add("watch", text)
-    return Reply(f"● watch {made.number}: {text}", value=made.number)
+    told = f" · for now {now}" if isinstance(now, stops.Raised) else ""
+    return Reply(f"● watch {made.number}: {text}{told}", value=made.number)
 
 
 @verb("delete [N …]", "d", group="stops", completes="stop")

@@ -35,7 +35,7 @@ def print_(book: Notebook, rest: str) -> Reply:
         array = scope.evaluate(session, f"v[{name!r}][{index}", session.current)
     else:
         array = scope.frozen(session.branch.value(session.number(rest)))
-    return Reply(f"{rest} {show.in_words(array)}\n{_numbers(array)}", value=array)
+    return _shown(rest, array)
 
 
 def _expression(session: Session, text: str) -> Reply:
@@ -47,11 +47,15 @@ def _expression(session: Session, text: str) -> Reply:
         raise
     except VerbError:
         raise unknown("tensor", text, session.timeline.names) from None
+    if isinstance(value, np.ndarray):
+        return _shown(text, value)
     return Reply(repr(value), value=value)
 
 
-def _numbers(array: object) -> str:
-    return np.array2string(np.asarray(array), threshold=60, edgeitems=3, max_line_width=110)
+def _shown(name: str, array: Any) -> Reply:
+    """An array in a few words, and its numbers."""
+    numbers = np.array2string(np.asarray(array), threshold=60, edgeitems=3, max_line_width=110, prefix="  ")
+    return Reply(f"{name} {show.in_words(array)}\n  {numbers}", value=array)
 
 
 def _tensor(session: Session, name: str, usage: str) -> np.ndarray[Any, Any]:

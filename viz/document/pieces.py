@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -28,8 +29,15 @@ def image(svg: str, said: str) -> str:
     """A picture that stands in the page itself, and in which neither a script nor a link works."""
     data = base64.b64encode(svg.encode("utf-8", "backslashreplace")).decode("ascii")
     alt = text(said)
-    shown = f'<img src="data:image/svg+xml;base64,{data}" alt="{alt}">'
+    width = _WIDTH.search(svg)
+    kind = ' class="large"' if width is not None and float(width[1]) > _SHRINKS_FROM else ""
+    shown = f'<img{kind} src="data:image/svg+xml;base64,{data}" alt="{alt}">'
     return f'<div class="picture" tabindex="0" role="region" aria-label="{alt}">{shown}</div>'
+
+
+_WIDTH = re.compile(r'<svg\b[^>]*?\swidth="([\d.]+)')
+_SHRINKS_FROM = 1700
+"""Pictures up to this many pixels wide are shrunk to the page; wider ones could not be read then, and scroll."""
 
 
 def _lines(found: str) -> str:
@@ -75,12 +83,14 @@ def _cell(c: Cell) -> str:
         return f'<div class="note"><pre>{_lines(c.source)}</pre></div>'
     if c.html is not None:
         out = harmless(c.html)
+    elif c.svg is not None and "\n" in c.text:
+        out = f"<details><summary>as text</summary><pre>{_lines(c.text)}</pre></details>"
     elif c.text:
         out = f"<pre>{_lines(c.text)}</pre>"
     else:
         out = ""
     if c.svg is not None:
-        out += image(c.svg, f"picture of cell {c.number}")
+        out = image(c.svg, f"picture of cell {c.number}") + out
     kind = "cell failed" if c.failed else "cell"
     shown = f'<div class="out">{out}</div>' if out else ""
     return (
