@@ -49,7 +49,7 @@ _ASCII = str.maketrans(
 
 def to_ascii(text: str) -> str:
     """*text* with the signs of this program replaced by ASCII ones; other characters become escapes."""
-    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
+    return text.replace("‖·‖", "norm").translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def shortened(name: str, longest: int) -> str:

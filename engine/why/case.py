@@ -239,6 +239,7 @@ class Case(ABC, Generic[V, C]):
 
     def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
         flow = self.reasons.flow
+        whole = slopes
         death, slopes, later = self._unwrapped(death, slopes)
         stations: list[Any] = [flow.name(subject.value), *((c,) for c in death.way)]
         if death.killer is None or death.use is None:
@@ -265,7 +266,13 @@ class Case(ABC, Generic[V, C]):
         if verdict is Verdict.TIMES_ZERO and culprit is not None and self.culprit_is_trained(death.use, culprit):
             finding = False
             said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
-        if finding and verdict in _AT_REST and self.loss_is_zero():
+        # Where a loss is least, all slopes are zero.
+        if (
+            finding
+            and verdict in _AT_REST
+            and self.loss_is_zero()
+            and all(whole.is_dead(p.value) for p in self.parameters())
+        ):
             verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.value, False
             said += f"; {self.target_name()} is 0, so this is no fault"
         stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), self.target_name()]

@@ -69,7 +69,7 @@ def run(book: Notebook, text: str, file: str, say: Callable[[str], object]) -> i
         if reply.error is not None:
             raise ScriptError(f"{file}:{number}: {line}\n  {cell.text.removeprefix('✗ ')}")
         if cell.text and not cell.note:
-            say(show.labelled(f"Out[{place}]:", cell.text))
+            say(f"Out[{place}]:{show.gap(cell.text)}{cell.text}")
         if reply.failed:
             code = FAILED
         if book.finished:

@@ -66,12 +66,12 @@ def dims(value: Any) -> str:
     return "×".join(map(str, np.shape(value))) if np.ndim(value) else "[]"
 
 
-def labelled(label: str, text: str) -> str:
-    """*text* behind ``Out[3]: ``; what stands in columns begins on a line of its own, so that they stay columns."""
+def gap(text: str) -> str:
+    """What stands between ``Out[3]:`` and *text*: columns begin on a line of their own, so that they stay columns."""
     first, _, rest = text.partition("\n")
     indents = [len(line) - len(line.lstrip()) for line in rest.split("\n") if line.strip()]
     beside = not indents or first.startswith(("■", "✗")) or 2 <= min(indents) <= 4 and not first.startswith(" ")
-    return f"{label} {text}" if beside else f"{label}\n{text}"
+    return " " if beside else "\n"
 
 
 def in_words(value: Any) -> str:

@@ -76,7 +76,7 @@ class Screen:
             return
         text = self.text(cell.text)
         if reply.error is None:
-            text = show.labelled(self.label(f"Out[{cell.number}]:", "31"), text)
+            text = self.label(f"Out[{cell.number}]:", "31") + show.gap(cell.text) + text
         self.say(text)
 
 

@@ -159,6 +159,8 @@ def compare(book: Notebook, rest: str) -> Reply:
         words.append(session.branch.name)
     if len(words) != 2:
         raise VerbError("expected two branches.", hint=f"compare base {session.branch.name}")
+    if not session.timeline.results:
+        return Reply("the run is about no gradients")
     for w in words:
         if w not in session.branches:
             raise VerbError(f"there is no branch {w!r}.", hint=f"there is {', '.join(session.branches)}")

@@ -30,7 +30,8 @@ def why(book: Notebook, rest: str) -> Reply:
         raise VerbError("this session knows the run alone, not the model.", hint="path VAR · contrib VAR")
     answers = ask(rest.removesuffix(names.GRAD))
     if not answers:
-        return Reply("every parameter gets a gradient that is not zero")
+        about = book.session.timeline.results
+        return Reply("every parameter gets a gradient that is not zero" if about else "the run is about no gradients")
     return Reply("\n\n".join("\n".join(a.lines()) for a in answers), value=answers)
 
 
@@ -91,11 +92,20 @@ def _between(session: Session, a: str, b: str) -> Reply:
     return Reply(f"no way leads from {a} to {b}, nor back")
 
 
+_ENDS = 20
+"""Of a long way, so many operators are shown at either end."""
+
+
 def _way(session: Session, way: Sequence[Entry], start: str, end: str, head: str = "") -> str:
     rows = [(f"%{e.index + 1}", e.name, source.short(e.loc), _made(session, e)) for e in way]
     lines = [f"{head or f'from {start} to {end}'} · {len(way)} operator{'s' * (len(way) != 1)}"]
     widths = [max((cells(row[i]) for row in rows), default=0) for i in range(3)]
-    for row in rows:
+    middle = range(_ENDS, len(rows) - _ENDS) if len(rows) > 2 * _ENDS + 1 else range(0)
+    for at, row in enumerate(rows):
+        if at in middle:
+            if at == middle.start:
+                lines.append(f"  … {len(middle)} more operators")
+            continue
         padded = (text + " " * (w - cells(text)) for text, w in zip(row[:3], widths, strict=True))
         mark = "▶" if session.current is not None and row[1] == session.current.name else " "
         lines.append(f"{mark} {'  '.join(padded)}  {row[3]}".rstrip())
