@@ -125,7 +125,9 @@ class _Builder:
                 self.values.append(Value("", role="gradient"))
                 self._hooks(Hooked(number, after, leaf, hooks, ()))
                 totals = {**totals, leaf: after}
-        shown = self.shown if self.shown is not None else self.called.distinct([p for p in totals if isinstance(p, Leaf)])
+        shown = (
+            self.shown if self.shown is not None else self.called.distinct([p for p in totals if isinstance(p, Leaf)])
+        )
         results = {name: totals.get(leaf) for leaf, name in shown.items()}
         for found in results.values():
             if found is not None:
@@ -260,7 +262,9 @@ class _Builder:
         ):
             self._as_drawn(entry, call)
         # The places of the tape have an order of their own, and not every result has one.
-        placed = {self.at.get((node, i), NOBODY): (node, i) for i in range(len(node.shapes))} if node is not None else {}
+        placed = (
+            {self.at.get((node, i), NOBODY): (node, i) for i in range(len(node.shapes))} if node is not None else {}
+        )
         for i, (slot, number) in enumerate(entry.outs):
             if number < 0:
                 continue

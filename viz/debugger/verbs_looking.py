@@ -35,7 +35,11 @@ def _row(book: Notebook, e: Entry, letters: str, digits: int) -> str:
     values = book.session.timeline.values
     made = ", ".join(values[n].name for _, n in e.outs if n >= 0 and values[n].name)
     pair = show.paired(book.session, e)
-    return f"{letters} %{e.index + 1:<{digits}}  {e.name}" + (f" → {made}" if made else "") + (f"  ↔ {pair}" if pair else "")
+    return (
+        f"{letters} %{e.index + 1:<{digits}}  {e.name}"
+        + (f" → {made}" if made else "")
+        + (f"  ↔ {pair}" if pair else "")
+    )
 
 
 def _asked(book: Notebook, rest: str) -> Entry:
