@@ -22,9 +22,9 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def printed(command: list[str], codes: tuple[int, ...] = (0,)) -> str:
+def printed(command: list[str], codes: tuple[int, ...] = (0,), typed: str = "") -> str:
     plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS")} | {"PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, env=plain)
+    done = subprocess.run(command, input=typed, capture_output=True, encoding="utf-8", cwd=ROOT, env=plain)
     assert done.returncode in codes, done.stderr
     return done.stdout
 
@@ -34,7 +34,8 @@ def test_commands(block: str) -> None:
     command, _, expected = block.partition("\n")
     program, *arguments = shlex.split(command.removeprefix("$ "))
     assert program == "gradtool"
-    assert printed([sys.executable, "-c", START, *arguments], codes=(0, 1)) == expected
+    typed = "".join(f"{cell}\n" for cell in re.findall(r"^In \[\d+\]: (.*)$", expected, re.MULTILINE))
+    assert printed([sys.executable, "-c", START, *arguments], codes=(0, 1), typed=typed) == expected
 
 
 def test_the_table_of_commands_is_complete() -> None:

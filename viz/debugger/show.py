@@ -70,7 +70,7 @@ def gap(text: str) -> str:
     """What stands between ``Out[3]:`` and *text*: columns begin on a line of their own, so that they stay columns."""
     first, _, rest = text.partition("\n")
     indents = [len(line) - len(line.lstrip()) for line in rest.split("\n") if line.strip()]
-    beside = not indents or first.startswith(("■", "✗")) or 2 <= min(indents) <= 4 and not first.startswith(" ")
+    beside = not indents or first.startswith(("■", "✗")) or (2 <= min(indents) <= 4 and not first.startswith(" "))
     return " " if beside else "\n"
 
 
