@@ -280,5 +280,5 @@ def _check_fed(lowering: Lowering, used: set[int], code: list[Instruction]) -> N
         op=reader.summary() if reader is not None else None,
         variable=variable.name,
         made=source.describe(variable.made_at),
-        hint=f"pass feed={{{variable.name!r}: array of {variable.spec}}} to Executor.run",
+        hint=f"pass feed={{{variable.name!r}: array of {variable.spec}}}",
     )

@@ -289,3 +289,14 @@ def test_what_is_no_session(lines: list[str | dict[str, object]], said: str) -> 
     texts = [t if isinstance(t, str) else json.dumps(t or {"schema": session.FORMAT}) for t in lines]
     with pytest.raises(FileFormatError, match=said):
         session.from_jsonl("\n".join(texts), "s.jsonl")
+
+
+def test_pictures_fit_the_page_unless_they_are_too_wide_to_be_read() -> None:
+    drawn = '<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="10"></svg>'
+    narrow, wide = (
+        to_html(Document("a", (), (Section("s", "S", (Cell(1, "graph", "a\nb", svg=drawn.format(width)),)),)))
+        for width in (1200, 5000)
+    )
+    assert 'class="large"' not in narrow
+    assert '<img class="large"' in wide
+    assert "<details><summary>as text</summary><pre>a\nb</pre></details>" in wide
