@@ -16,14 +16,15 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.errors import GradtoolError
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.variable import Variable
-from gradtool.viz.debugger import firing, of_program, of_tape, show, verbs
+from gradtool.viz.debugger import show, verbs
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.from_python import shown_on
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.recorder import Recorder
-from gradtool.viz.debugger.retrace import retrace
+from gradtool.viz.debugger.run import firing, of_program, of_tape
+from gradtool.viz.debugger.run.recorder import Recorder
+from gradtool.viz.debugger.run.retrace import retrace
+from gradtool.viz.debugger.run.timeline import Timeline
 from gradtool.viz.debugger.session import Session
-from gradtool.viz.debugger.timeline import Timeline
 from gradtool.viz.document.session import line_of
 
 from . import backward_part, cases, discovery, eager_model, feeds, loader, sessions

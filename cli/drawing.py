@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradtool.engine.source import Location
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
 from gradtool.viz import fold
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 
 from .context import Output
 from .discovery import Model

@@ -9,7 +9,7 @@ from typing import Any
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD
 from gradtool.viz import dump
 from gradtool.viz.from_tape import TapeGraph
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot
 
 from .context import command_line

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from gradtool.engine.errors import FileFormatError
-from gradtool.viz.debugger.loading import Saved, load
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.replaying import check as replayed
+from gradtool.viz.debugger.saved.loading import Saved, load
+from gradtool.viz.debugger.saved.replaying import check as replayed
 from gradtool.viz.debugger.terminal import Screen
 
 from . import errors

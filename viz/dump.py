@@ -21,7 +21,7 @@ from gradtool.engine.source import Location
 from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
 
 from . import from_tape
-from .layout import mirror
+from .mirror.layout import mirror
 from .render import dot
 from .text import printable
 from .writing import new_files

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradtool.engine.view import FORWARD, OP
 
-from .scene import Scene
+from .mirror.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)

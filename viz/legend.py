@@ -8,7 +8,7 @@ from typing import Final
 
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView, NodeView
 
-from .scene import GRADIENT, SAVED, SHAPE, VALUE
+from .mirror.scene import GRADIENT, SAVED, SHAPE, VALUE
 from .style import ROLES, NodeStyle, role_of
 
 FLOW: Final = {

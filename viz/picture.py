@@ -21,8 +21,8 @@ from gradtool.engine.view import BOTH, PARTS, GraphView
 
 from . import endings, from_program, from_tape
 from .details import Details, details, statistics
+from .mirror.scene import Scene
 from .notebook import present
-from .scene import Scene
 from .table import Table
 
 Values = Mapping[str, Mapping[str, float]]
@@ -148,7 +148,7 @@ class Picture:
     @cached_property
     def scene(self) -> Scene:
         """The folded view with places for everything."""
-        from .layout import mirror
+        from .mirror.layout import mirror
 
         return mirror(self.folded)
 
@@ -178,7 +178,7 @@ class Picture:
 
     def html(self) -> str:
         """An HTML file that needs nothing else, with search, collapsing, source and values."""
-        from .layout import mirror
+        from .mirror.layout import mirror
 
         return self._page(self.scene if self.folded is self.view else mirror(self.view))
 

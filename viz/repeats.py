@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gradtool.engine.view import FORWARD, GraphView, NodeView
 
-from .drawn import Ints
-from .lanes import distinct
+from .mirror.drawn import Ints
+from .mirror.lanes import distinct
 
 CANDIDATES: Final = 12
 """Lengths of blocks that are tried."""

@@ -122,7 +122,7 @@ def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) 
 
     graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
     if options["dot"] is not None:
-        from gradtool.viz.layout import mirror
+        from gradtool.viz.mirror.layout import mirror
         from gradtool.viz.render import dot
 
         shown = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}[options["part"]]

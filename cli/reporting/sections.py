@@ -132,7 +132,7 @@ def _picture(found: Findings, words: Sequence[str]) -> Section:
     if found.view is None:
         return _section(name, title, [Lines(found.refused.get("backward", _NOT_ASKED))])
     from gradtool.viz.fold import fold
-    from gradtool.viz.layout import mirror
+    from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import mermaid, svg, text
 
     view = fold(found.view, "auto")

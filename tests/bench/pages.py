@@ -54,7 +54,7 @@ def measure(shape: str, size: int) -> dict[str, Any]:
     from gradtool.cli.loader import Request
     from gradtool.viz.details import details
     from gradtool.viz.from_program import view
-    from gradtool.viz.layout import mirror
+    from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import html
 
     with tempfile.TemporaryDirectory() as folder:

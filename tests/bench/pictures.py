@@ -92,7 +92,7 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     from gradtool.cli.loader import Request
     from gradtool.viz import external, fold
     from gradtool.viz.from_program import view
-    from gradtool.viz.layout import mirror
+    from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import dot, svg
 
     runs = RUNS if size <= 20_000 else 1

@@ -9,11 +9,11 @@ import numpy as np
 
 import gradtool as paddle
 from gradtool.engine.executor.executor import Executor
-from gradtool.viz.debugger import of_program, of_tape
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.recorder import Recorder
+from gradtool.viz.debugger.run import of_program, of_tape
+from gradtool.viz.debugger.run.recorder import Recorder
+from gradtool.viz.debugger.run.timeline import Timeline
 from gradtool.viz.debugger.session import Session
-from gradtool.viz.debugger.timeline import Timeline
 
 
 def recorded(build: Callable[[Recorder], dict[str, Any]], budget: int | None = None) -> Timeline:

@@ -23,10 +23,10 @@ from gradtool.engine.errors import ExecutionError
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
-from gradtool.viz.debugger import of_program, of_tape
-from gradtool.viz.debugger.branch import Branch
-from gradtool.viz.debugger.recorder import Recorder
-from gradtool.viz.debugger.timeline import Timeline, Value
+from gradtool.viz.debugger.run import of_program, of_tape
+from gradtool.viz.debugger.run.branch import Branch
+from gradtool.viz.debugger.run.recorder import Recorder
+from gradtool.viz.debugger.run.timeline import Timeline, Value
 from tests.autodiff.random_programs import Net, Step, interpret, steps
 from tests.autodiff.test_random_blocks import backward, planned
 

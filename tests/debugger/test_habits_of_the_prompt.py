@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.viz.debugger import replaying, saving, show
-from gradtool.viz.debugger.loading import load
+from gradtool.viz.debugger import show
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.recorder import Recorder
+from gradtool.viz.debugger.run.recorder import Recorder
+from gradtool.viz.debugger.saved import replaying, saving
+from gradtool.viz.debugger.saved.loading import load
 from gradtool.viz.text import to_ascii
 
 from .frontend_runs import book_over, hunt, lowered, recorded, said

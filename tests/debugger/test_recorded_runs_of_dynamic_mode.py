@@ -17,10 +17,10 @@ import pytest
 import gradtool as paddle
 from gradtool.engine import state
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.viz.debugger import of_tape
-from gradtool.viz.debugger.branch import Branch, FixedError
-from gradtool.viz.debugger.recorder import Recorder
-from gradtool.viz.debugger.timeline import NOBODY, Timeline
+from gradtool.viz.debugger.run import of_tape
+from gradtool.viz.debugger.run.branch import Branch, FixedError
+from gradtool.viz.debugger.run.recorder import Recorder
+from gradtool.viz.debugger.run.timeline import NOBODY, Timeline
 
 F = paddle.nn.functional
 END = 10**9

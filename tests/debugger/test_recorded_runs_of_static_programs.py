@@ -10,10 +10,10 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine import state
-from gradtool.viz.debugger import of_program
-from gradtool.viz.debugger.branch import Branch
+from gradtool.viz.debugger.run import of_program
+from gradtool.viz.debugger.run.branch import Branch
+from gradtool.viz.debugger.run.timeline import Timeline
 from gradtool.viz.debugger.session import Session
-from gradtool.viz.debugger.timeline import Timeline
 
 F = paddle.nn.functional
 END = 10**9

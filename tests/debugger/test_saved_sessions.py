@@ -15,11 +15,11 @@ import pytest
 
 from gradtool.engine.errors import FileFormatError
 from gradtool.engine.rows import SelectedRows
-from gradtool.viz.debugger import lines, loading, replaying, saving
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.packed import NoData, pack, unpack
-from gradtool.viz.debugger.timeline import Timeline
+from gradtool.viz.debugger.run.timeline import Timeline
+from gradtool.viz.debugger.saved import lines, loading, replaying, saving
+from gradtool.viz.debugger.saved.packed import NoData, pack, unpack
 
 from .frontend_runs import book_over, hunt, looping, lowered, own_python, recorded, said
 

@@ -12,8 +12,8 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.errors import FileFormatError
-from gradtool.viz.debugger import saving
 from gradtool.viz.debugger.cell import Cell
+from gradtool.viz.debugger.saved import saving
 from gradtool.viz.document import session, to_html, to_ipynb, to_markdown, to_script
 from gradtool.viz.document.blocks import Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
 from gradtool.viz.document.safe import harmless

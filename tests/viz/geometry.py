@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradtool.engine.view import BACKWARD, BOTH, OP
-from gradtool.viz.columns import GUTTERS
-from gradtool.viz.layout import SMALL
-from gradtool.viz.scene import Scene
+from gradtool.viz.mirror.columns import GUTTERS
+from gradtool.viz.mirror.layout import SMALL
+from gradtool.viz.mirror.scene import Scene
 from gradtool.viz.text import text_width
 
 Rectangles = NDArray[np.float64]

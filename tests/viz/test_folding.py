@@ -11,7 +11,7 @@ from gradtool._dispatch import apply
 from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
 from gradtool.viz import excerpt, fold, from_tape
 from gradtool.viz.from_program import view
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 from tests.viz.geometry import faults
 
 

@@ -16,7 +16,7 @@ from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphV
 from gradtool.viz import details as facts
 from gradtool.viz import from_program
 from gradtool.viz.layers import Layer, layers
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import html, mermaid, text
 from gradtool.viz.render import json as as_json
 

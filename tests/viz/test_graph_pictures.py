@@ -11,9 +11,9 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, OP, TENSOR, GraphView
-from gradtool.viz.captions import LONGEST
 from gradtool.viz.from_program import view
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.captions import LONGEST
+from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot
 from gradtool.viz.style import ROLES
 

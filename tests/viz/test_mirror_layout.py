@@ -19,7 +19,7 @@ from gradtool.engine.ir import default
 from gradtool.engine.view import BACKWARD, FORWARD, GraphView
 from gradtool.viz import fold
 from gradtool.viz.from_program import view
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 from tests.autodiff.random_programs import Net, Step, steps
 from tests.parity import replay
 from tests.viz.geometry import faults

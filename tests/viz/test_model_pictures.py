@@ -20,7 +20,7 @@ from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
 from gradtool.viz import fold
 from gradtool.viz.external import draw
 from gradtool.viz.layers import layers
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot, html, mermaid, svg, text
 from gradtool.viz.render import json as json_form
 from tests.viz.geometry import faults

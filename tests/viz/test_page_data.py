@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gradtool.engine.view import BACKWARD, OP, GraphView
 from gradtool.viz.details import Details
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
+from gradtool.viz.mirror.scene import KINDS, Scene
 from gradtool.viz.render import embedded
-from gradtool.viz.scene import KINDS, Scene
 from gradtool.viz.style import role_of
 from gradtool.viz.text import printable
 from tests.viz.models import Model

@@ -14,7 +14,7 @@ from gradtool.engine import source
 from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 from gradtool.viz import colour, from_program
 from gradtool.viz.details import Details, details
-from gradtool.viz.layout import mirror
+from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.picture import framed
 from gradtool.viz.render import html
 from tests.viz.chromium import Browser, Page, browser

@@ -9,10 +9,11 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.view import GraphView
-from gradtool.viz import fold, frames
+from gradtool.viz import fold
 from gradtool.viz.from_program import view
-from gradtool.viz.layout import mirror
-from gradtool.viz.scene import KINDS
+from gradtool.viz.mirror import frames
+from gradtool.viz.mirror.layout import mirror
+from gradtool.viz.mirror.scene import KINDS
 from tests.viz.geometry import faults
 
 

@@ -15,10 +15,10 @@ import gradtool as paddle
 from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
 from gradtool.viz import colour, external
 from gradtool.viz.from_program import view
-from gradtool.viz.layout import mirror
 from gradtool.viz.legend import FLOW
+from gradtool.viz.mirror.layout import mirror
+from gradtool.viz.mirror.scene import Scene
 from gradtool.viz.render import dot, svg
-from gradtool.viz.scene import Scene
 
 NAMES = ["<script>alert(1)</script>", "a&b", '"', "]]>", "--", "tab\t", "zero\0", "\ud800", "好" * 40, "x" * 10_000]
 SPACE = "{http://www.w3.org/2000/svg}"

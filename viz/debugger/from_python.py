@@ -21,15 +21,16 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 
-from . import ahead, of_program, of_tape, terminal, verbs
-from .branch import is_rerunning, rerunning
+from . import terminal, verbs
 from .errors import VerbError
 from .notebook import Notebook
-from .recorder import Recorder, recording_now
-from .records import Pass
-from .retrace import retrace
+from .run import ahead, of_program, of_tape
+from .run.branch import is_rerunning, rerunning
+from .run.recorder import Recorder, recording_now
+from .run.records import Pass
+from .run.retrace import retrace
+from .run.timeline import Timeline
 from .session import Session
-from .timeline import Timeline
 
 _HERE = "gradtool.debug"
 

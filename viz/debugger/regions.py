@@ -16,8 +16,8 @@ from gradtool.engine.source import Location
 from gradtool.engine.view import op_names
 
 from . import show
-from .branch import Branch
-from .timeline import Entry
+from .run.branch import Branch
+from .run.timeline import Entry
 
 
 @dataclass(slots=True)

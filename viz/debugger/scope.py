@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import VerbError, unknown
-from .timeline import NOBODY, Entry
+from .run.timeline import NOBODY, Entry
 
 if TYPE_CHECKING:
     from .session import Session

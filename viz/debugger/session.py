@@ -11,12 +11,12 @@ from gradtool.engine import source
 from gradtool.engine.errors import GradtoolError
 
 from . import stops
-from .branch import Branch
 from .errors import VerbError, unknown
 from .halt import Halt
+from .run.branch import Branch
+from .run.timeline import Entry, Timeline
 from .scope import evaluate
 from .stops import Stop
-from .timeline import Entry, Timeline
 
 
 class Session:

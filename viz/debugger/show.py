@@ -14,7 +14,7 @@ from gradtool.engine.rows import RowArray
 
 from ..text import cells
 from .halt import Halt
-from .timeline import NOBODY, Entry
+from .run.timeline import NOBODY, Entry
 
 if TYPE_CHECKING:
     from .session import Session

@@ -15,8 +15,8 @@ from gradtool.engine.answers import magnitudes
 from gradtool.engine.rows import RowArray
 
 from .errors import VerbError, unknown
+from .run.timeline import Entry
 from .scope import evaluate
-from .timeline import Entry
 
 if TYPE_CHECKING:
     from .session import Session

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from gradtool.engine import names
 
-from .timeline import NOBODY, Entry, Timeline
+from .run.timeline import NOBODY, Entry, Timeline
 
 
 def between(timeline: Timeline, starts: Iterable[int], end: int) -> list[Entry] | None:

@@ -13,7 +13,7 @@ from gradtool.engine import jsontext
 from gradtool.engine.errors import FileFormatError
 
 from ..debugger.cell import Cell
-from ..debugger.saving import FORMAT
+from ..debugger.saved.saving import FORMAT
 from .blocks import Document, Section
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {

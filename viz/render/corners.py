@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..scene import Point
+from ..mirror.scene import Point
 
 CORNER: Final = 5.0
 

@@ -16,7 +16,7 @@ from graphviz.quoting import quote
 from gradtool.engine.view import OP, EdgeView, NodeView
 
 from ..legend import FLOW, LINES, Colouring, heading, roles
-from ..scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene
+from ..mirror.scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, role_of
 from ..text import ADVANCE, cells, printable
 from .corners import curves

@@ -20,7 +20,7 @@ from gradtool.engine.view import BACKWARD, OP, NodeView
 from ..details import Details, shown
 from ..layers import layers
 from ..legend import Colouring, heading, roles
-from ..scene import KINDS, Box, Route, Routes, Scene
+from ..mirror.scene import KINDS, Box, Route, Routes, Scene
 from ..style import ROLES, NodeStyle, role_of
 from ..text import printable
 from .svg import SHAPES

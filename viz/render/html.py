@@ -20,8 +20,8 @@ from gradtool.engine.view import GraphView, NodeView
 from ..details import Details
 from ..fold import automatic
 from ..legend import FLOW, LINES, Colouring, heading
+from ..mirror.scene import KINDS, Scene
 from ..policy import digest
-from ..scene import KINDS, Scene
 from ..table import Table
 from ..text import FONT, printable, shortened
 from .embedded import data, embedded

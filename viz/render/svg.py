@@ -14,7 +14,7 @@ from gradtool.engine.collector import paused_gc
 from gradtool.engine.view import OP, EdgeView, NodeView
 
 from ..legend import FLOW, LINES, Colouring, heading, roles
-from ..scene import KINDS, Box, Frame, Point, Route, Scene
+from ..mirror.scene import KINDS, Box, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, STROKES_ON_DARK, role_of
 from ..text import FONT, fitted, printable, text_width
 from .corners import bends

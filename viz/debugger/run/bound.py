@@ -15,7 +15,7 @@ from gradtool.engine.ops import rare, registry
 from gradtool.engine.ops.opdef import OpDef
 from gradtool.engine.spec import in_use
 
-from .errors import FixedError
+from ..errors import FixedError
 from .timeline import NOBODY, Entry
 
 MASKED = frozenset({"dropout"})

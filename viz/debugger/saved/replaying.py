@@ -12,13 +12,13 @@ import difflib
 import re
 from dataclasses import dataclass, replace
 
-from . import stops
-from .branch import Branch
-from .cell import Cell
+from .. import stops
+from ..cell import Cell
+from ..notebook import NotAgain, Notebook
+from ..run.branch import Branch
+from ..session import Session
 from .loading import Saved
-from .notebook import NotAgain, Notebook
 from .saving import machine
-from .session import Session
 
 TOLERANCE = 1e-5
 _MODEL = "model"

@@ -12,14 +12,14 @@ from gradtool.engine.answers import magnitudes
 from gradtool.engine.answers.stats import Numbers
 from gradtool.engine.rows import RowArray
 
-from ..bars import bar, log_bar
-from ..text import cells
-from . import scope, show
-from .errors import VerbError, unknown
-from .notebook import Notebook
-from .session import Session
-from .timeline import NOBODY
-from .verbs import Reply, verb
+from ...bars import bar, log_bar
+from ...text import cells
+from .. import scope, show
+from ..errors import VerbError, unknown
+from ..notebook import Notebook
+from ..run.timeline import NOBODY
+from ..session import Session
+from . import Reply, verb
 
 
 @verb("p VAR[slice]", group="values", completes="tensor")

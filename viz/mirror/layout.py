@@ -16,6 +16,7 @@ import numpy as np
 from gradtool.engine.collector import paused_gc
 from gradtool.engine.view import GraphView
 
+from ..text import ADVANCE, printable
 from . import frames
 from .captions import Captions
 from .cells import place
@@ -23,7 +24,6 @@ from .columns import GUTTERS, RECOMPUTED
 from .drawn import Drawn, Ints, numbered
 from .lanes import distinct
 from .scene import GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
-from .text import ADVANCE, printable
 from .tracks import ALLEY, ALONG, DOWN, STREET, find_ways
 
 LARGE: Final = 11.0

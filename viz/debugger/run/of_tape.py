@@ -14,7 +14,7 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ops.opdef import OpDef, Trait
 from gradtool.engine.view import BACKWARD, FORWARD
 
-from .. import from_tape
+from ... import from_tape
 from . import again
 from .bound import MASKED, kernel
 from .recorder import Recorder

@@ -10,8 +10,8 @@ import numpy as np
 
 from gradtool.engine.view import BOTH, FOLDED, OP, GraphView, NodeView
 
-from .style import ROLES, role_of
-from .text import cells, fitted, shortened
+from ..style import ROLES, role_of
+from ..text import cells, fitted, shortened
 
 LONGEST: Final = 34
 """Columns of a name that a box shows; the whole name is in its tooltip."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from gradtool.engine.writing import write_files
 
-from .errors import VerbError
-from .notebook import Notebook
-from .verbs import Reply, always, verb
+from ..errors import VerbError
+from ..notebook import Notebook
+from . import Reply, always, verb
 
 FORMATS = ("html", "ipynb", "md", "script")
 
@@ -26,7 +26,7 @@ def _write(path: str, text: str) -> str:
 @verb("save FILE.jsonl", group="session", completes="file", writes=always)
 def save(book: Notebook, rest: str) -> Reply:
     """Save the session with all that replaying it needs; the model is not needed for that."""
-    from . import saving
+    from ..saved import saving
 
     if not rest:
         raise VerbError("save to which file?", hint="save hunt.jsonl")
@@ -50,7 +50,7 @@ _HINT = "export html hunt.html · export script hunt.gdt"
 
 
 def _rendered(book: Notebook, form: str, path: str) -> str:
-    from ..document import session, to_html, to_ipynb, to_markdown, to_script
+    from ...document import session, to_html, to_ipynb, to_markdown, to_script
 
     if form == "script":
         return to_script(book.cells)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import stops
+from .. import stops
 from .recorder import Recorder
 from .records import Hooked, flat
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from gradtool.engine.rows import RowArray
 
-from . import scope
-from .errors import VerbError
-from .notebook import Notebook
-from .session import Session
-from .show import dims
-from .verbs import Reply, nothing, verb
+from .. import scope
+from ..errors import VerbError
+from ..notebook import Notebook
+from ..session import Session
+from ..show import dims
+from . import Reply, nothing, verb
 
 
 def _edited(session: Session, name: str, make: Any, text: str) -> Reply:

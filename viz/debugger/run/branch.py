@@ -16,8 +16,8 @@ import numpy as np
 
 from gradtool.engine import watch
 
+from ..errors import FixedError
 from .bound import digest, runs_again
-from .errors import FixedError
 from .timeline import NOBODY, Entry, Given, Timeline
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)

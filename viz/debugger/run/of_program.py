@@ -16,8 +16,8 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import Trait
 from gradtool.engine.view import BACKWARD, FORWARD, op_names
 
-from .. import from_program
-from ..from_program import reads, writes
+from ... import from_program
+from ...from_program import reads, writes
 from .running import fill
 from .store import Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value

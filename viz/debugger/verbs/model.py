@@ -10,13 +10,13 @@ from gradtool.engine import names, source
 from gradtool.engine.view import GraphView
 from gradtool.engine.writing import write_files
 
-from ..text import cells
-from . import show, ways
-from .errors import VerbError, unknown
-from .notebook import Notebook
-from .session import Session
-from .timeline import NOBODY, Entry
-from .verbs import Reply, verb
+from ...text import cells
+from .. import show, ways
+from ..errors import VerbError, unknown
+from ..notebook import Notebook
+from ..run.timeline import NOBODY, Entry
+from ..session import Session
+from . import Reply, verb
 
 _AROUND = 5
 """Pairs before and after the cursor that ``program`` shows."""
@@ -193,9 +193,9 @@ def _asked_file(rest: str) -> tuple[str, str | None]:
 )
 def graph(book: Notebook, rest: str) -> Reply:
     """A picture of what is near a tensor, an operator, or the cursor."""
-    from .. import excerpt
-    from ..layout import mirror
-    from ..render import svg, text
+    from ... import excerpt
+    from ...mirror.layout import mirror
+    from ...render import svg, text
 
     session = book.session
     view = _view(session)
@@ -240,7 +240,7 @@ def _called(name: str) -> list[str]:
 @verb("program [all]", group="model")
 def program(book: Notebook, rest: str) -> Reply:
     """Forward operators beside their gradient operators, around the cursor, or all of them."""
-    from ..render import text
+    from ...render import text
 
     if rest not in ("", "all"):
         raise VerbError(f"expected nothing or all, but got {rest!r}.", hint="program · program all")

@@ -20,19 +20,20 @@ from gradtool.engine.jsontext import shown
 from gradtool.engine.kernels.backend import backend
 from gradtool.engine.source import NOWHERE, Location
 
-from . import of_program, stops
-from .bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
-from .branch import Branch, Edit
-from .cell import Cell
-from .errors import VerbError
+from .. import stops
+from ..cell import Cell
+from ..errors import VerbError
+from ..notebook import Beginning, Notebook
+from ..run import of_program
+from ..run.bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
+from ..run.branch import Branch, Edit
+from ..run.running import fill, redrawing
+from ..run.store import Store
+from ..run.timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
+from ..session import Session
+from ..stops import Stop
 from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, Lines, is_numbered
-from .notebook import Beginning, Notebook
 from .packed import unpack
-from .running import fill, redrawing
-from .session import Session
-from .stops import Stop
-from .store import Store
-from .timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
 
 
 class RecordedError(GradtoolError):

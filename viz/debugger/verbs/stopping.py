@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from . import stops
-from .errors import VerbError
-from .notebook import Notebook
-from .stops import Stop
-from .verbs import Reply, verb
+from .. import stops
+from ..errors import VerbError
+from ..notebook import Notebook
+from ..stops import Stop
+from . import Reply, verb
 
 _BREAK = "break op:T | VAR | line:F:N | layer:L [if EXPR]"
 

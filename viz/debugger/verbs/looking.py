@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from gradtool.engine import source
 
-from . import regions, show
-from .errors import VerbError
-from .notebook import Notebook
-from .regions import Run
-from .timeline import Entry
-from .verbs import Reply, nothing, verb
+from .. import regions, show
+from ..errors import VerbError
+from ..notebook import Notebook
+from ..regions import Run
+from ..run.timeline import Entry
+from . import Reply, nothing, verb
 
 
 @verb("list [n]", "l", group="looking")

@@ -11,11 +11,11 @@ from gradtool.engine.answers.saved import Keeper, SavedStory
 from gradtool.engine.executor.live import nbytes, root
 from gradtool.engine.executor.plan import Step
 
-from ..text import cells
-from .notebook import Notebook
-from .session import Session
-from .timeline import NOBODY, Entry
-from .verbs import Reply, nothing, verb
+from ...text import cells
+from ..notebook import Notebook
+from ..run.timeline import NOBODY, Entry
+from ..session import Session
+from . import Reply, nothing, verb
 
 _SHOWN = 12
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from . import show
-from .errors import VerbError
-from .halt import Halt
-from .notebook import Notebook
-from .verbs import Reply, count, nothing, verb
+from .. import show
+from ..errors import VerbError
+from ..halt import Halt
+from ..notebook import Notebook
+from . import Reply, count, nothing, verb
 
 
 def _moved(book: Notebook, halt: Halt) -> Reply:

@@ -33,13 +33,13 @@ from gradtool.engine.errors import GradtoolError
 from gradtool.engine.ir.to_json import to_json
 from gradtool.engine.source import Location
 
-from .bound import USERS, USERS_FUNCTION, runs_again
-from .branch import Branch
-from .errors import VerbError
-from .notebook import Notebook, beginning
+from ..errors import VerbError
+from ..notebook import Notebook, beginning
+from ..run.bound import USERS, USERS_FUNCTION, runs_again
+from ..run.branch import Branch
+from ..run.timeline import NOBODY, Entry, Given, Timeline
+from ..stops import Stop
 from .packed import NoData, pack
-from .stops import Stop
-from .timeline import NOBODY, Entry, Given, Timeline
 
 FORMAT = "gradtool/session/1"
 WHOLE_FILE = 5000

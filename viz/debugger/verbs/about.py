@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import scope, verbs
-from .errors import VerbError, unknown
-from .notebook import Notebook
-from .verbs import Reply, nothing, verb
+from .. import scope, verbs
+from ..errors import VerbError, unknown
+from ..notebook import Notebook
+from . import Reply, nothing, verb
 
 
 @verb("expect EXPR", group="session", completes="tensor")

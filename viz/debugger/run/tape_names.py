@@ -9,7 +9,7 @@ from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf
 from gradtool.engine.view import BACKWARD, FORWARD
 
-from ..from_tape import TapeGraph
+from ...from_tape import TapeGraph
 
 
 class TapeNames:

@@ -1,4 +1,4 @@
-"""The verbs of the debugger: one table, filled by the modules ``verbs_*``.
+"""The verbs of the debugger: one table, filled by the modules beside this one.
 
 A verb takes the session and the rest of the line, and returns a :class:`Reply`. What it refuses it raises as a
 :class:`~gradtool.viz.debugger.errors.VerbError`.
@@ -11,10 +11,10 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .errors import VerbError
+from ..errors import VerbError
 
 if TYPE_CHECKING:
-    from .notebook import Notebook
+    from ..notebook import Notebook
 
 
 @dataclass
@@ -75,15 +75,15 @@ def always(rest: str) -> bool:
 
 _verbs: dict[str, Verb] = {}
 _MODULES = (
-    "verbs_moving",
-    "verbs_looking",
-    "verbs_values",
-    "verbs_stops",
-    "verbs_edits",
-    "verbs_model",
-    "verbs_memory",
-    "verbs_notebook",
-    "verbs_files",
+    "moving",
+    "looking",
+    "values",
+    "stopping",
+    "edits",
+    "model",
+    "memory",
+    "about",
+    "files",
 )
 
 
@@ -108,7 +108,7 @@ def verb(
 def table() -> dict[str, Verb]:
     """All verbs by name, in the order of the help."""
     for module in _MODULES:
-        importlib.import_module(f".{module}", __package__)
+        importlib.import_module(f".{module}", __name__)
     return _verbs
 
 
