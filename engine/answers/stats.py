@@ -34,7 +34,8 @@ class Numbers:
     """What an array holds.
 
     Attributes:
-        norm: root of the sum of squares; like the others but ``nonfinite``, of the finite elements.
+        norm: root of the sum of squares; like the others but ``nonfinite``, of the finite elements. Sizes are NaN where
+            no element is finite.
         largest: the largest size.
         decades: power of ten -> how many elements have a size of that order.
     """
@@ -55,10 +56,12 @@ class Numbers:
             for order, count in n.decades.items():
                 decades[order] = decades.get(order, 0) + count
         elements = sum(n.elements for n in parts)
+        sized = [n for n in parts if not math.isnan(n.norm)]
+        count = sum(n.elements - n.nonfinite for n in sized)
         return cls(
-            norm=math.hypot(*(n.norm for n in parts)),
-            largest=max(n.largest for n in parts),
-            mean=sum(n.mean * n.elements for n in parts) / elements if elements else 0.0,
+            norm=math.hypot(*(n.norm for n in sized)) if sized else math.nan,
+            largest=max((n.largest for n in sized), default=math.nan),
+            mean=sum(n.mean * (n.elements - n.nonfinite) for n in sized) / max(count, 1) if sized else math.nan,
             zeros=sum(n.zeros for n in parts),
             nonfinite=sum(n.nonfinite for n in parts),
             elements=elements,
@@ -78,10 +81,11 @@ class Numbers:
         orders = np.floor(np.log10(sizes[sizes > 0])).astype(int)
         lowest = int(orders.min(initial=0))
         counts = np.bincount(orders - lowest).tolist()
+        nothing = total > 0 and finite.size + total - flat.size == 0
         return cls(
-            norm=largest * float(np.sqrt(np.square(scaled).sum())),
-            largest=largest,
-            mean=float(finite.mean()) if finite.size else 0.0,
+            norm=math.nan if nothing else largest * float(np.sqrt(np.square(scaled).sum())),
+            largest=math.nan if nothing else largest,
+            mean=math.nan if nothing else float(finite.mean()) if finite.size else 0.0,
             zeros=int((finite == 0).sum()) + total - flat.size,
             nonfinite=int(flat.size - finite.size),
             elements=total,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,14 @@ def test_rows_that_are_looked_up_several_times_count_once() -> None:
     g = line.gradient
     assert (g.elements, g.zeros, g.largest) == (10, 6, 4.0)
     assert g.norm == pytest.approx(np.sqrt(2 * 9 + 2 * 16))
+
+
+def test_where_nothing_is_finite_there_is_no_size() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor([0.0, 0.0], stop_gradient=False)
+    (line,) = paddle.stats(paddle.sqrt(x).sum()).parameters
+    assert line.verdict == "not finite"
+    assert line.gradient is not None
+    assert line.gradient.nonfinite == 2
+    assert math.isnan(line.gradient.norm)
+    assert math.isnan(line.gradient.largest)
