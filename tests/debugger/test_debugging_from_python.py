@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -224,3 +226,12 @@ def test_breakpoints_under_the_command(opened: Open, typed: Typed, capsys: pytes
     assert "✓ %5  exp_grad.0 → a@GRAD" in out  # what the pass has done is there
     assert "▶ %6  hook.0 → a@GRAD" in out
     assert said(book, "finish") == "■ end of the run · 1 of 1 gradients"  # the hook does not stop it again
+
+
+def test_a_notebook_has_no_prompt(monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
+    monkeypatch.setitem(sys.modules, "IPython", shell)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=print))  # type: ignore[arg-type]
+    typed("step\n")
+    w = paddle.to_tensor([2.0], stop_gradient=False)
+    assert paddle.debug((w * w).sum()).cells == []

@@ -21,6 +21,7 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 
+from ..notebook import notebook_display
 from . import terminal, verbs
 from .errors import VerbError
 from .notebook import Notebook
@@ -79,7 +80,8 @@ def debug(
         LossError: nothing was recorded for the loss.
         UsageError: *catch* names no kind (a ValueError).
 
-    Without a terminal the prompt reads from stdin.
+    Without a terminal the prompt reads from stdin. In a notebook, whose kernel has no prompt to give, none is opened:
+    ``%gdebug loss`` begins a session there, whose verbs are magics (``%gstep``).
 
     >>> import gradtool as paddle
     >>> x = paddle.to_tensor([0.0, 4.0], stop_gradient=False)
@@ -104,7 +106,7 @@ def debug(
         )
     book = Notebook(Session(timeline, {"why": ask} if ask is not None else {}))
     _catch(book, [catch] if isinstance(catch, str) else catch)
-    return _opened(book) if prompt else book
+    return _opened(book) if prompt and notebook_display() is None else book
 
 
 def breakpoint() -> None:
