@@ -280,12 +280,18 @@ def _timeline(
 def _why(request: Request, options: dict[str, Any], out: Output) -> Callable[[str], Sequence[Any]]:
     """Answers of ``gradtool why``; the file runs once more for them, with a journal. A loss in a notebook does not."""
     there = _there(request)
+    known: dict[str, Sequence[Any]] = {}
 
     def ask(name: str) -> Sequence[Any]:
         if request.model.partition(":")[0] == "-":
             raise VerbError("the model came from stdin, which cannot be read a second time.")
         if _there(request) is not there:
             raise VerbError(f"{request.model} is another one by now.", hint=f"%gdebug {request.model} begins anew")
+        if name not in known:
+            known[name] = answered(name)
+        return known[name]
+
+    def answered(name: str) -> Sequence[Any]:
         again = dataclasses.replace(request, journal=True, post_mortem=True)
         quiet = dataclasses.replace(out, quiet=True)
         asked = {**options, "backend": "numpy", "seed": request.seed, "run_": True}
