@@ -547,3 +547,32 @@ def test_many_writes_in_place_do_not_add_up() -> None:
         (w * aside).sum().backward()
     line = of_tape.timeline(recorder, named={}, shown={w.leaf: "w"})
     np.testing.assert_array_equal(finals(line, Branch(line))["w"], aside.numpy())
+
+
+class Doubled(paddle.autograd.PyLayer):
+    """Through NumPy, so that nothing of it is recorded."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return paddle.to_tensor(2 * x.numpy())
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        (x,) = ctx.saved_tensor()
+        return 2 * dy + 0 * x
+
+
+def test_an_edit_does_not_get_lost_between_two_pylayers() -> None:
+    w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    recorder = Recorder()
+    with recorder.recording():
+        h = w * 3
+        Doubled.apply(Doubled.apply(h)).square().sum().backward()
+    line = of_tape.timeline(recorder, named={w: "w", h: "h"})
+    (result,) = line.results.values()
+    assert result is not None
+    branch = Branch(line)
+    branch.edit(line.find("h", 0) or 0, np.array([5.0, 5.0], "float32"), "")
+    with pytest.raises(FixedError):
+        branch.value(result, len(line.entries))

@@ -184,7 +184,7 @@ class _Builder:
             outs = [n if n not in made else NOBODY for n in found]
             if isinstance(node.op, OpDef) or not flat(outs):
                 continue
-            operands = [self.at.get(p) if p is not None else None for p in node.wrt]
+            operands = [self._sources(p) if p is not None else None for p in node.wrt]
             op = UsersOp(
                 node.op.type,
                 tuple(UsersSlot(f"X{i}") for i in range(len(operands))),
@@ -198,8 +198,22 @@ class _Builder:
         call = self.recorder.call_of(node.key)
         if call is not None and call.op is node.op:
             return [*flat(call.operands), *flat(call.outs)]
-        found = [self.at[p] for p in node.wrt if p is not None and p in self.at]
+        found = flat([self._sources(p) for p in node.wrt if p is not None])
         return [n for n in found if n not in pull.saved]
+
+    def _sources(self, place: Place) -> list[int]:
+        """The value at a place, or what it comes from where one PyLayer handed it to the next and no operator read it."""
+        found: list[int] = []
+        seen: set[Place] = set()
+        todo = [place]
+        while todo:
+            p = todo.pop()
+            if p in self.at:
+                found.append(self.at[p])
+            elif p not in seen and not isinstance(p, Leaf) and not isinstance(p[0].op, OpDef):
+                seen.add(p)
+                todo += [q for q in p[0].wrt if q is not None]
+        return found
 
     def _note_places(self, node: GradNode, call: Call | None) -> None:
         """Which values are at the places of the tape; where gradients end are leaves."""
