@@ -202,7 +202,7 @@ class _Builder:
         return [n for n in found if n not in pull.saved]
 
     def _sources(self, place: Place) -> list[int]:
-        """The value at a place, or what it comes from where one PyLayer handed it to the next and no operator read it."""
+        """The value at a place, or what it comes from where PyLayers handed it on and no operator read it."""
         found: list[int] = []
         seen: set[Place] = set()
         todo = [place]
