@@ -10,7 +10,8 @@ records.py      what was written down; numbering.py gives every array of these e
 ledger.py       the store that knows which array holds which value, and what is overwritten
 retrace.py      the forward operators of a tape that nobody recorded, as far as it retains what they read
 ahead.py        what a running backward pass is yet to do, laid out from the tape
-of_tape.py      a timeline of what was written down; tape_names.py says what everything is called
+of_tape.py      a timeline of what was written down; places.py: the value at each place
+                of the tape, tape_names.py: what everything is called
 bound.py        kernels as data, so that a saved run can have them again; again.py binds those of dynamic mode
 running.py      runs a timeline from its beginning, once
 ==============  =========================================================================================

@@ -8,21 +8,19 @@ from itertools import count
 from typing import Any
 
 from gradtool.engine import names
-from gradtool.engine.eager.recorded import outputs_of
-from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tape import Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import OpDef, Trait
+from gradtool.engine.ops.opdef import Trait
 from gradtool.engine.view import BACKWARD, FORWARD
 
 from ... import from_tape
 from . import again
 from .bound import MASKED, kernel
+from .places import Places
 from .recorder import Recorder
-from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
+from .records import Call, Failure, Hooked, Pass, Pull, flat
 from .tape_names import TapeNames
 from .timeline import NOBODY, Entry, Timeline, Value
-
-_THROUGH_NUMPY = "its values went through NumPy"
 
 
 def timeline(
@@ -78,13 +76,15 @@ class _Builder:
         self.forward_of: dict[int, int] = {}
         self.nodes = {n.key: n for n, _ in self.called.nodes}
         self.unnamed: dict[str, Iterator[int]] = {}
-        self.of_leaf: dict[int, Leaf] = {}
         self.by_number: dict[int, str] = {}
         self.given: dict[int, str] = {}
-        self.at: dict[Place, int] = {}
         self.nth: dict[int, int] = {}
         """How many summands there were before the last one of a sum."""
         self._know_named()
+        self.places = Places(recorder, self.nodes.values(), work.roots)
+        self.of_leaf = self.places.of_leaf
+        for number in self.of_leaf:
+            self._give(number, "parameter")
 
     def _know_named(self) -> None:
         """Names of values; and which values are there before the run: parameters, and what was made of nothing."""
@@ -146,23 +146,19 @@ class _Builder:
 
     def _needed(self) -> list[Call]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
-        for node in self.nodes.values():
-            self._note_places(node, self.recorder.call_of(node.key))
-        for root in self.work.roots:
-            number = self.recorder.known(root.array)
-            if number is not None:
-                self.at.setdefault(root.on_tape(), number)
         wanted = {self.recorder.known(t.array) for t in self.work.roots}
         if self.failing is not None:
             wanted.update(flat(self.failing.operands))
         for event in self.work.events:
             if isinstance(event, Pull):
-                wanted.update(flat(event.operands if event.operands is not None else self._needs(event.node, event)))
+                wanted.update(
+                    flat(event.operands if event.operands is not None else self.places.needs(event.node, event))
+                )
                 wanted.update(flat(event.saved))
         everything = not self.work.roots and self.failing is None
         wanted -= self.given.keys()
         found = []
-        for call in reversed(self._with_users_own() if self.work.roots else self.recorder.since):
+        for call in reversed(self.places.with_users_own() if self.work.roots else self.recorder.since):
             of = self.nodes.get(call.key)
             made = flat(call.outs)
             if everything:
@@ -173,71 +169,6 @@ class _Builder:
                 wanted.update(n for n in flat(call.operands) if n not in self.given)
                 found.append(call)
         return found[::-1]
-
-    def _with_users_own(self) -> list[Call]:
-        """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
-        calls = self.recorder.calls
-        made = {n for c in calls for n in flat(c.outs)}
-        own: list[Call] = []
-        for node in self.nodes.values():
-            found = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
-            outs = [n if n not in made else NOBODY for n in found]
-            if isinstance(node.op, OpDef) or not flat(outs):
-                continue
-            operands = [self._sources(p) if p is not None else None for p in node.wrt]
-            op = UsersOp(
-                node.op.type,
-                tuple(UsersSlot(f"X{i}") for i in range(len(operands))),
-                tuple(UsersSlot(f"Out{i}") for i in range(len(outs))),
-            )
-            own.append(Call(op, {}, operands, outs, node.loc, node.key, _THROUGH_NUMPY, node=node))
-        return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
-
-    def _needs(self, node: GradNode, pull: Pull) -> list[int]:
-        """What the gradient of an operator depends on beside its operands: all that forward took and made."""
-        call = self.recorder.call_of(node.key)
-        if call is not None and call.op is node.op:
-            return [*flat(call.operands), *flat(call.outs)]
-        found = flat([self._sources(p) for p in node.wrt if p is not None])
-        return [n for n in found if n not in pull.saved]
-
-    def _sources(self, place: Place) -> list[int]:
-        """The value at a place, or what it comes from where PyLayers handed it on and no operator read it."""
-        found: list[int] = []
-        seen: set[Place] = set()
-        todo = [place]
-        while todo:
-            p = todo.pop()
-            if p in self.at:
-                found.append(self.at[p])
-            elif p not in seen and not isinstance(p, Leaf) and not isinstance(p[0].op, OpDef):
-                seen.add(p)
-                todo += [q for q in p[0].wrt if q is not None]
-        return found
-
-    def _note_places(self, node: GradNode, call: Call | None) -> None:
-        """Which values are at the places of the tape; where gradients end are leaves."""
-        if call is None or call.op is not node.op or node.op.rule is None:
-            return
-        first: dict[int, int] = {}
-        for slot, at in outputs_of(node):
-            outs = call.outs[slot]
-            self.at[node, at] = outs[at - first.setdefault(slot, at)] if isinstance(outs, list) else outs
-        places = iter(node.wrt)
-        sizes = node.wrt_sizes or [None] * len(node.op.rule.wrt)
-        for slot, size in zip(node.op.rule.wrt, sizes, strict=False):
-            operand = call.operands[slot] if slot < len(call.operands) else None
-            for number, place in zip(
-                operand if isinstance(operand, list) else [operand],
-                [next(places) for _ in range(size or 1)],
-                strict=False,
-            ):
-                if place is None or type(number) is not int:
-                    continue
-                self.at.setdefault(place, number)
-                if isinstance(place, Leaf):
-                    self._give(number, "parameter")
-                    self.of_leaf[number] = place
 
     # -- entries ----------------------------------------------------------------------------------------------------
 
@@ -277,7 +208,9 @@ class _Builder:
             self._as_drawn(entry, call)
         # The places of the tape have an order of their own, and not every result has one.
         placed = (
-            {self.at.get((node, i), NOBODY): (node, i) for i in range(len(node.shapes))} if node is not None else {}
+            {self.places.at.get((node, i), NOBODY): (node, i) for i in range(len(node.shapes))}
+            if node is not None
+            else {}
         )
         for i, (slot, number) in enumerate(entry.outs):
             if number < 0:
@@ -371,7 +304,7 @@ class _Builder:
         mask = [p is not None for p in pull.wrt]
         if pull.operands is None or grad_op is None:
             entry.operands = [*pull.arriving, *pull.saved]
-            entry.needs = self._needs(node, pull)
+            entry.needs = self.places.needs(node, pull)
             entry.reads = [(f"Out{i}{names.GRAD}", n) for i, n in enumerate(pull.arriving) if n is not None]
             entry.outs = [(f"X{i}{names.GRAD}", n) for i, n in enumerate(pull.outs)]
             if grad_op is None:

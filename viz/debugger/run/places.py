@@ -1,0 +1,105 @@
+"""Which value stands at which place of a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gradtool.engine.eager.recorded import outputs_of
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.ops.opdef import OpDef
+
+from .recorder import Recorder
+from .records import Call, Pull, UsersOp, UsersSlot, flat
+from .timeline import NOBODY
+
+THROUGH_NUMPY = "its values went through NumPy"
+
+
+class Places:
+    """The values at the places of a tape, as far as operators read or made them.
+
+    Args:
+        nodes: the recorded calls.
+        roots: what the backward pass starts from.
+
+    Attributes:
+        at: the number of the value at each place.
+        of_leaf: the leaf that a value is.
+    """
+
+    def __init__(self, recorder: Recorder, nodes: Iterable[GradNode], roots: Sequence[Tensor]) -> None:
+        self._recorder = recorder
+        self._nodes = list(nodes)
+        self.at: dict[Place, int] = {}
+        self.of_leaf: dict[int, Leaf] = {}
+        for node in self._nodes:
+            self._note(node)
+        for root in roots:
+            number = recorder.known(root.array)
+            if number is not None:
+                self.at.setdefault(root.on_tape(), number)
+
+    def with_users_own(self) -> list[Call]:
+        """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
+        calls = self._recorder.calls
+        made = {n for c in calls for n in flat(c.outs)}
+        own: list[Call] = []
+        for node in self._nodes:
+            found = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
+            outs = [n if n not in made else NOBODY for n in found]
+            if isinstance(node.op, OpDef) or not flat(outs):
+                continue
+            operands = [self._sources(p) if p is not None else None for p in node.wrt]
+            op = UsersOp(
+                node.op.type,
+                tuple(UsersSlot(f"X{i}") for i in range(len(operands))),
+                tuple(UsersSlot(f"Out{i}") for i in range(len(outs))),
+            )
+            own.append(Call(op, {}, operands, outs, node.loc, node.key, THROUGH_NUMPY, node=node))
+        return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
+
+    def needs(self, node: GradNode, pull: Pull) -> list[int]:
+        """What the gradient of an operator depends on beside its operands: all that forward took and made."""
+        call = self._recorder.call_of(node.key)
+        if call is not None and call.op is node.op:
+            return [*flat(call.operands), *flat(call.outs)]
+        found = flat([self._sources(p) for p in node.wrt if p is not None])
+        return [n for n in found if n not in pull.saved]
+
+    def _sources(self, place: Place) -> list[int]:
+        """The value at a place, or what it comes from where PyLayers handed it on and no operator read it."""
+        found: list[int] = []
+        seen: set[Place] = set()
+        todo = [place]
+        while todo:
+            p = todo.pop()
+            if p in self.at:
+                found.append(self.at[p])
+            elif p not in seen and not isinstance(p, Leaf) and not isinstance(p[0].op, OpDef):
+                seen.add(p)
+                todo += [q for q in p[0].wrt if q is not None]
+        return found
+
+    def _note(self, node: GradNode) -> None:
+        call = self._recorder.call_of(node.key)
+        if call is None or call.op is not node.op or node.op.rule is None:
+            return
+        first: dict[int, int] = {}
+        for slot, at in outputs_of(node):
+            outs = call.outs[slot]
+            self.at[node, at] = outs[at - first.setdefault(slot, at)] if isinstance(outs, list) else outs
+        places = iter(node.wrt)
+        sizes = node.wrt_sizes or [None] * len(node.op.rule.wrt)
+        for slot, size in zip(node.op.rule.wrt, sizes, strict=False):
+            operand = call.operands[slot] if slot < len(call.operands) else None
+            for number, place in zip(
+                operand if isinstance(operand, list) else [operand],
+                [next(places) for _ in range(size or 1)],
+                strict=False,
+            ):
+                if place is None or type(number) is not int:
+                    continue
+                self.at.setdefault(place, number)
+                if isinstance(place, Leaf):
+                    self.of_leaf[number] = place
