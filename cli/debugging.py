@@ -147,10 +147,9 @@ def _of_program(left: Loaded, request: Request, options: dict[str, Any], out: Ou
     if timeline.failed is not None and not request.post_mortem:
         out.note(f"gradtool debug --on-error stops where {model.name} fails")
         raise timeline.failed[1]
-    if timeline.failed is None and left.error is not None:
-        timeline.failed = len(timeline.entries), left.error
-    elif timeline.failed is not None and left.error is not None:
-        timeline.failed = timeline.failed[0], left.error
+    if left.error is not None:
+        at = timeline.failed[0] if timeline.failed is not None else len(timeline.entries)
+        timeline.failed = at, left.error
     return timeline
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import gradtool as paddle
 from gradtool.engine import watch
@@ -16,7 +16,7 @@ from gradtool.engine.answers.recording import Recorder
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs
-from tests.autodiff.random_programs import NUMPY, Net, Step, interpret, steps
+from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
 
 
 @pytest.fixture(autouse=True)
@@ -26,13 +26,7 @@ def static_mode() -> Iterator[None]:
     paddle.disable_static()
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@examples(150)
 @given(steps(60))
 def test_random_programs_computed_again_are_what_an_interpreter_computes(recipe: list[Step]) -> None:
     with fresh_programs():

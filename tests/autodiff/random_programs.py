@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import gradtool as paddle
@@ -31,6 +32,17 @@ STEP = st.tuples(*[st.integers(0, 59)] * 4)
 def steps(most: int) -> st.SearchStrategy[list[Step]]:
     """Lists of one to *most* steps, every length about equally often."""
     return st.integers(1, most).flatmap(lambda n: st.lists(STEP, min_size=n, max_size=n))
+
+
+def examples(count: int) -> settings:
+    """So many examples, the same in every run, however long one of them takes."""
+    return settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
 
 
 class Net:

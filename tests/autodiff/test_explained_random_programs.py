@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
@@ -21,7 +21,7 @@ from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.why.program_case import Asked, ProgramCase
 from gradtool.engine.why.verdicts import Verdict
-from tests.autodiff.random_programs import Net, Step, steps
+from tests.autodiff.random_programs import Net, Step, examples, steps
 from tests.autodiff.test_random_blocks import backward, planned
 
 STEPS = 60
@@ -34,13 +34,7 @@ def static_mode() -> Iterator[None]:
     paddle.disable_static()
 
 
-@settings(
-    max_examples=250,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@examples(250)
 @given(steps(STEPS), st.lists(st.integers(0, 99), max_size=2))
 def test_answers_agree_with_the_backward_part(recipe: list[Step], cuts: list[int]) -> None:
     agree(recipe, cuts)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
@@ -28,7 +28,7 @@ from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ir.verify import verify
-from tests.autodiff.random_programs import NUMPY, Net, Step, interpret, steps
+from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
 
 STEPS = 100
 
@@ -46,13 +46,7 @@ def static_mode() -> Iterator[None]:
     paddle.disable_static()
 
 
-@settings(
-    max_examples=900,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@examples(900)
 @given(steps(STEPS), st.lists(st.integers(0, 99), max_size=2), st.lists(st.integers(0, 99), max_size=3))
 def test_three_ways_agree(recipe: list[Step], cuts: list[int], checkpoints: list[int]) -> None:
     agree(recipe, cuts, checkpoints)

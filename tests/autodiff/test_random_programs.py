@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
@@ -16,17 +16,7 @@ from gradtool.engine.executor import passes
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.variable import Variable
-from tests.autodiff.random_programs import NUMPY, Net, Step, interpret, steps
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
+from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
 
 
 def stopped_names(net: Net, choices: Sequence[int]) -> set[str]:

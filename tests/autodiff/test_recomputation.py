@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
@@ -26,7 +26,7 @@ from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.verify import verify
 from tests.autodiff.nets import backward_ops, check_by_differences, data, lines, main, mean, numbers, op, pairs, run
-from tests.autodiff.random_programs import Net, Step, steps
+from tests.autodiff.random_programs import Net, Step, examples, steps
 from tests.autodiff.test_backward_arguments import unchanged
 
 Layers = list[Any]
@@ -452,13 +452,7 @@ def differentiated(recipe: Sequence[Step], chooser: random.Random | None) -> tup
         return paddle.static.Executor().run(net.program, feed=net.feed, fetch_list=fetch), net
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@examples(60)
 @given(steps(60), st.integers(0, 1 << 30))
 def test_random_programs(recipe: list[Step], seed: int) -> None:
     plain, _ = differentiated(recipe, None)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
@@ -27,7 +27,7 @@ from gradtool.viz.debugger.run import of_program, of_tape
 from gradtool.viz.debugger.run.branch import Branch
 from gradtool.viz.debugger.run.recorder import Recorder
 from gradtool.viz.debugger.run.timeline import Timeline, Value
-from tests.autodiff.random_programs import Net, Step, interpret, steps
+from tests.autodiff.random_programs import Net, Step, examples, interpret, steps
 from tests.autodiff.test_random_blocks import backward, planned
 
 STEPS = 40
@@ -41,13 +41,7 @@ def static_mode() -> Iterator[None]:
     paddle.disable_static()
 
 
-SETTINGS = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+SETTINGS = examples(150)
 
 
 @SETTINGS

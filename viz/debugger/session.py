@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine import source
-from gradtool.engine.errors import GradtoolError
 
 from . import stops
 from .errors import VerbError, unknown
@@ -171,7 +170,7 @@ class Session:
         return move(over)
 
     def _forward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
-        watched = self._watched()
+        watched = self._watched() if stopping else []
         failed = self.timeline.failed
         done = 0
         while (entry := self.current) is not None:
@@ -186,24 +185,21 @@ class Session:
                 if failed is not None and failed[0] == entry.index and not self.branch.edits:
                     return Halt("error", error=failed[1])
                 self.branch.run(entry)
-            except GradtoolError as error:
-                if isinstance(error, VerbError):
-                    raise
-                return Halt("error", error=error)
+            except VerbError:
+                raise
             except Exception as error:
                 return Halt("error", error=error)
             self.branch.cursor += 1
             done += 1
-            if stopping and watched:
-                halt = self._changed(watched)
-                if halt is not None:
-                    return halt
+            halt = self._changed(watched)
+            if halt is not None:
+                return halt
         if failed is not None and failed[0] >= len(self.timeline.entries):
             return Halt("error", error=failed[1])
         return Halt("end")
 
     def _backward(self, over: Callable[[Entry, int], bool], stopping: bool = True) -> Halt:
-        watched = self._watched()
+        watched = self._watched() if stopping else []
         self.arrived = True
         done = 0
         while self.cursor > 0:
@@ -213,7 +209,7 @@ class Session:
             if over(entry, done):
                 return Halt("done")
             if stopping:
-                halt = self._stopped_before(entry) or (self._changed(watched) if watched else None)
+                halt = self._stopped_before(entry) or self._changed(watched)
                 if halt is not None:
                     return halt
         return Halt("start")

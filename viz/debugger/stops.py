@@ -68,24 +68,23 @@ def breakpoint_at(session: Session, text: str) -> tuple[Callable[[Entry], bool],
     kind, colon, rest = text.partition(":")
     if colon and kind == "op":
         found = {e.index for e in entries if fnmatchcase(e.name, rest) or fnmatchcase(e.type, rest)}
-        names = [*dict.fromkeys(e.name for e in entries), *dict.fromkeys(e.type for e in entries)]
-        wrong = unknown("operator", rest, names)
+        what, known = "operator", [*(e.name for e in entries), *(e.type for e in entries)]
     elif colon and kind == "line":
         found = {e.index for e in entries if on_line(e, rest)}
-        wrong = unknown("operator made by line", rest, dict.fromkeys(source.short(e.loc) for e in entries if e.loc))
+        what, known = "operator made by line", [source.short(e.loc) for e in entries if e.loc]
     elif colon and kind == "layer":
         found = {e.index for e in entries if e.layer and (fnmatchcase(e.layer, rest) or e.layer.startswith(f"{rest}."))}
-        wrong = unknown("layer", rest, dict.fromkeys(e.layer for e in entries if e.layer))
+        what, known = "layer", [e.layer for e in entries if e.layer]
     else:
         numbers = session.timeline.versions(text) or session.timeline.versions(f"{text}@GRAD")
         found = {session.timeline.values[n].maker for n in numbers} - {-1}
         if not numbers and any(e.name == text for e in entries):
             return breakpoint_at(session, f"op:{text}")
-        wrong = unknown("tensor", text, session.timeline.names)
+        what, rest, known = "tensor", text, session.timeline.names
         if numbers and not found:
             raise VerbError(f"no operator makes {text}: it is there before the run.")
     if not found:
-        raise wrong
+        raise unknown(what, rest, dict.fromkeys(known))
     return (lambda entry: entry.index in found), f"{len(found)} operator{'s' * (len(found) != 1)}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops.opdef import Trait
 from gradtool.engine.source import Location
 
@@ -120,8 +120,3 @@ def flat(values: Sequence[Any]) -> list[int]:
     """The numbers among nested numbers."""
     found = [n for v in values for n in (v if isinstance(v, list) else (v,))]
     return [n for n in found if type(n) is int and n >= 0]
-
-
-def leaf_places(work: Pass) -> dict[Leaf, int]:
-    """The number of the whole gradient of every leaf."""
-    return {p: n for p, n in work.totals.items() if isinstance(p, Leaf)}

@@ -189,10 +189,6 @@ class Timeline:
         """All values of that name, in the order in which they are made."""
         return self._by_name.get(name, ())
 
-    def named(self, text: str) -> Entry | None:
-        """The entry called *text*."""
-        return next((e for e in self.entries if e.name == text), None)
-
     def parts_of(self, number: int) -> Iterator[int]:
         """The summands of a value that was summed up, the first one first."""
         found = []
