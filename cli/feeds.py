@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
+import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.plan import Step
 from gradtool.engine.executor.scope import Scope, global_scope
 from gradtool.engine.ir.operator import Operator
+from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.kernels.backend import backend
 
+from . import npz
 from .context import Output
 from .discovery import Model
 from .errors import CommandError, unknown
@@ -85,10 +87,7 @@ def _initialise(model: Model, executor: Executor) -> None:
 def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, Any]:
     wanted = {v.name: v for v in model.program.global_block().vars.values() if v.is_data}
     if file is not None:
-        feed = read(file)
-        for name in feed:
-            if name not in model.program.global_block().vars:
-                raise unknown(f"tensor in {file}:", name, wanted)
+        feed = read(file, model.program)
         out.note(f"feed: {count(len(feed), 'array')} from {file}")
         return feed
     if model.feed is not None:
@@ -104,19 +103,44 @@ def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, A
     return feed
 
 
-def read(file: str) -> dict[str, Any]:
-    """The arrays in an .npz file, by name; raises :class:`CommandError`."""
+def read(file: str, program: Program) -> dict[str, Any]:
+    """The arrays in an ``.npz`` file by name, or the one in an ``.npy`` file, which is for the only variable to feed.
+
+    Raises:
+        CommandError: the file cannot be read, holds something else, or names what is no variable of *program*.
+    """
+    variables = program.global_block().vars
+    wanted = [v.name for v in variables.values() if v.is_data]
+
+    def fail(why: str) -> NoReturn:
+        raise CommandError(f"{file} is no .npz file of plain arrays: {why}", "np.savez(FILE, x=…) writes one")
+
+    def room(name: str | None) -> int | None:
+        if name is None and len(wanted) != 1:
+            raise CommandError(
+                f"{file} holds one array without a name, and there are {len(wanted)} variables to feed"
+                f"{': ' + ', '.join(wanted[:_NAMED]) if wanted else ''}",
+                "np.savez(FILE, NAME=array) names it",
+            )
+        v = variables.get(name if name is not None else wanted[0])
+        if v is None:
+            raise unknown(f"tensor in {file}:", str(name), wanted)
+        return max(_ROOM, v.spec.count * _WIDEST) if v.is_data and v.spec.known else None
+
+    if not os.path.isfile(file) and os.path.exists(file):
+        raise CommandError(f"cannot read {file}: it is a folder or a device, and arrays are read from a file")
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise CommandError(
-                    f"{file} holds one array without a name: expected an .npz file", "np.savez makes one"
-                )
-            return {name: archive[name] for name in archive.files}
+        arrays = npz.read(file, room, fail)
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise CommandError(f"{file} is no .npz file of plain arrays: {error}") from None
+    return {name if name is not None else wanted[0]: array for name, array in arrays.items()}
+
+
+_WIDEST = 16
+"""Bytes of the widest number."""
+_ROOM = 2**20
+"""Bytes that an array may have whatever it is for: that its shape does not fit is better said by the engine."""
+_NAMED = 5
 
 
 def random_feed(data: Sequence[Variable], ops: Sequence[Operator], seed: int) -> dict[str, np.ndarray[Any, Any]]:

@@ -104,5 +104,5 @@ def _shapes(model: Model, feed_file: str | None) -> dict[str, tuple[int, ...]]:
     if feed_file is not None:
         from .feeds import read
 
-        given = read(feed_file)
+        given = read(feed_file, model.program)
     return {name: np.shape(value) for name, value in given.items()}
