@@ -48,7 +48,7 @@ def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int
         return error.lines(), error.code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return ["interrupted"], errors.INTERRUPTED
-    from gradtool.engine.errors import GradtoolError
+    from gradtool.engine.core.errors import GradtoolError
 
     if isinstance(error, GradtoolError):
         return str(error).split("\n"), errors.ENGINE

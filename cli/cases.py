@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
-from gradtool.engine.errors import GradtoolError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.source import NOWHERE
 from gradtool.engine.why.answers import Answer
 from gradtool.engine.why.case import Case
 from gradtool.engine.why.failures import explained

@@ -8,22 +8,22 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine import names, watch
+from gradtool.engine.core import names, watch
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.backward import Pass
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.errors import GradtoolError
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.variable import Variable
-from gradtool.viz.debugger import show, verbs
+from gradtool.engine.runs import of_program, of_tape
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.retrace import retrace
+from gradtool.engine.runs.timeline import Timeline
+from gradtool.viz.debugger import firing, show, verbs
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.from_python import shown_on
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.run import firing, of_program, of_tape
-from gradtool.viz.debugger.run.recorder import Recorder
-from gradtool.viz.debugger.run.retrace import retrace
-from gradtool.viz.debugger.run.timeline import Timeline
 from gradtool.viz.debugger.session import Session
 from gradtool.viz.document.session import line_of
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradtool.engine import state
+from gradtool.engine.core import state
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradtool.engine.source import Location
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
 from gradtool.viz import fold
 from gradtool.viz.mirror.layout import mirror
 
@@ -125,7 +125,7 @@ def _graph(
         if stopwatch is not None:
             return graph.view, list(graph.locations), measures.times(model, graph, stopwatch)
         return graph.view, list(graph.locations), measures.of_tape(model, graph, measure)
-    from gradtool.viz.from_program import view
+    from gradtool.engine.view.from_program import view
 
     from . import backward_part
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradtool import __version__
-from gradtool.engine.view import GraphView
+from gradtool.engine.view.graph import GraphView
 from gradtool.viz import dump
 
 from .discovery import Model

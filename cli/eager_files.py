@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD
 from gradtool.viz import dump
-from gradtool.viz.from_tape import TapeGraph
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine.core import state
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.recorded import leaf_tensors, leaves_behind, nodes_behind
@@ -17,9 +17,9 @@ from gradtool.engine.eager.tape import GradNode, Place, restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.view import from_tape
+from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.nn import Layer
-from gradtool.viz import from_tape
-from gradtool.viz.from_tape import TapeGraph
 
 from . import loader
 from .errors import CommandError, unknown

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gradtool.engine import names, source
+from gradtool.engine.core import names, source
+from gradtool.engine.core.errors import LossError
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.tape import InplaceError
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.errors import LossError
-from gradtool.engine.view import BACKWARD, FORWARD, OP
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
 from gradtool.engine.why.of_journal import JournalReasons, explain_tensors
-from gradtool.viz.from_tape import TapeGraph
 
 from .context import Output, command_line
 from .eager_model import EagerModel, Entry

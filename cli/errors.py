@@ -76,7 +76,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
     """The error for a name that does not exist, with the three closest ones that do."""
     import difflib
 
-    from gradtool.engine.errors import near
+    from gradtool.engine.core.errors import near
 
     names = list(dict.fromkeys(known))
     close = near(name, names)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine.core import state
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.plan import Step
 from gradtool.engine.executor.scope import Scope, global_scope

@@ -1,4 +1,4 @@
-"""Writing files: whole, or not at all (``engine/writing.py``); what goes wrong is a message."""
+"""Writing files: whole, or not at all (``engine/files/writing.py``); what goes wrong is a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def write_all(contents: Mapping[str, Content]) -> None:
     """Write every file, or none; raises :class:`CommandError` when that cannot be done."""
     if not contents:
         return
-    from gradtool.engine.writing import write_files
+    from gradtool.engine.files.writing import write_files
 
     try:
         write_files({path: encoded(content) for path, content in contents.items()})

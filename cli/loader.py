@@ -1,8 +1,8 @@
 """Loading a model file: ``model.py``, ``model.py:build``, ``pkg.mod:build``, ``-`` for stdin, or a saved program.
 
 While the file runs, ``import paddle`` finds gradtool, and the default programs, the scope, unique names and seeds are
-fresh. The frames above this module's belong to the user; those below it to the tool (``engine/source.py`` knows this
-module by name).
+fresh. The frames above this module's belong to the user; those below it to the tool (``engine/core/source.py`` knows
+this module by name).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from gradtool import _alias
-from gradtool.engine import source, state
+from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import fresh_names
-from gradtool.engine.errors import GradtoolError
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
@@ -268,7 +268,7 @@ def _short(path: str) -> str:
 
 
 def _python_files(folder: Path, like: str | None = None) -> str | None:
-    from gradtool.engine.errors import near
+    from gradtool.engine.core.errors import near
 
     names = sorted(p.name for p in folder.glob("*.py"))
     close = names[:3] if like is None else near(like, names)

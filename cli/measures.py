@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import watch
 from gradtool.engine.answers import magnitudes
+from gradtool.engine.core import watch
+from gradtool.engine.core.spec import dtype
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.tape import GradNode
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.spec import dtype
-from gradtool.engine.view import BACKWARD, TENSOR
-from gradtool.viz.from_tape import TapeGraph
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import BACKWARD, TENSOR
 
 from .context import Output
 from .discovery import Model
@@ -120,7 +120,7 @@ def _gradients_of(model: EagerModel, graph: TapeGraph) -> dict[str, Tensor]:
 
 
 def _gradients(model: Model) -> list[Any]:
-    from gradtool.engine import names
+    from gradtool.engine.core import names
 
     variables = model.program.global_block().vars
     return [g for v in list(variables.values()) if v.is_parameter and (g := variables.get(names.grad(v.name)))]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool.engine import source
 from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
-from gradtool.engine.view import BACKWARD, FORWARD
+from gradtool.engine.core import source
+from gradtool.engine.view.graph import BACKWARD, FORWARD
 
 from .context import command_line
 from .run_names import Names, place, runs_data

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from gradtool.engine.jsontext import shown
+from gradtool.engine.files.jsontext import shown
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Fail = Callable[[str], NoReturn]

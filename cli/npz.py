@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from gradtool.engine.jsontext import shown
+from gradtool.engine.files.jsontext import shown
 
 from . import npy
 from .npy import Array, Fail

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gradtool.engine.errors import FileFormatError
+from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved.loading import Saved, load
 from gradtool.viz.debugger.saved.replaying import check as replayed

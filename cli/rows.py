@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gradtool.engine import source
+from gradtool.engine.core import source
 from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.view import op_names
+from gradtool.engine.view.graph import op_names
 from gradtool.engine.why.reasons import Reason
 from gradtool.engine.why.verdicts import Verdict
 

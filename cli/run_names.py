@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source
 from gradtool.engine.answers.events import Inside
 from gradtool.engine.answers.nan import Birth
+from gradtool.engine.core import source
 from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
-from gradtool.engine.view import BACKWARD, OP, op_names
+from gradtool.engine.view.graph import BACKWARD, OP, op_names
 
 from .discovery import Model
 from .eager_model import EagerModel

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from gradtool.engine.errors import FileFormatError
+from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program

@@ -22,11 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from gradtool.engine import names, source
+from gradtool.engine.core import names, source
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
-from gradtool.engine.view import op_names
+from gradtool.engine.view.graph import op_names
 
 from .context import Output
 from .errors import CommandError, unknown

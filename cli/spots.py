@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradtool.engine import names, source
+from gradtool.engine.core import names, source
+from gradtool.engine.core.source import Location
 from gradtool.engine.eager.journal import Journal, counted
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.source import Location
-from gradtool.engine.view import FORWARD, OP, GraphView, NodeView
-from gradtool.viz.from_tape import TapeGraph
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import FORWARD, OP, GraphView, NodeView
 
 from .errors import unknown
 from .selectors import same_file
@@ -166,7 +166,7 @@ class Spots:
 
 def of_program(program: Any, view: GraphView, python: Mapping[str, Any]) -> Spots:
     """The operators of a static program with its backward part."""
-    from gradtool.viz.from_program import reads, writes
+    from gradtool.engine.view.from_program import reads, writes
 
     ops = [op for block in program.blocks for op in block.ops]
     nodes = [n for n in view.nodes if n.kind == OP]

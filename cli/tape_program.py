@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool.engine.view import BACKWARD, FORWARD, OP, NodeView
-from gradtool.viz.from_tape import TapeGraph
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, NodeView
 
 from .context import command_line
 from .eager_files import PARTS

@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Iterator
 
-from gradtool.engine import names, source
+from gradtool.engine.core import names, source
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.view import FORWARD, OP, NodeView
-from gradtool.viz.from_tape import TapeGraph
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import FORWARD, OP, NodeView
 
 from .eager_model import EagerModel, Entry, stand_in
 from .errors import CommandError, unknown

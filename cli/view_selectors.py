@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 
-from gradtool.engine import names
-from gradtool.engine.view import OP, GraphView, NodeView
+from gradtool.engine.core import names
+from gradtool.engine.view.graph import OP, GraphView, NodeView
 
 from .errors import CommandError, unknown
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradtool.engine import state
+from gradtool.engine.core import state
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 

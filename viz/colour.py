@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from gradtool.engine.view import OP, GraphView, NodeView
+from gradtool.engine.view.graph import OP, GraphView, NodeView
 
 from .legend import Colouring
 

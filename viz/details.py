@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source
-from gradtool.engine.source import Location
-from gradtool.engine.view import OP, GraphView
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.graph import OP, GraphView
 
 AROUND = 3
 """Lines of source above and below the line that called an operator."""

@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import Any
 
 import gradtool
-from gradtool.engine import source
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import UsageError
 from gradtool.engine.ir.program import Program
-from gradtool.engine.source import Location
-from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
+from gradtool.engine.view import from_tape
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView
 
-from . import from_tape
 from .mirror.layout import mirror
 from .render import dot
 from .text import printable

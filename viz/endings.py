@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradtool.engine.errors import UsageError, did_you_mean
-from gradtool.engine.writing import write_files
+from gradtool.engine.core.errors import UsageError, did_you_mean
+from gradtool.engine.files.writing import write_files
 
 Form = Callable[[Any], str | bytes]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gradtool.engine.view import OP, GraphView
+from gradtool.engine.view.graph import OP, GraphView
 
 
 def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Final
 
-from gradtool.engine.errors import BackendError
+from gradtool.engine.core.errors import BackendError
 
 INSTALL: Final = (
     "install Graphviz (apt install graphviz, brew install graphviz, winget install graphviz), "

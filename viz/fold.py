@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from gradtool.engine.view import BACKWARD, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
 
 from .repeats import repetitions
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradtool.engine.view import FORWARD, OP
+from gradtool.engine.view.graph import FORWARD, OP
 
 from .mirror.scene import Scene
 

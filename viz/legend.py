@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView, NodeView
 
 from .mirror.scene import GRADIENT, SAVED, SHAPE, VALUE
 from .style import ROLES, NodeStyle, role_of

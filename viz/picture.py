@@ -10,16 +10,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_mean
+from gradtool.engine.core.source import Location
 from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.recorded import leaf_tensors
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.source import Location
-from gradtool.engine.view import BOTH, PARTS, GraphView
+from gradtool.engine.view import from_program, from_tape
+from gradtool.engine.view.graph import BOTH, PARTS, GraphView
 
-from . import endings, from_program, from_tape
+from . import endings
 from .details import Details, details, statistics
 from .mirror.scene import Scene
 from .notebook import present

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view import FORWARD, GraphView, NodeView
+from gradtool.engine.view.graph import FORWARD, GraphView, NodeView
 
 from .mirror.drawn import Ints
 from .mirror.lanes import distinct

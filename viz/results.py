@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, singledispatch
 from typing import Any, Final
 
-from gradtool.engine import source
 from gradtool.engine.answers.gradcheck import GradcheckStory
 from gradtool.engine.answers.nan import Birth, NanStory
 from gradtool.engine.answers.profile import ProfileStory
 from gradtool.engine.answers.saved import SavedStory
 from gradtool.engine.answers.stats import StatsStory
-from gradtool.engine.source import Location
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Location
 from gradtool.engine.why.answers import Answer, Answers
 
 from . import endings

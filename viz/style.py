@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from gradtool.engine.view import OP, NodeView
+from gradtool.engine.view.graph import OP, NodeView
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from gradtool.engine.result import Result
+from gradtool.engine.core.result import Result
 
 from .text import cells, printable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from gradtool.engine.writing import write_files
+from gradtool.engine.files.writing import write_files
 
 
 def new_files(folder: str, stamps: Iterator[str], make: Callable[[str], Mapping[str, str]]) -> list[str]:

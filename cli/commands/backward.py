@@ -117,8 +117,8 @@ def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) 
     files: dict[str, str] = {}
     if options["dot"] is None and options["dump"] is None:
         return files
-    from gradtool.engine.view import BACKWARD, BOTH, FORWARD
-    from gradtool.viz.from_program import view
+    from gradtool.engine.view.from_program import view
+    from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD
 
     graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
     if options["dot"] is not None:

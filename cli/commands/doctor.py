@@ -75,7 +75,7 @@ def _dot_version(path: str | None) -> str | None:
 
 
 def _backend(name: str) -> str:
-    from gradtool.engine.errors import BackendError
+    from gradtool.engine.core.errors import BackendError
     from gradtool.engine.kernels.backend import backend
 
     try:

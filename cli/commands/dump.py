@@ -53,7 +53,7 @@ Dumped = tuple[int, int, dict[str, Content]]
 
 
 def _static(model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output, seed: int) -> Dumped:
-    from gradtool.viz.from_program import view
+    from gradtool.engine.view.from_program import view
 
     from .. import backward_part
     from ..dumping import dump_files

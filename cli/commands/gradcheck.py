@@ -31,9 +31,9 @@ def command(**options: Any) -> int:
     Exit code 1: a gradient is wrong. 4: nothing is wrong, but something could not be checked.
     """
     out = Output.take(options)
-    from gradtool.engine import watch
     from gradtool.engine.answers import checking
     from gradtool.engine.answers.recording import Recorder
+    from gradtool.engine.core import watch
 
     from .. import discovery, loader
     from ..eager_model import EagerModel
@@ -63,7 +63,7 @@ def command(**options: Any) -> int:
 
 
 def _report(entries: list[Any], name: str, mode: str, again: list[str]) -> Report:
-    from gradtool.engine import source
+    from gradtool.engine.core import source
 
     table = Table(
         ["parameter", "shape", "order", "status", "⟨g, u⟩", "difference", "error", "worst", "ratio", "cause", "source"],

@@ -78,7 +78,7 @@ def command(**options: Any) -> None:
     stopwatch = None
     with contextlib.ExitStack() as inside:
         if options["color"] == "time":
-            from gradtool.engine import watch
+            from gradtool.engine.core import watch
 
             from ..measures import Stopwatch
 

@@ -38,10 +38,10 @@ def command(**options: Any) -> int:
     gradient, are listed and are no findings.
     """
     out = Output.take(options)
-    from gradtool.engine import watch
     from gradtool.engine.answers.coverage import Coverage
     from gradtool.engine.answers.events import Adapter
     from gradtool.engine.answers.nan import Hunt
+    from gradtool.engine.core import watch
 
     from .. import discovery, loader
     from ..eager_model import EagerModel
@@ -124,7 +124,7 @@ def refuse_bad_values(model: Any) -> None:
     Raises:
         CommandError: the loss, or a value that backward reads, is not finite.
     """
-    from gradtool.engine import source
+    from gradtool.engine.core import source
     from gradtool.engine.eager.tape import finite
 
     bad = next((n for n in model.nodes if not finite(n.args or ())), None)

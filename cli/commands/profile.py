@@ -39,8 +39,8 @@ def command(**options: Any) -> None:
     file runs once: in dynamic mode the operators of its last forward pass are called again on what they read.
     """
     out = Output.take(options)
-    from gradtool.engine import watch
     from gradtool.engine.answers import profile
+    from gradtool.engine.core import watch
 
     from .. import discovery, loader
     from ..eager_model import EagerModel

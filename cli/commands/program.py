@@ -62,7 +62,7 @@ class _Shown:
 
     def __init__(self, model: Any, part: str, every_block: bool) -> None:
         from gradtool.engine.ir import roles
-        from gradtool.engine.view import op_names
+        from gradtool.engine.view.graph import op_names
 
         self.model = model
         self.blocks = model.program.blocks if every_block else model.program.blocks[:1]
@@ -85,7 +85,7 @@ class _Shown:
 
 
 def _text(shown: _Shown, with_source: bool, again: list[str], form: str) -> Report:
-    from gradtool.engine import source
+    from gradtool.engine.core import source
     from gradtool.engine.ir import text
 
     blocks: list[str | Table] = []
@@ -118,7 +118,7 @@ def _text(shown: _Shown, with_source: bool, again: list[str], form: str) -> Repo
 
 
 def _block_data(shown: _Shown, block: Any, variables: Iterable[Any], ops: Iterable[Any]) -> dict[str, Any]:
-    from gradtool.engine import source
+    from gradtool.engine.core import source
 
     return {
         "index": block.idx,
@@ -156,7 +156,7 @@ def _block_data(shown: _Shown, block: Any, variables: Iterable[Any], ops: Iterab
 
 
 def _pairs(shown: _Shown, again: list[str]) -> Report:
-    from gradtool.engine import source
+    from gradtool.engine.core import source
 
     table = Table(["forward", "saved", "", "backward", "source"])
     entries = []
@@ -203,7 +203,7 @@ def _paired(shown: _Shown) -> Iterator[tuple[Any, list[Any]]]:
 
 def _saved(op: Any) -> list[str]:
     """The forward values that a gradient operator keeps alive, each once."""
-    from gradtool.viz.from_program import reads
+    from gradtool.engine.view.from_program import reads
 
     if op.origin is None:
         return []

@@ -28,10 +28,10 @@ def command(**options: Any) -> None:
     program keeps of its iterations is one row; JSON has them one by one.
     """
     out = Output.take(options)
-    from gradtool.engine import watch
     from gradtool.engine.answers import running
     from gradtool.engine.answers.events import Adapter
     from gradtool.engine.answers.saved import Keeper
+    from gradtool.engine.core import watch
 
     from .. import discovery, loader
     from ..eager_model import EagerModel
@@ -124,7 +124,7 @@ def _folded(buffers: list[Any]) -> list[list[Any]]:
 
 def _cells(found: list[Any], by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
     """The row of one buffer, or of those that one operator makes in several runs."""
-    from gradtool.engine import source
+    from gradtool.engine.core import source
 
     b = found[0]
     notes = []
@@ -156,7 +156,7 @@ def _cells(found: list[Any], by_number: dict[int, Any], names: Any, named: Any) 
 
 
 def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:
-    from gradtool.engine import source
+    from gradtool.engine.core import source
 
     from ..run_names import runs_data
 

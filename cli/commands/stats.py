@@ -127,7 +127,7 @@ def report(
         options: what the command's options ``by`` and ``histogram`` say.
         again: the words that load the same model.
     """
-    from gradtool.engine import source
+    from gradtool.engine.core import source
     from gradtool.viz.bars import histogram, log_bar
 
     by = options["by"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gradtool.engine import source
+from gradtool.engine.core import source
 
 from ..context import Output, backward_options, command_line, model_options, output_options, repeated
 from ..views import NOTHING, Report, Table, count
@@ -46,7 +46,7 @@ def _spots(model: Any, options: dict[str, Any], out: Output) -> Any:
     from ..eager_model import EagerModel
 
     if isinstance(model, EagerModel):
-        from gradtool.viz import from_tape
+        from gradtool.engine.view import from_tape
 
         from ..eager_files import refuse_selectors
 
@@ -56,7 +56,7 @@ def _spots(model: Any, options: dict[str, Any], out: Output) -> Any:
         assert model.journal is not None
         aliases = {n: _drawn(graph, e) for e in model.entries for n in e.names if not e.tensor.stop_gradient}
         return spots.of_tape(graph, model.journal, model.loss, aliases)
-    from gradtool.viz.from_program import view
+    from gradtool.engine.view.from_program import view
 
     pairs = {}
     if model.loss is not None:

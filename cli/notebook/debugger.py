@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gradtool import _alias
-from gradtool.engine import state
+from gradtool.engine.core import state
 from gradtool.viz.debugger import verbs
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.notebook import Notebook

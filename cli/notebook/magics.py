@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from gradtool.engine import source
+from gradtool.engine.core import source
 
 from .. import sessions
 from ..boundary import told

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from gradtool.engine import source, state
+from gradtool.engine.core import source, state
 from gradtool.engine.eager.journal import Journal, keeping
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import as_they_were, keeping_graphs

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source, state, watch
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.running import computed_loss
+from gradtool.engine.core import source, state, watch
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.eager.journal import current, keeping
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
+from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir import default
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.writing import write_files
 from gradtool.viz.document import session as saved_session
 from gradtool.viz.document import to_html, to_ipynb, to_markdown
 from gradtool.viz.document.blocks import Document

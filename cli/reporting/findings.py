@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradtool.engine import watch
 from gradtool.engine.answers import running
 from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
-from gradtool.engine.errors import GradientError
-from gradtool.engine.source import Location
-from gradtool.engine.view import GraphView
+from gradtool.engine.core import watch
+from gradtool.engine.core.errors import GradientError
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.graph import GraphView
 from gradtool.engine.why.answers import Answer
 
 from .. import backward_part, cases, eager_table, feeds, nan_report, spots
@@ -181,7 +181,7 @@ def _lines(answer: Answer) -> list[Location]:
 def _static(
     told: Findings, model: Any, search: Search, options: dict[str, Any], again: list[str], out: Noting
 ) -> list[Location]:
-    from gradtool.viz.from_program import view
+    from gradtool.engine.view.from_program import view
 
     parts: list[Any] = []
     quiet = replace(out, quiet=True)

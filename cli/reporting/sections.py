@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from gradtool.engine import source
-from gradtool.engine.source import Location
-from gradtool.engine.view import BACKWARD, FORWARD
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session
 from gradtool.viz.document.blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import watch
+from ..core import watch
+from ..core.errors import ArgumentTypeError, UsageError
 from ..eager.parameter import parameters_at
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
-from ..errors import ArgumentTypeError, UsageError
 from ..executor.executor import Executor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
-from ..view import FORWARD
+from ..view.graph import FORWARD
 from . import checking
 from . import profile as timing
 from . import stats as health

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import state, watch
 from ..autodiff.backward import append_backward
 from ..autodiff.gradients import gradients
+from ..core import state, watch
+from ..core.errors import ArgumentTypeError, DtypeError, LossError
+from ..core.source import Location
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
-from ..errors import ArgumentTypeError, DtypeError, LossError
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
-from ..source import Location
 from . import gradcheck, kinks, magnitudes
 from .gradcheck import Array, Checked, Subject
 from .recording import Recorder

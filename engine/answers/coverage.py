@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .. import source
+from ..core import source
 from ..ir import blocks
 from ..ir.operator import Operator
 from ..ir.program import Block, Program
-from ..view import BACKWARD, FORWARD
+from ..view.graph import BACKWARD, FORWARD
 from .events import Begin, End, Event, Listener, part_of
 
 FORWARD_IS_OVER = "the forward pass, which was over before the search began: pass a function that computes the loss"

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from .. import names, watch
+from ..core import names, watch
+from ..core.source import Location
 from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
 from ..ir import roles
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops.compat import grad_type
-from ..source import Location
-from ..view import BACKWARD, FORWARD
+from ..view.graph import BACKWARD, FORWARD
 
 UPDATE = "update"
 """The part of operators that change parameters."""
@@ -128,7 +128,7 @@ Listener = Callable[[Event | Begin | End], object]
 
 
 class Adapter:
-    """Turns what :mod:`gradtool.engine.watch` tells into :class:`Event`, :class:`Begin` and :class:`End`."""
+    """Turns what :mod:`gradtool.engine.core.watch` tells into :class:`Event`, :class:`Begin` and :class:`End`."""
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..view import BACKWARD
+from ..view.graph import BACKWARD
 from . import causes
 from .events import Event
 

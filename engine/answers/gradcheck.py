@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..result import Result
-from ..source import Location
+from ..core.result import Result
+from ..core.source import Location
 
 Array = np.ndarray[Any, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows import RowArray, SelectedRows
+from ..core.rows import RowArray, SelectedRows
 
 NAN = "nan"
 INF = "inf"

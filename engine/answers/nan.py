@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import source
+from ..core import source
+from ..core.result import Result
+from ..core.source import Location
 from ..ir.operator import Operator
-from ..result import Result
-from ..source import Location
-from ..view import BACKWARD, FORWARD
+from ..view.graph import BACKWARD, FORWARD
 from . import explaining, magnitudes
 from .events import UPDATE, Begin, End, Event, Inside, Value
 from .magnitudes import INF, KINDS, NAN

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, state, watch
+from ..core import source, state, watch
+from ..core.result import Result
+from ..core.source import Location
+from ..core.spec import in_use
 from ..eager.parameter import parameters_at
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
@@ -19,10 +22,7 @@ from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 from ..kernels.backend import backend
 from ..ops import rare
-from ..result import Result
-from ..source import Location
-from ..spec import in_use
-from ..view import BACKWARD, FORWARD
+from ..view.graph import BACKWARD, FORWARD
 from .events import Adapter, Begin, End, Event, Inside
 from .running import through_program, through_tape
 

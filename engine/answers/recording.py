@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import watch
+from ..core import watch
 from ..eager.tape import GradNode
 from ..eager.tensor import Leaf, Tensor
 from ..executor.plan import Step
@@ -22,7 +22,7 @@ from .unrolling import OfProgram
 
 
 class Recorder:
-    """Writes down the operators of a run; a watcher for :func:`gradtool.engine.watch.watched`."""
+    """Writes down the operators of a run; a watcher for :func:`gradtool.engine.core.watch.watched`."""
 
     def __init__(self) -> None:
         self.computed: list[tuple[watch.Computed, dict[int, Any]]] = []

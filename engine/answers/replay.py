@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import watch
+from ..core import watch
+from ..core.source import Location
+from ..core.spec import dtype as dtype_of
+from ..core.spec import float64
 from ..kernels.backend import backend
 from ..ops.opdef import OpDef, Trait
-from ..source import Location
-from ..spec import dtype as dtype_of
-from ..spec import float64
 from . import kinks, magnitudes
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import watch
 from ..autodiff.backward import append_backward
 from ..autodiff.gradients import gradients
+from ..core import watch
+from ..core.errors import ArgumentTypeError, LossError, UsageError
 from ..eager.backward import Pass
 from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
-from ..errors import ArgumentTypeError, LossError, UsageError
 from ..executor.executor import Executor
 from ..ir import roles
 from ..ir.variable import Variable

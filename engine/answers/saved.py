@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.result import Result
+from ..core.source import Location
 from ..executor.live import nbytes, root
-from ..result import Result
-from ..source import Location
-from ..view import BACKWARD, FORWARD
+from ..view.graph import BACKWARD, FORWARD
 from . import magnitudes
 from .events import Begin, End, Event, Inside
 

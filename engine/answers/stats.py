@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..result import Result
-from ..source import Location
-from ..view import BACKWARD
+from ..core.result import Result
+from ..core.source import Location
+from ..view.graph import BACKWARD
 from . import magnitudes
 from .events import Begin, End, Event, Inside
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import watch
+from ..core import watch
 from ..executor.plan import Step
 from ..ir import blocks
 from ..ir.operator import Operator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.errors import ShapeError, UsageError
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, full_like, to_tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, UsageError, expect_type
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError, expect_type
+from gradtool.engine.core.value import AnyTensor
 
 INTEGERS = ("int32", "int64")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source, state, watch
+from gradtool.engine.core import source, state, watch
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ModeError, UsageError
+from gradtool.engine.core.spec import DType, bfloat16, complex64, complex128, float32
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, UsageError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import DType, bfloat16, complex64, complex128, float32
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
 
 from ._arguments import dims, integer, tensor
 from ._dispatch import apply, counted, layer_name

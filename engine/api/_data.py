@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine import source, state
-from gradtool.engine.errors import expect_type
+from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import expect_type
+from gradtool.engine.core.spec import UNKNOWN, TensorSpec
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable, declare_again
-from gradtool.engine.spec import UNKNOWN, TensorSpec
 
 from . import _variable_methods  # noqa: F401  (gives Variable its operators)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine import state
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, ModeError
+from gradtool.engine.core.state import in_static_mode
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ModeError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.state import in_static_mode
-from gradtool.engine.value import AnyTensor
 
 from ._remembered import computed
 

@@ -7,8 +7,8 @@ import string
 from itertools import combinations
 from typing import Any
 
-from gradtool.engine.errors import UsageError
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import tensor
 from ._dispatch import apply

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state, watch
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, GradientError, ModeError, UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, GradientError, ModeError, UsageError
-from gradtool.engine.spec import dtype as dtype_of
 
 CPU = (1, 0)
 """DLPack's name for the memory of the processor."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
-from gradtool.engine.value import AnyTensor
 
 from . import _creation, _manipulation
 from ._arguments import tensor

@@ -115,7 +115,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 def missing(package: str, name: str, known: list[str]) -> AttributeError:
     """The error for a name that gradtool does not have."""
-    from gradtool.engine.errors import NotImplementedHere, did_you_mean
+    from gradtool.engine.core.errors import NotImplementedHere, did_you_mean
 
     public = package.replace("gradtool", "paddle", 1)
     why = REASONS.get((package, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradtool.engine import spec
+from gradtool.engine.core import spec
 from gradtool.engine.executor.scope import DenseTensor as LoDTensor
 from gradtool.engine.ir.variable import DENSE, SELECTED_ROWS
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError
 
 from ._creation import to_tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.spec import TensorSpec
+from gradtool.engine.core.spec import TensorSpec
 
 from .nn import initializer
 from .nn.initializer import Initializer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, did_you_mean
+from gradtool.engine.core.errors import ArgumentTypeError, did_you_mean
 from gradtool.optimizer import _rules
 from gradtool.optimizer._base import Optimizer
 from gradtool.optimizer._settings import as_regularizer

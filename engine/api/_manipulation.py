@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.errors import DtypeError, ShapeError, UsageError, expect_type
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import DtypeError, ShapeError, UsageError, expect_type
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, Dims, dims, integer, integers, tensor, tensors
 from ._dispatch import apply

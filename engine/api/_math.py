@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
-from gradtool.engine.value import AnyTensor
 
 from ._arguments import integer, tensor
 from ._dispatch import apply, binary, layer_name, unary

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
-from gradtool.engine.spec import UNKNOWN
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.spec import UNKNOWN
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import integer, tensor
 from ._creation import cast

@@ -5,10 +5,10 @@ from __future__ import annotations
 from . import _names_legacy  # noqa: F401  (fills the table for paddle.base and paddle.fluid)
 from ._lazy import provide
 
-provide("gradtool", "gradtool.engine.state", "enable_static disable_static in_static_mode set_default_dtype")
+provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static in_static_mode set_default_dtype")
 provide(
     "gradtool",
-    "gradtool.engine.spec",
+    "gradtool.engine.core.spec",
     "bool_ int8 int16 int32 int64 uint8 float16 float32 float64 bfloat16 complex64 complex128",
 )
 provide("gradtool", "gradtool.engine.eager.tensor", "Tensor")

@@ -15,17 +15,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradtool.engine import container, jsontext, state
-from gradtool.engine.container import Array
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, UsageError
+from gradtool.engine.core.rows import SelectedRows
+from gradtool.engine.core.spec import DTYPES
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, FileFormatError, UsageError
 from gradtool.engine.executor.scope import DenseTensor, Scope
+from gradtool.engine.files import container, jsontext
+from gradtool.engine.files.container import Array
+from gradtool.engine.files.jsontext import shown
 from gradtool.engine.ir.from_json import from_json
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.to_json import to_json
-from gradtool.engine.jsontext import shown
-from gradtool.engine.rows import SelectedRows
-from gradtool.engine.spec import DTYPES
 
 FORMAT = "gradtool/state/1"
 DEPTH = 64

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool.engine import source, state
+from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError
+from gradtool.engine.core.spec import TensorSpec
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.parameter import TensorParameter
-from gradtool.engine.errors import ArgumentTypeError, DtypeError
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops import registry
-from gradtool.engine.spec import TensorSpec
-from gradtool.engine.spec import dtype as dtype_of
 
 from ._dispatch import apply
 from .nn import initializer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import dims, integer, tensor
 from ._creation import cast, full_like

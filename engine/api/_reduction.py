@@ -6,9 +6,9 @@ import builtins
 import math
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import integers, tensor
 from ._creation import cast, full, numel

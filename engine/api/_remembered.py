@@ -18,12 +18,12 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar, cast
 
-from gradtool.engine import watch
+from gradtool.engine.core import watch
+from gradtool.engine.core.keys import REMEMBERED
+from gradtool.engine.core.spec import DType
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.eager.recipe import Call, Recipe
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.keys import REMEMBERED
-from gradtool.engine.spec import DType
-from gradtool.engine.state import in_static_mode
 
 F = TypeVar("F", bound=Callable[..., Any])
 Plan = Callable[..., Any]

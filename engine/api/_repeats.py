@@ -5,9 +5,9 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from gradtool.engine.errors import DtypeError, UsageError
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import DtypeError, UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._dispatch import apply

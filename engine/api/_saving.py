@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any, BinaryIO
 
-from gradtool.engine import container
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
-from gradtool.engine.writing import write_files
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.files import container
+from gradtool.engine.files.writing import write_files
 
 from . import _nested
 from .nn.layer import Layer

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.errors import DtypeError, UsageError
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import DtypeError, UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, zeros_like

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from gradtool.engine.errors import ShapeError, UsageError
-from gradtool.engine.spec import UNKNOWN
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.spec import UNKNOWN
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import dims, integer, integers, tensor
 from ._manipulation import concat, reshape, slice, split, transpose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import tensor, tensors
 from ._creation import numel

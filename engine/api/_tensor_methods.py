@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state, watch
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
 from gradtool.engine.eager.recipe import Call, recipes
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
-from gradtool.engine.keys import REMEMBERED
 from gradtool.engine.ops import registry
 
 from . import _exchange

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradtool.engine.core.errors import ArgumentTypeError, BackendError, UnsupportedError, UsageError
+from gradtool.engine.core.spec import DType
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, BackendError, UnsupportedError, UsageError
 from gradtool.engine.ops import registry
-from gradtool.engine.spec import DType
-from gradtool.engine.spec import dtype as dtype_of
 
 from ._dispatch import compute
 from .device import CPUPlace

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError
+from gradtool.engine.core.spec import DType, complex64, float32, int64, promoted
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, UsageError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import DType, complex64, float32, int64, promoted
-from gradtool.engine.value import AnyTensor
 
 from . import _lazy
 from ._dispatch import append
@@ -260,7 +260,7 @@ def _in_place(function: str) -> Callable[..., Any]:
 @remembered
 def astype(self: AnyTensor, dtype: Any) -> Any:
     """The same values in another dtype."""
-    from gradtool.engine.spec import dtype as dtype_of
+    from gradtool.engine.core.spec import dtype as dtype_of
 
     return cast(self, dtype_of(dtype))
 

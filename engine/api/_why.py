@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal, current, keeping
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, UsageError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.source import NOWHERE
 from gradtool.engine.why.answers import Answers
 from gradtool.engine.why.program_case import Asked, ProgramCase
 from gradtool.engine.why.tensor_case import Named, TensorCase

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.eager.calls import backward, grad
 from gradtool.engine.eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from gradtool.engine.eager.pylayer import PyLayer, PyLayerContext
 from gradtool.engine.eager.recompute import recompute
 from gradtool.engine.eager.saved import saved_tensors_hooks
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
 
 from . import _lazy
 

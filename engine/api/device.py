@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 
 
 class CPUPlace:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from gradtool.engine import names, state
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
-from gradtool.engine.spec import dtype as convert_np_dtype_to_dtype_
+from gradtool.engine.core import names, state
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
+from gradtool.engine.core.spec import dtype as convert_np_dtype_to_dtype_
 
 from . import _lazy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool import _lazy
-from gradtool.engine.errors import ArgumentTypeError
+from gradtool.engine.core.errors import ArgumentTypeError
 from gradtool.engine.ir import build
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from .. import source, state
-from ..collector import paused_gc
-from ..errors import (
+from ..core import source, state
+from ..core.collector import paused_gc
+from ..core.errors import (
     ArgumentTypeError,
     LossError,
     LossTypeError,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from .. import names, source
-from ..errors import UnsupportedError
+from ..core import names, source
+from ..core.errors import UnsupportedError
 from ..ir.blocks import reads, region, slot
 from ..ir.operator import Operator, each, mapped
 from ..ir.variable import Variable

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .. import source
-from ..errors import LossError, UnsupportedError
+from ..core import source
+from ..core.errors import LossError, UnsupportedError
 from ..ir.operator import Operator
 from ..ir.program import Block
 from ..ir.variable import Variable

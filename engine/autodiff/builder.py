@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .. import names, source
-from ..errors import NoGradientRule
+from ..core import names, source
+from ..core.errors import NoGradientRule
+from ..core.sweep import sweep
 from ..ir import roles
 from ..ir.blocks import STEP_SCOPES, is_around, writes
 from ..ir.operator import Operands, Operator, each, intern_attrs
@@ -19,7 +20,6 @@ from ..ir.variable import SELECTED_ROWS, Variable
 from ..ops import registry
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten, out_places, regroup
-from ..sweep import sweep
 from .expand import expand
 from .known import Known, computes
 from .recompute import Recomputation

@@ -12,18 +12,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from ..collector import paused_gc
-from ..errors import (
-    ArgumentTypeError,
-    GradtoolError,
-    UsageError,
-    VariableNotFound,
-    did_you_mean,
-)
+from ..core.collector import paused_gc
+from ..core.errors import ArgumentTypeError, GradtoolError, UsageError, VariableNotFound, did_you_mean
+from ..core.spec import UNKNOWN, Shape, TensorSpec
 from ..ir.operator import Operator, each, mapped
 from ..ir.program import Block
 from ..ir.variable import Variable
-from ..spec import UNKNOWN, Shape, TensorSpec
 from .recompute import boundaries, path_to, places, repeatable
 from .values import Value, Values, variable_of
 

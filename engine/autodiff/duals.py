@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .. import names
+from ..core import names
 from ..ir.blocks import STEP_SCOPES, Carried, Region, reads, region, writes
 from ..ir.operator import Operator
 from ..ir.variable import Variable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import names
+from ..core import names
 from ..ir.operator import Operator, intern_attrs
 from ..ir.variable import Variable
 from ..ops import registry

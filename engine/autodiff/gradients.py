@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .. import source, state
-from ..collector import paused_gc
-from ..errors import ElementTypeError, EmptyArgumentError, ShapeError, UnsupportedError, UsageError, expect_type
+from ..core import source, state
+from ..core.collector import paused_gc
+from ..core.errors import ElementTypeError, EmptyArgumentError, ShapeError, UnsupportedError, UsageError, expect_type
 from ..ir import renew
 from ..ir.checking import checked
 from ..ir.operator import Operator, each

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import names
+from ..core import names
 from ..ir import roles
 from ..ir.operator import Operands, Operator
 from ..ir.program import Block

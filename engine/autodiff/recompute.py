@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import names
+from ..core import names
 from ..ir import roles
 from ..ir.operator import Operands, Operator, each, intern_attrs, mapped
 from ..ir.variable import Variable

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, watch
-from ..errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
+from ..core import source, watch
+from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
+from ..core.rows import RowArray
+from ..core.spec import TensorSpec, in_use
+from ..core.spec import dtype as dtype_of
 from ..kernels.backend import backend
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
-from ..rows import RowArray
-from ..spec import TensorSpec, in_use
-from ..spec import dtype as dtype_of
 from .mode import _GradMode
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes

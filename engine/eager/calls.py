@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import state
-from ..errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
+from ..core import state
+from ..core.errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
 from . import backward as sweeping
 from .tensor import Leaf, Tensor
 

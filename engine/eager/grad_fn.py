@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import source
+from ..core import source
 from ..ops.compat import grad_type
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from .. import source, watch
+from ..core import source, watch
+from ..core.source import Location
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten
-from ..source import Location
 from ..why.verdicts import Verdict
 from .mode import grad_enabled
 from .parameter import TensorParameter
@@ -40,7 +40,7 @@ class Call(NamedTuple):
         taken: for each of *writes*, whether gradients come back through it.
         key: of the node on the tape, or None if the call was not recorded.
         why: what kept it from being recorded; None if it was, or if all its inputs stopped gradients.
-        site: where the user called, see :func:`gradtool.engine.source.site`.
+        site: where the user called, see :func:`gradtool.engine.core.source.site`.
     """
 
     type: str
@@ -89,7 +89,7 @@ class Listing(NamedTuple):
 
 
 class Journal:
-    """What happened, in order; a watcher of tensors for :func:`gradtool.engine.watch.watched`.
+    """What happened, in order; a watcher of tensors for :func:`gradtool.engine.core.watch.watched`.
 
     Attributes:
         calls: the calls, oldest first.

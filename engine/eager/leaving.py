@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import watch
-from ..errors import UsageError
+from ..core import watch
+from ..core.errors import UsageError
 
 
 class NotOneElement(UsageError, AssertionError):

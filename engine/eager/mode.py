@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any, TypeVar, cast
 
-from ..errors import ArgumentTypeError
+from ..core.errors import ArgumentTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Container
 from typing import Any
 
-from .. import source, watch
+from ..core import source, watch
 from .tensor import Array, Leaf, Tensor
 
 _living: weakref.WeakValueDictionary[int, TensorParameter] = weakref.WeakValueDictionary()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from .. import watch
-from ..errors import GradientError, UnsupportedError, UsageError
+from ..core import watch
+from ..core.errors import GradientError, UnsupportedError, UsageError
 from ..ops.opdef import Array, Operand, Read
 from .backward import checked
 from .mode import is_grad_enabled, no_grad

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, watch
+from ..core import source, watch
+from ..core.keys import REMEMBERED, key_of, simple
+from ..core.rows import RowArray
+from ..core.spec import in_use, when_in_use
 from ..kernels.backend import backend
-from ..keys import REMEMBERED, key_of, simple
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, WrittenRule
-from ..rows import RowArray
-from ..spec import in_use, when_in_use
 from .mode import enable_grad, grad_enabled
 from .tape import next_key
 from .written import written_pull, written_record

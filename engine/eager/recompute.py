@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, state
-from ..errors import ArgumentTypeError, GradientError, ModeError
+from ..core import source, state
+from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from .mode import enable_grad, is_grad_enabled
 from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
 from .tape import InplaceError

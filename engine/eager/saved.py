@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ArgumentTypeError, GradientError
+from ..core.errors import ArgumentTypeError, GradientError
 
 if TYPE_CHECKING:
     from .tensor import Tensor

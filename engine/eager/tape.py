@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source
-from ..errors import GradientError
+from ..core import source
+from ..core.errors import GradientError
+from ..core.source import Location
+from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef, Operand
-from ..source import Location
-from ..spec import TensorSpec
 from .saved import unpacked
 from .tensor import Leaf, Tensor
 
@@ -100,7 +100,7 @@ class GradNode:
         wrt: the places of the inputs that it gives gradients for, None where none is wanted; list slots laid flat.
         shapes: shape and NumPy dtype of each output whose gradient the rule takes, laid flat.
         key: falls with time; a node is always newer than those it was computed from.
-        site: where the user's program called the operator, see :func:`gradtool.engine.source.site`.
+        site: where the user's program called the operator, see :func:`gradtool.engine.core.source.site`.
         wrt_sizes, out_sizes: how the flat lists are cut into slots, with None for a slot that holds no list; None as a
             whole where no slot does.
         versions: write counters of retained values, each followed by what it said when it was recorded. Tensors that

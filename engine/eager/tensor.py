@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source, watch
-from ..errors import GradientError, ShapeError, UsageError
-from ..names import UniqueNames
+from ..core import source, watch
+from ..core.errors import GradientError, ShapeError, UsageError
+from ..core.names import UniqueNames
+from ..core.rows import RowArray, RowUpdate, SelectedRows
+from ..core.source import NOWHERE, Location
+from ..core.spec import DType, TensorSpec
+from ..core.spec import dtype as dtype_of
+from ..core.value import AnyTensor
 from ..ops.readings import Arithmetic
-from ..rows import RowArray, RowUpdate, SelectedRows
-from ..source import NOWHERE, Location
-from ..spec import DType, TensorSpec
-from ..spec import dtype as dtype_of
-from ..value import AnyTensor
 from .leaving import ToPython
 from .saved import writes
 

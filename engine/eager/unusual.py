@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source
-from ..errors import GradtoolError, KernelError, describe
+from ..core import source
+from ..core.errors import GradtoolError, KernelError, describe
+from ..core.rows import RowArray
 from ..ops.opdef import Operand, specs_of
 from ..ops.readings import flatten
-from ..rows import RowArray
 from .saved import packing
 from .tape import GradNode, PackedValues, Place, each
 from .tensor import Array, Tensor, Version

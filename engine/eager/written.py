@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source
+from ..core import source
 from ..kernels import quiet
 from ..kernels.backend import backend
 from ..ops.opdef import Read, WrittenRule

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import source
-from ..errors import ExecutionError
+from ..core import source
+from ..core.errors import ExecutionError
 from ..ir import blocks, roles
 from ..ir.operator import Operator
 from ..ir.program import Block

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import functions
-from ..errors import KernelError
+from ..core import functions
+from ..core.errors import KernelError
+from ..core.spec import UNKNOWN
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 from ..kernels.backend import Kernel
 from ..ops.library.effects import check, prints, shown
-from ..spec import UNKNOWN
 
 
 def kernel(op: Operator) -> Kernel | None:

@@ -8,21 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, state, watch
-from ..errors import (
-    ArgumentTypeError,
-    DtypeError,
-    ExecutionError,
-    FeedError,
-    UninitializedError,
-    expect_type,
-)
+from ..core import source, state, watch
+from ..core.errors import ArgumentTypeError, DtypeError, ExecutionError, FeedError, UninitializedError, expect_type
+from ..core.rows import RowUpdate
+from ..core.spec import UNKNOWN, bfloat16
 from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..kernels.backend import backend
-from ..rows import RowUpdate
-from ..spec import UNKNOWN, bfloat16
 from . import passes
 from .live import Peak, peak
 from .lower import lower

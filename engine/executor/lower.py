@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from .. import names, source
-from ..collector import paused_gc
-from ..errors import ExecutionError, FeedError, FetchError, did_you_mean
+from ..core import names, source
+from ..core.collector import paused_gc
+from ..core.errors import ExecutionError, FeedError, FetchError, did_you_mean
 from ..ir.operator import Operator, mapped
 from ..ir.program import Program
 from ..ir.variable import DENSE, SELECTED_ROWS, Variable

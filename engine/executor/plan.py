@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import source, watch
-from ..errors import GradtoolError, KernelError, describe
+from ..core import source, watch
+from ..core.errors import GradtoolError, KernelError, describe
 from ..ir.operator import Operator
 
 Code = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]

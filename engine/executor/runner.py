@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import watch
-from ..errors import ExecutionError
+from ..core import watch
+from ..core.errors import ExecutionError
+from ..core.rows import RowArray
 from ..ir.operator import Operator
-from ..rows import RowArray
 from .plan import Plan
 
 Shaped = tuple[tuple[int, ...], Any]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import expect_type
+from ..core.errors import expect_type
 
 
 class DenseTensor:

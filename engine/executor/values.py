@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import (
+from ..core.errors import (
     ArgumentTypeError,
     DtypeError,
     GradtoolError,

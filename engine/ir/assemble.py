@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import names, source
-from ..errors import OperatorError, ProgramError, VariableNotFound, did_you_mean
+from ..core import names, source
+from ..core.errors import OperatorError, ProgramError, VariableNotFound, did_you_mean
+from ..core.source import NOWHERE, Location
 from ..ops import registry
 from ..ops.opdef import BLOCK, OpDef, Slot
-from ..source import NOWHERE, Location
 from .operator import Operands, Operator
 from .program import Block, Program
 from .variable import Variable

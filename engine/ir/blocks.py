@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .. import names
+from ..core import names
 from .operator import Operator
 from .program import Block, Program
 from .variable import STEP_SCOPES, Variable

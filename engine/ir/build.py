@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from .. import names, source, state
-from ..errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramError, describe, did_you_mean
+from ..core import names, source, state
+from ..core.errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramError, describe, did_you_mean
+from ..core.spec import TensorSpec
 from ..ops import registry
 from ..ops.opdef import OpDef, Slot
-from ..spec import TensorSpec
 from . import renew
 from .operator import Operands, Operator, each, mapped
 from .program import Block

@@ -6,7 +6,7 @@ import copy
 from operator import attrgetter
 from typing import Any
 
-from ..collector import paused_gc
+from ..core.collector import paused_gc
 from . import roles
 from .checking import checked
 from .operator import Operands, Operator, mapped

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from .. import state
-from ..errors import UsageError, expect_type
+from ..core import state
+from ..core.errors import UsageError, expect_type
 from .program import Block, Program
 
 _main: ContextVar[Program | None] = ContextVar("gradtool_main_program", default=None)

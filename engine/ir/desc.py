@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import source
-from ..errors import OperatorError
+from ..core import source
+from ..core.errors import OperatorError
 from .build import checked_op
 from .operator import Operator
 from .program import Block

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import NameClash, VariableNotFound, did_you_mean
+from ..core.errors import NameClash, VariableNotFound, did_you_mean
 from .build import checked_op
 from .operator import Operands, Operator, mapped
 from .program import Block

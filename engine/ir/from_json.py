@@ -9,12 +9,12 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from .. import jsontext
-from ..collector import paused_gc
-from ..errors import FileFormatError, GradtoolError
-from ..jsontext import Field, shown
-from ..source import NOWHERE, Location
-from ..spec import TensorSpec
+from ..core.collector import paused_gc
+from ..core.errors import FileFormatError, GradtoolError
+from ..core.source import NOWHERE, Location
+from ..core.spec import TensorSpec
+from ..files import jsontext
+from ..files.jsontext import Field, shown
 from .assemble import assemble, block_at, check_blocks, definition, new_block, recorded
 from .checking import checked
 from .operator import Operator

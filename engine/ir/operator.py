@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import names, source
-from ..errors import SlotNotFound, did_you_mean
+from ..core import names, source
+from ..core.errors import SlotNotFound, did_you_mean
+from ..core.source import Location
 from ..ops.opdef import BlockValue, OpDef, Slot
-from ..source import Location
 from .variable import Variable
 
 if TYPE_CHECKING:

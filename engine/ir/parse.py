@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from ..collector import paused_gc
-from ..errors import GradtoolError, ProgramError
+from ..core.collector import paused_gc
+from ..core.errors import GradtoolError, ProgramError
+from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef
-from ..spec import TensorSpec
 from . import roles
 from .assemble import assemble, block_at, check_attribute, check_blocks, definition, new_block
 from .checking import checked

@@ -8,16 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .. import source
-from ..errors import (
-    ArgumentTypeError,
-    UsageError,
-    VariableNotFound,
-    did_you_mean,
-)
-from ..names import UniqueNames
+from ..core import source
+from ..core.errors import ArgumentTypeError, UsageError, VariableNotFound, did_you_mean
+from ..core.names import UniqueNames
+from ..core.spec import Shape, TensorSpec
 from ..ops.opdef import BlockValue
-from ..spec import Shape, TensorSpec
 from .operator import Operator
 from .variable import DENSE, STEP_SCOPES, Parameter, Variable, check_same, declare_again, values_module
 
@@ -353,7 +348,7 @@ class Block(BlockValue):
         Raises:
             NameClash: that variable has another shape, dtype or persistability (also a ValueError).
         """
-        from .. import state
+        from ..core import state
 
         before = self.vars.get(name) if name is not None else None
         if before is not None:

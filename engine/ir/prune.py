@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..collector import paused_gc
-from ..errors import UsageError
+from ..core.collector import paused_gc
+from ..core.errors import UsageError
 from .blocks import leave
 from .checking import checked
 from .operator import Operator, each

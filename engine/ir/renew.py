@@ -12,9 +12,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 
-from .. import names
+from ..core import names
+from ..core.source import NOWHERE
 from ..ops import registry
-from ..source import NOWHERE
 from .operator import Operands, Operator, each, mapped
 from .program import Block, Program
 from .variable import Variable

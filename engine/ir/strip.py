@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .. import names
-from ..collector import paused_gc
+from ..core import names
+from ..core.collector import paused_gc
 from . import roles
 from .blocks import leave
 from .operator import Operator, each

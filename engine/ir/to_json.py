@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import jsontext
-from ..collector import paused_gc
-from ..errors import ProgramError
-from ..source import Location, frames
+from ..core.collector import paused_gc
+from ..core.errors import ProgramError
+from ..core.source import Location, frames
+from ..files import jsontext
 from .operator import Operator
 from .program import Block, Program
 from .variable import DENSE, Parameter, Variable

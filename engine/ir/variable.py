@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .. import names, source
-from ..errors import ModeError, NameClash, ProgramError
-from ..source import NOWHERE, Location
-from ..spec import UNKNOWN, DType, Shape, TensorSpec
-from ..value import AnyTensor
+from ..core import names, source
+from ..core.errors import ModeError, NameClash, ProgramError
+from ..core.source import NOWHERE, Location
+from ..core.spec import UNKNOWN, DType, Shape, TensorSpec
+from ..core.value import AnyTensor
 
 if TYPE_CHECKING:
     from .operator import Operator

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import source
-from ..errors import GradtoolError, ProgramError
+from ..core import source
+from ..core.errors import GradtoolError, ProgramError
+from ..core.spec import UNKNOWN, TensorSpec
 from ..ops.opdef import Slot
-from ..spec import UNKNOWN, TensorSpec
 from . import blocks, build, roles
 from .operator import Operands, Operator
 from .program import Program

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import state
-from ..errors import BackendError
+from ..core import state
+from ..core.errors import BackendError
+from ..core.spec import in_use
 from ..ops import rare
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
 from ..ops.registry import by_type
-from ..spec import in_use
 
 Kernel = Callable[..., Any]
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]

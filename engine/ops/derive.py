@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import names
-from ..spec import in_use
+from ..core import names
+from ..core.spec import in_use
 from . import compat, rare, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
 from .readings import Tape, Traced, flatten

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DtypeError, OperatorError, ShapeError
-from ..spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promoted
+from ..core.errors import DtypeError, OperatorError, ShapeError
+from ..core.spec import UNKNOWN, DType, Shape, TensorSpec, bool_, promoted
 
 if TYPE_CHECKING:
     from .opdef import OpDef

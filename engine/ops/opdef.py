@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, overload
 
-from ..errors import OperatorError
-from ..spec import TensorSpec, in_use
+from ..core.errors import OperatorError
+from ..core.spec import TensorSpec, in_use
 from . import rare
 
 if TYPE_CHECKING:

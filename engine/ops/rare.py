@@ -9,7 +9,7 @@ PyTorch. For a function with a complex derivative that is ``conj(f'(x))·g(out)`
 needs (:attr:`Trait.HOLOMORPHIC`). Where a function has no complex derivative its rule must know the convention
 (:attr:`Trait.COMPLEX`). Operators that say neither refuse complex numbers.
 
-Who runs kernels and rules comes here only when a rare type is in use (:data:`gradtool.engine.spec.in_use`).
+Who runs kernels and rules comes here only when a rare type is in use (:data:`gradtool.engine.core.spec.in_use`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DtypeError
-from ..spec import DType, TensorSpec, dtype, float32, rare_arrays
+from ..core.errors import DtypeError
+from ..core.spec import DType, TensorSpec, dtype, float32, rare_arrays
 
 if TYPE_CHECKING:
     from .opdef import Namespace, OpDef, Operand

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from ..keys import REMEMBERED, key_of, simple
-from ..spec import in_use
-from ..sweep import sweep
+from ..core.keys import REMEMBERED, key_of, simple
+from ..core.spec import in_use
+from ..core.sweep import sweep
 from . import rare, registry
 from .opdef import Array, OpDef, Operand
 

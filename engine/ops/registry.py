@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import NotFound, OperatorError, did_you_mean
+from ..core.errors import NotFound, OperatorError, did_you_mean
 from . import compat
 from .opdef import OpDef, Trait
 

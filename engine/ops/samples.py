@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import OperatorError
+from ..core.errors import OperatorError
 from .opdef import OpDef, Operand, positional
 
 Fill = Callable[["np.random.Generator"], Any]  # a name: NumPy loads its generators when they are used

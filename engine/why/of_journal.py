@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..collector import paused_gc
+from ..core.collector import paused_gc
+from ..core.source import NOWHERE, Location
 from ..eager.journal import Call, Event, Journal
 from ..eager.tensor import Tensor
-from ..source import NOWHERE, Location
 from .reasons import Cut, Flow, Reason, Reasons, Step
 from .verdicts import Verdict
 

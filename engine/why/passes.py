@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .. import watch
+from ..core import watch
 from ..eager import backward as sweeping
 from ..eager.journal import Call, Journal
 from ..eager.tape import GradNode, each

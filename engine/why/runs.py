@@ -25,7 +25,7 @@ class Run:
 
 
 class Recorder:
-    """Writes down the last run of a program; a watcher of steps for :func:`gradtool.engine.watch.watched`."""
+    """Writes down the last run of a program; a watcher of steps for :func:`gradtool.engine.core.watch.watched`."""
 
     def __init__(self) -> None:
         self._runs: dict[Block, list[Run]] = {}

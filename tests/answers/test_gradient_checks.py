@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import watch
 from gradtool.engine.answers import checking
 from gradtool.engine.answers.gradcheck import Subject, likely_cause
 from gradtool.engine.answers.recording import Recorder
+from gradtool.engine.core import watch
 from gradtool.engine.eager.recorded import nodes_behind
 
 

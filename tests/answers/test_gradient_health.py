@@ -10,7 +10,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.answers.stats import Gatherer, Line, Numbers, StatsStory
-from gradtool.engine.rows import SelectedRows
+from gradtool.engine.core.rows import SelectedRows
 from gradtool.viz.bars import histogram, log_bar
 
 

@@ -11,7 +11,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.answers.events import Event
 from gradtool.engine.answers.profile import Clock, Cost, ProfileStory
-from gradtool.engine.view import BACKWARD, FORWARD
+from gradtool.engine.view.graph import BACKWARD, FORWARD
 from tests.cli.conftest import folder, gradtool, model  # noqa: F401
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 
 import gradtool as paddle
-from gradtool.engine import watch
 from gradtool.engine.answers import checking
 from gradtool.engine.answers.recording import Recorder
+from gradtool.engine.core import watch
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs

@@ -10,7 +10,7 @@ from gradtool.engine.answers.causes import CAUSES
 from gradtool.engine.answers.events import Event, Value
 from gradtool.engine.answers.explaining import explain
 from gradtool.engine.ops import registry
-from gradtool.engine.view import FORWARD
+from gradtool.engine.view.graph import FORWARD
 
 NAMED = {
     "causes": {t for c in CAUSES for t in c.ops},

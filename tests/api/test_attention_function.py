@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ShapeError
+from gradtool.engine.core.errors import ShapeError
 from tests.api.one_program import compute, gradient, made_by
 
 attend = paddle.nn.functional.scaled_dot_product_attention

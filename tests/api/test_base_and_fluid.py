@@ -13,8 +13,8 @@ import pytest
 
 import gradtool as paddle
 from gradtool import base, fluid
-from gradtool.engine import state
-from gradtool.engine.errors import NotImplementedHere, UnsupportedError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import NotImplementedHere, UnsupportedError
 
 SAME = {
     "Program": paddle.static.Program,

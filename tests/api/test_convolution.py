@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError
 
 F = paddle.nn.functional
 

@@ -10,8 +10,8 @@ import pytest
 
 import gradtool as paddle
 from gradtool import nn
+from gradtool.engine.core.errors import DtypeError
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.errors import DtypeError
 from gradtool.nn import functional as F
 
 

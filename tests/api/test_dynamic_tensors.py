@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UsageError
 from gradtool.engine.eager import backward as sweep
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UsageError
 
 
 @pytest.fixture(autouse=True)

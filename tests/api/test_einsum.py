@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
 from tests.api.one_program import variables
 
 RNG = np.random.default_rng(21)

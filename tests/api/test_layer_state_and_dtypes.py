@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import BackendError
+from gradtool.engine.core.errors import BackendError
 
 nn = paddle.nn
 

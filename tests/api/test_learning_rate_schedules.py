@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError
 from tests.api.optimizer_programs import run, vector
 
 optimizer = paddle.optimizer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import DtypeError, LabelError, ShapeError, UsageError
+from gradtool.engine.core.errors import DtypeError, LabelError, ShapeError, UsageError
 from gradtool.nn import functional as F
 from tests.api.one_program import compute, gradient, made_by, variables
 

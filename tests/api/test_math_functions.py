@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError
 from tests.api.one_program import compute, gradient, made_by
 
 RNG = np.random.default_rng(5)

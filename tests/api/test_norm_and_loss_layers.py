@@ -10,7 +10,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import nn
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 
 
 @pytest.fixture(autouse=True)

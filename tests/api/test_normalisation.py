@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ShapeError, UsageError
+from gradtool.engine.core.errors import ShapeError, UsageError
 
 F = paddle.nn.functional
 

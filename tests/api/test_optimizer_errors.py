@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.ir.verify import verify
 from tests.api.optimizer_programs import main_ops, network, run
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
 from tests.api.one_program import compute, gradient, made_by, variables
 
 X = np.arange(1.0, 13.0).reshape(3, 4)

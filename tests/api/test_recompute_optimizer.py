@@ -10,7 +10,7 @@ import pytest
 
 import gradtool as paddle
 import gradtool.nn.functional as F
-from gradtool.engine.errors import ArgumentTypeError, ModeError, UnsupportedError
+from gradtool.engine.core.errors import ArgumentTypeError, ModeError, UnsupportedError
 from gradtool.incubate.optimizer import RecomputeOptimizer
 from tests.autodiff.nets import main, run
 from tests.autodiff.test_backward_arguments import unchanged

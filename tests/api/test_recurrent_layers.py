@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ShapeError, UsageError
+from gradtool.engine.core.errors import ShapeError, UsageError
 
 RNG = np.random.default_rng(11)
 X, H, C = RNG.normal(size=(2, 4)), RNG.normal(size=(2, 3)), RNG.normal(size=(2, 3))

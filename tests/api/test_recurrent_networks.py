@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import OperatorError, ShapeError, UsageError
+from gradtool.engine.core.errors import OperatorError, ShapeError, UsageError
 
 RECORDED = json.loads(Path(__file__).with_name("recurrent_networks.json").read_text(encoding="utf-8"))
 PROGRAMS, VALUES = RECORDED["programs"], RECORDED["values"]

@@ -10,7 +10,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool._remembered import remembered
-from gradtool.engine.errors import ShapeError
+from gradtool.engine.core.errors import ShapeError
 from gradtool.nn import functional
 
 

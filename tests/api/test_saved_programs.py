@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import FileFormatError, FileMissing, UnsupportedError, UsageError, VariableNotFound
+from gradtool.engine.core.errors import FileFormatError, FileMissing, UnsupportedError, UsageError, VariableNotFound
 from gradtool.engine.executor.values import SkippedValueWarning
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.verify import verify

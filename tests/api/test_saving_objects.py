@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
-from gradtool.engine import container
-from gradtool.engine.errors import ArgumentTypeError, FileFormatError, UnsupportedError, UsageError
-from gradtool.engine.spec import DTYPES
+from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, UnsupportedError, UsageError
+from gradtool.engine.core.spec import DTYPES
+from gradtool.engine.files import container
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gradtool import _alias
-from gradtool.engine.errors import UnknownNameWarning
+from gradtool.engine.core.errors import UnknownNameWarning
 from gradtool.utils import unique_name
 from tests.parity import replay
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ModeError
+from gradtool.engine.core.errors import ModeError
 
 
 @pytest.fixture(autouse=True)

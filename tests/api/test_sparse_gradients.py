@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.rows import SelectedRows
+from gradtool.engine.core.rows import SelectedRows
 
 IDS = [[1, 3, 1, 5], [0, 3, 3, 2]]
 HEIGHT, WIDTH = 8, 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UnsupportedError, UsageError
 
 nn = paddle.nn
 layers = paddle.static.nn

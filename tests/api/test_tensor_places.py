@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import BackendError, UnsupportedError
+from gradtool.engine.core.errors import BackendError, UnsupportedError
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError
+from gradtool.engine.core.errors import ArgumentTypeError
 
 nn = paddle.nn
 RNG = np.random.default_rng(12)

@@ -11,9 +11,9 @@ import pytest
 
 import gradtool as paddle
 from gradtool._dispatch import apply
-from gradtool.engine import state
 from gradtool.engine.autodiff.gradients import calc_gradient
-from gradtool.engine.errors import GradientError, LossError, LossTypeError, ModeError, NoGradientRule
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import GradientError, LossError, LossTypeError, ModeError, NoGradientRule
 from gradtool.engine.ops.opdef import OpDef, parse_slots
 from tests.autodiff.nets import data, main, mean, op, two_layers
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import OperatorError
+from gradtool.engine.core.errors import OperatorError
 from tests.autodiff.nets import backward_ops, data, main, mean, numbers, op, run, two_layers
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool._dispatch import apply
-from gradtool.engine.errors import UnknownNameWarning
+from gradtool.engine.core.errors import UnknownNameWarning
 from tests.autodiff.nets import backward_ops, data, lines, main, mean, names, numbers, op, pairs, run, two_layers
 
 FORMS = {

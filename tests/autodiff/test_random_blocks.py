@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
+from gradtool.engine.core.errors import UnusedCheckpointWarning
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import UnusedCheckpointWarning
 from gradtool.engine.executor import passes
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs

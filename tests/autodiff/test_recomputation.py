@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gradtool as paddle
 import gradtool.nn.functional as F
-from gradtool.engine.errors import (
+from gradtool.engine.core.errors import (
     ArgumentTypeError,
     NoGradientRule,
     UnusedCheckpointWarning,

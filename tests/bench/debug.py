@@ -115,8 +115,8 @@ def recomputed() -> Model:
 
 
 def dynamic(title: str, step: Callable[[], None], model: Any, runs: int) -> None:
-    from gradtool.engine import watch
-    from gradtool.viz.debugger.run.recorder import Recorder
+    from gradtool.engine.core import watch
+    from gradtool.engine.runs.recorder import Recorder
 
     def used(action: Callable[[], Any]) -> float:
         for p in model.parameters():
@@ -181,7 +181,7 @@ def static_programs() -> list[tuple[str, Any]]:
 
 def static(title: str, given: Any, runs: int) -> None:
     import gradtool as paddle
-    from gradtool.viz.debugger.run import of_program
+    from gradtool.engine.runs import of_program
 
     main, scope, executor, feed, loss, pairs = given
     gradients = {p.name: g for p, g in pairs}
@@ -270,8 +270,8 @@ def parts(line: Any) -> list[float]:
 
 def long_tape(size: int) -> tuple[Any, float]:
     import gradtool as paddle
-    from gradtool.viz.debugger.run import of_tape
-    from gradtool.viz.debugger.run.recorder import Recorder
+    from gradtool.engine.runs import of_tape
+    from gradtool.engine.runs.recorder import Recorder
 
     paddle.disable_static()
     w = paddle.to_tensor([[0.1] * 4] * 4, stop_gradient=False)
@@ -292,7 +292,7 @@ def long_tape(size: int) -> tuple[Any, float]:
 
 def long_program(size: int) -> tuple[Any, float]:
     import gradtool as paddle
-    from gradtool.viz.debugger.run import of_program
+    from gradtool.engine.runs import of_program
 
     paddle.enable_static()
     with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):

@@ -52,8 +52,8 @@ def measure(shape: str, size: int) -> dict[str, Any]:
     from gradtool.cli import backward_part, discovery
     from gradtool.cli.context import Output
     from gradtool.cli.loader import Request
+    from gradtool.engine.view.from_program import view
     from gradtool.viz.details import details
-    from gradtool.viz.from_program import view
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import html
 

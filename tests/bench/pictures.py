@@ -90,8 +90,8 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     from gradtool.cli import backward_part, discovery
     from gradtool.cli.context import Output
     from gradtool.cli.loader import Request
+    from gradtool.engine.view.from_program import view
     from gradtool.viz import external, fold
-    from gradtool.viz.from_program import view
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import dot, svg
 

@@ -102,7 +102,7 @@ CELLS = {
     "moved": "%gnext",
     "same": "operators == [op.type for op in paddle.static.default_main_program().global_block().ops]",
     "rule": RULE,
-    "drawn": "import gradtool.engine.state as s\nbefore_rule = str(s.random.generator.bit_generator.state)",
+    "drawn": "import gradtool.engine.core.state as s\nbefore_rule = str(s.random.generator.bit_generator.state)",
     "edited": "%gset t@GRAD = np.array(5.0, 'float32')",
     "again": "end = %g v['y@GRAD']\nend.value.tolist(), paddle.in_dynamic_mode()",
     "kept_seed": "before_rule == str(s.random.generator.bit_generator.state)",

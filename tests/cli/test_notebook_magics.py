@@ -34,7 +34,7 @@ exe = paddle.static.Executor()
 exe.run(paddle.static.default_startup_program())
 paddle.static.append_backward(cost, no_grad_set={"a.b_0"})
 exe.run(feed={"x": [[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]]}, fetch_list=[cost])
-from gradtool.engine import state as settings
+from gradtool.engine.core import state as settings
 def state():
     values = paddle.static.global_scope().values
     return str(program), {n: v.tolist() for n, v in values.items()}, str(settings.random.generator.bit_generator.state)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import UnsupportedError
+from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir.verify import verify
 

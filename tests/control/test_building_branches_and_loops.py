@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, LossError, ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import (
+    ArgumentTypeError,
+    DtypeError,
+    LossError,
+    ShapeError,
+    UnsupportedError,
+    UsageError,
+)
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.verify import verify
 

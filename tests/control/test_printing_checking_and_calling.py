@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import functions
-from gradtool.engine.errors import ExecutionError, KernelError, ModeError
+from gradtool.engine.core import functions
+from gradtool.engine.core.errors import ExecutionError, KernelError, ModeError
 from gradtool.engine.ir.verify import verify
 from gradtool.engine.ops.library.effects import AssertionFailed
 

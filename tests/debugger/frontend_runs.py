@@ -9,10 +9,10 @@ import numpy as np
 
 import gradtool as paddle
 from gradtool.engine.executor.executor import Executor
+from gradtool.engine.runs import of_program, of_tape
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.timeline import Timeline
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.run import of_program, of_tape
-from gradtool.viz.debugger.run.recorder import Recorder
-from gradtool.viz.debugger.run.timeline import Timeline
 from gradtool.viz.debugger.session import Session
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import ArgumentTypeError, LossError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from tests.debugger.conftest import Open, said
 
 Typed = Callable[[str], None]

@@ -17,16 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
+from gradtool.engine.core.errors import ExecutionError
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ExecutionError
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
-from gradtool.viz.debugger.run import of_program, of_tape
-from gradtool.viz.debugger.run.branch import Branch
-from gradtool.viz.debugger.run.recorder import Recorder
-from gradtool.viz.debugger.run.timeline import Timeline, Value
+from gradtool.engine.runs import of_program, of_tape
+from gradtool.engine.runs.branch import Branch
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.timeline import Timeline, Value
 from tests.autodiff.random_programs import Net, Step, examples, interpret, steps
 from tests.autodiff.test_random_blocks import backward, planned
 

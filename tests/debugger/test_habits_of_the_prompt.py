@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.runs.recorder import Recorder
 from gradtool.viz.debugger import show
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.run.recorder import Recorder
 from gradtool.viz.debugger.saved import replaying, saving
 from gradtool.viz.debugger.saved.loading import load
 from gradtool.viz.text import to_ascii

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import state
+from gradtool.engine.core import state
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.viz.debugger.run import of_tape
-from gradtool.viz.debugger.run.branch import Branch, FixedError
-from gradtool.viz.debugger.run.recorder import Recorder
-from gradtool.viz.debugger.run.timeline import NOBODY, Timeline
+from gradtool.engine.runs import of_tape
+from gradtool.engine.runs.branch import Branch, FixedError
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.timeline import NOBODY, Timeline
 
 F = paddle.nn.functional
 END = 10**9

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import state
-from gradtool.viz.debugger.run import of_program
-from gradtool.viz.debugger.run.branch import Branch
-from gradtool.viz.debugger.run.timeline import Timeline
+from gradtool.engine.core import state
+from gradtool.engine.runs import of_program
+from gradtool.engine.runs.branch import Branch
+from gradtool.engine.runs.timeline import Timeline
 from gradtool.viz.debugger.session import Session
 
 F = paddle.nn.functional

@@ -13,11 +13,11 @@ import jsonschema
 import numpy as np
 import pytest
 
-from gradtool.engine.errors import FileFormatError
-from gradtool.engine.rows import SelectedRows
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.core.rows import SelectedRows
+from gradtool.engine.runs.timeline import Timeline
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.run.timeline import Timeline
 from gradtool.viz.debugger.saved import lines, loading, replaying, saving
 from gradtool.viz.debugger.saved.packed import NoData, pack, unpack
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradtool.cli.errors import CommandError, ModelError
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError
 from tests.debugger.conftest import Open, said
 
 DYNAMIC = """\

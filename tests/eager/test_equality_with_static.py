@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
 from gradtool.engine.autodiff.gradients import gradients
+from gradtool.engine.core import state
 from gradtool.engine.eager import backward as sweep
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import GradientError, ShapeError
+from gradtool.engine.core.errors import GradientError, ShapeError
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import watch
+from gradtool.engine.core import watch
+from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.journal import Journal, current, keeping
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.recorded import nodes_behind
-from gradtool.engine.errors import UsageError
 from gradtool.engine.ops.registry import by_type
 from gradtool.engine.why.verdicts import Verdict
 

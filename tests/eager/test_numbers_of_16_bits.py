@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.engine import spec, state
+from gradtool.engine.core import spec, state
+from gradtool.engine.core.spec import DType
 from gradtool.engine.eager import backward as sweep
 from gradtool.engine.eager.record import apply
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops.opdef import OpDef, Trait, specs_of
-from gradtool.engine.spec import DType
 from tests.ops.calls import separated
 from tests.ops.cases import Case, each_case, nested
 

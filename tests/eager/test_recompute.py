@@ -15,8 +15,8 @@ import pytest
 import gradtool as paddle
 import gradtool.nn.functional as F
 from gradtool.autograd import recompute
+from gradtool.engine.core.errors import ArgumentTypeError, ModeError
 from gradtool.engine.eager.recompute import RecomputeError
-from gradtool.engine.errors import ArgumentTypeError, ModeError
 
 
 @pytest.fixture(autouse=True)
@@ -278,11 +278,11 @@ def test_what_the_function_raises_passes_through() -> None:
             raise KeyError("gone")
         return t.exp()
 
-    state = paddle.engine.state.random.generator.bit_generator.state
+    state = paddle.engine.core.state.random.generator.bit_generator.state
     y = recompute(f, leaf(0.5))
     with pytest.raises(KeyError, match="gone"):
         y.sum().backward()
-    assert paddle.engine.state.random.generator.bit_generator.state == state
+    assert paddle.engine.core.state.random.generator.bit_generator.state == state
 
 
 def test_wrong_arguments() -> None:

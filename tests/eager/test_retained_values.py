@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import GradientError
+from gradtool.engine.core.errors import GradientError
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import watch
+from gradtool.engine.core import watch
 from gradtool.engine.eager.backward import Pass
 from gradtool.engine.executor.plan import Step
 

@@ -19,9 +19,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from gradtool.engine import container
-from gradtool.engine.errors import FileFormatError, FileMissing
-from gradtool.engine.spec import DTYPES
+from gradtool.engine.core.errors import FileFormatError, FileMissing
+from gradtool.engine.core.spec import DTYPES
+from gradtool.engine.files import container
 
 TYPES = [d.numpy for d in DTYPES if d.numpy is not None]
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 
 import gradtool as paddle
-from gradtool.engine import names
+from gradtool.engine.core import names
 from gradtool.engine.ir import default
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable

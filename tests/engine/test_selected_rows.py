@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradtool.engine.rows import RowUpdate, SelectedRows
+from gradtool.engine.core.rows import RowUpdate, SelectedRows
 
 HEIGHT, WIDTH = 6, 3
 

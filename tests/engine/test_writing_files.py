@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.engine.writing import write_files
+from gradtool.engine.files.writing import write_files
 
 
 def test_pieces_become_one_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import (
+from gradtool.engine.core.errors import (
     ExecutionError,
     FeedError,
     FetchError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import (
+from gradtool.engine.core.errors import (
     ArgumentTypeError,
     NameClash,
     OperatorError,

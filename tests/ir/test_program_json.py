@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
-from gradtool.engine import source
-from gradtool.engine.errors import FileFormatError, ProgramError
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import FileFormatError, ProgramError
 from gradtool.engine.ir import to_json as writing
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.verify import verify

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.ir import verify
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Parameter, Variable
-from gradtool.engine.spec import TensorSpec
 
 
 @pytest.fixture

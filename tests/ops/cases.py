@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef, Operand, Trait
-from gradtool.engine.spec import dtype as dtype_of
 
 DTYPES = ("float32", "float64")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
+from gradtool.engine.core import state
+from gradtool.engine.core.spec import UNKNOWN, TensorSpec
 from gradtool.engine.ops.opdef import specs_of
-from gradtool.engine.spec import UNKNOWN, TensorSpec
 from tests.ops.calls import NUMPY, call, separated
 from tests.ops.cases import COUNTED, SHAPED_BY_VALUES, Case, arrays, each_case, is_float, nested
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.engine import state
 from gradtool.engine.autodiff.gradients import gradients
+from gradtool.engine.core import state
+from gradtool.engine.core.spec import UNKNOWN, Shape
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir import build
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.opdef import Operand
-from gradtool.engine.spec import UNKNOWN, Shape
 from tests.ops.calls import call, pull, random_like, second_pull, seeds, wanted_for
 from tests.ops.cases import NEEDS_KNOWN, Case, arrays, each_case, is_float
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gradtool.engine.errors import ShapeError
+from gradtool.engine.core.errors import ShapeError
+from gradtool.engine.core.spec import UNKNOWN, TensorSpec
 from gradtool.engine.ops.opdef import specs_of
-from gradtool.engine.spec import UNKNOWN, TensorSpec
 from tests.ops.cases import NEEDS_KNOWN, Case, each_case
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import gradtool
 from gradtool import _alias
-from gradtool.engine.errors import UnknownNameWarning
+from gradtool.engine.core.errors import UnknownNameWarning
 
 from . import replay
 

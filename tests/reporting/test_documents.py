@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import FileFormatError
+from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.saved import saving
 from gradtool.viz.document import session, to_html, to_ipynb, to_markdown, to_script

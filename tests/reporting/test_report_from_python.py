@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import state
+from gradtool.engine.core import state
 
 
 def step(w: Any, v: Any) -> Any:

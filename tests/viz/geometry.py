@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view import BACKWARD, BOTH, OP
+from gradtool.engine.view.graph import BACKWARD, BOTH, OP
 from gradtool.viz.mirror.columns import GUTTERS
 from gradtool.viz.mirror.layout import SMALL
 from gradtool.viz.mirror.scene import Scene

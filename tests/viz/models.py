@@ -11,10 +11,10 @@ from gradtool.cli.context import Output
 from gradtool.cli.eager_model import EagerModel
 from gradtool.cli.eager_table import recorded
 from gradtool.cli.loader import Request
-from gradtool.engine.source import Location
-from gradtool.engine.view import GraphView
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import GraphView
 from gradtool.viz.details import Details, details
-from gradtool.viz.from_program import view
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"
 NAMES = ("resnet50", "gpt")

@@ -8,9 +8,10 @@ import pytest
 
 import gradtool as paddle
 from gradtool._dispatch import apply
-from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView
-from gradtool.viz import excerpt, fold, from_tape
-from gradtool.viz.from_program import view
+from gradtool.engine.view import from_tape
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView
+from gradtool.viz import excerpt, fold
 from gradtool.viz.mirror.layout import mirror
 from tests.viz.geometry import faults
 

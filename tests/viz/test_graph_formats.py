@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import source
-from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
+from gradtool.engine.core import source
+from gradtool.engine.view import from_program
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 from gradtool.viz import details as facts
-from gradtool.viz import from_program
 from gradtool.viz.layers import Layer, layers
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import html, mermaid, text

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD, OP, TENSOR, GraphView
-from gradtool.viz.from_program import view
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, OP, TENSOR, GraphView
 from gradtool.viz.mirror.captions import LONGEST
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot

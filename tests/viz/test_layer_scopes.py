@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.source import Location
-from gradtool.engine.view import FORWARD, OP, GraphView
-from gradtool.viz import from_program, from_tape
-from gradtool.viz.scopes import around, filled
+from gradtool.engine.core.source import Location
+from gradtool.engine.view import from_program, from_tape
+from gradtool.engine.view.graph import FORWARD, OP, GraphView
+from gradtool.engine.view.scopes import around, filled
 
 F = paddle.nn.functional
 

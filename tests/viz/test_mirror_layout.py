@@ -16,9 +16,9 @@ from gradtool.cli.eager_model import EagerModel
 from gradtool.cli.eager_table import recorded
 from gradtool.cli.loader import Request
 from gradtool.engine.ir import default
-from gradtool.engine.view import BACKWARD, FORWARD, GraphView
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 from gradtool.viz import fold
-from gradtool.viz.from_program import view
 from gradtool.viz.mirror.layout import mirror
 from tests.autodiff.random_programs import Net, Step, steps
 from tests.parity import replay

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 from gradtool.viz import fold
 from gradtool.viz.external import draw
 from gradtool.viz.layers import layers

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradtool.engine.view import BACKWARD, OP, GraphView
+from gradtool.engine.view.graph import BACKWARD, OP, GraphView
 from gradtool.viz.details import Details
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.mirror.scene import KINDS, Scene

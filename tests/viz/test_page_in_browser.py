@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine import source
-from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
-from gradtool.viz import colour, from_program
+from gradtool.engine.core import source
+from gradtool.engine.view import from_program
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
+from gradtool.viz import colour
 from gradtool.viz.details import Details, details
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.picture import framed

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.view import GraphView
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import GraphView
 from gradtool.viz import fold
-from gradtool.viz.from_program import view
 from gradtool.viz.mirror import frames
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.mirror.scene import KINDS

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.view import BACKWARD, BOTH, FORWARD, GraphView
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
 from gradtool.viz import colour, external
-from gradtool.viz.from_program import view
 from gradtool.viz.legend import FLOW
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.mirror.scene import Scene

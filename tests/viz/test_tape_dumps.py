@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import GradtoolError
-from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
-from gradtool.viz import dump, from_tape, writing
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.view import from_tape
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.viz import dump, writing
 
 TRIO = ["backward_graph.dot", "call_stack.log", "manifest.json", "ref_forward_graph.dot"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError
 
 from . import show
 from .notebook import Notebook

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradtool.engine import source
+from gradtool.engine.core import source
 
 from . import scope, verbs
 from .stops import CATCHES

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradtool.engine.errors import GradtoolError, near
+from gradtool.engine.core.errors import GradtoolError, near
 
 
 class VerbError(GradtoolError):
     """A verb cannot do what was asked; the session is as it was."""
-
-
-class FixedError(GradtoolError):
-    """A value depends on an edit, but the operator that makes it cannot run again."""
 
 
 def unknown(what: str, asked: str, known: Iterable[str]) -> VerbError:

@@ -9,28 +9,28 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
 
-from gradtool.engine import source, state
 from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.engine.eager import backward
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.runs import ahead, of_program, of_tape
+from gradtool.engine.runs.branch import is_rerunning, rerunning
+from gradtool.engine.runs.recorder import Recorder, recording_now
+from gradtool.engine.runs.records import Pass
+from gradtool.engine.runs.retrace import retrace
+from gradtool.engine.runs.timeline import Timeline
 from gradtool.nn import Layer
 
 from ..notebook import notebook_display
 from . import terminal, verbs
 from .errors import VerbError
 from .notebook import Notebook
-from .run import ahead, of_program, of_tape
-from .run.branch import is_rerunning, rerunning
-from .run.recorder import Recorder, recording_now
-from .run.records import Pass
-from .run.retrace import retrace
-from .run.timeline import Timeline
 from .session import Session
 
 _HERE = "gradtool.debug"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError
 
 from . import scope, show, verbs
 from .cell import Cell

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradtool.engine import watch
 from gradtool.engine.answers import magnitudes
+from gradtool.engine.core import watch
+from gradtool.engine.core.rows import RowArray
+from gradtool.engine.core.source import Location
 from gradtool.engine.executor.plan import Step
 from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
-from gradtool.engine.rows import RowArray
-from gradtool.engine.source import Location
-from gradtool.engine.view import op_names
+from gradtool.engine.runs.branch import Branch
+from gradtool.engine.runs.timeline import Entry
+from gradtool.engine.view.graph import op_names
 
 from . import show
-from .run.branch import Branch
-from .run.timeline import Entry
 
 
 @dataclass(slots=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradtool.engine.runs.timeline import NOBODY, Entry
+
 from .errors import VerbError, unknown
-from .run.timeline import NOBODY, Entry
 
 if TYPE_CHECKING:
     from .session import Session
@@ -223,6 +224,6 @@ def run(session: Session, text: str) -> tuple[Any, bool]:
 
 def near(session: Session, name: str, verbs: Mapping[str, Any]) -> list[str]:
     """Names of tensors and verbs close to one that is not known."""
-    from gradtool.engine.errors import near as closest
+    from gradtool.engine.core.errors import near as closest
 
     return list(closest(name, [*verbs, *session.timeline.names]))

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source
+from gradtool.engine.core import source
+from gradtool.engine.runs.branch import Branch
+from gradtool.engine.runs.timeline import Entry, Timeline
 
 from . import stops
 from .errors import VerbError, unknown
 from .halt import Halt
-from .run.branch import Branch
-from .run.timeline import Entry, Timeline
 from .scope import evaluate
 from .stops import Stop
 

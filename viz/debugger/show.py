@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradtool.engine import source
 from gradtool.engine.answers import magnitudes
-from gradtool.engine.rows import RowArray
+from gradtool.engine.core import source
+from gradtool.engine.core.rows import RowArray
+from gradtool.engine.runs.timeline import NOBODY, Entry
 
 from ..text import cells
 from .halt import Halt
-from .run.timeline import NOBODY, Entry
 
 if TYPE_CHECKING:
     from .session import Session

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradtool.engine import source
 from gradtool.engine.answers import magnitudes
-from gradtool.engine.rows import RowArray
+from gradtool.engine.core import source
+from gradtool.engine.core.rows import RowArray
+from gradtool.engine.runs.timeline import Entry
 
 from .errors import VerbError, unknown
-from .run.timeline import Entry
 from .scope import evaluate
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from gradtool.engine import names
-
-from .run.timeline import NOBODY, Entry, Timeline
+from gradtool.engine.core import names
+from gradtool.engine.runs.timeline import NOBODY, Entry, Timeline
 
 
 def between(timeline: Timeline, starts: Iterable[int], end: int) -> list[Entry] | None:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from gradtool.engine.errors import NotFound, did_you_mean
+from gradtool.engine.core.errors import NotFound, did_you_mean
 
 from .. import endings
 from ..debugger.cell import Cell

@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from gradtool.engine import jsontext
-from gradtool.engine.errors import FileFormatError
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.files import jsontext
 
 from ..debugger.cell import Cell
 from ..debugger.saved.saving import FORMAT

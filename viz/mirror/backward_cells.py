@@ -12,8 +12,8 @@ from itertools import compress
 
 import numpy as np
 
-from gradtool.engine import names
-from gradtool.engine.view import BACKWARD, FORWARD, OP, NodeView
+from gradtool.engine.core import names
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, NodeView
 
 from .columns import IN_BACKWARD, IN_OPTIMIZER, IN_RECOMPUTED, Row, Sheet, sweep_column
 from .drawn import Ints

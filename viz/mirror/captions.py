@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from gradtool.engine.view import BOTH, FOLDED, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BOTH, FOLDED, OP, GraphView, NodeView
 
 from ..style import ROLES, role_of
 from ..text import cells, fitted, shortened

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradtool.engine.view import BACKWARD, FORWARD, GraphView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
 from .backward_cells import place_backward
 from .columns import GUTTERS, IN_BACKWARD, IN_RECOMPUTED, OPTIMIZER, Sheet, column_name

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from gradtool.engine.view import BACKWARD, FORWARD, GraphView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
 
 from .drawn import SOURCES, Bools, Drawn, Ints
 

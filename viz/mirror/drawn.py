@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gradtool.engine import names
-from gradtool.engine.view import FORWARD, NodeView
+from gradtool.engine.core import names
+from gradtool.engine.view.graph import FORWARD, NodeView
 
 from .cells import Cells
 from .columns import GUTTERS, RECOMPUTED

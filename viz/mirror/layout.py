@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import GraphView
+from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.view.graph import GraphView
 
 from ..text import ADVANCE, printable
 from . import frames

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view import GraphView, NodeView
+from gradtool.engine.view.graph import GraphView, NodeView
 
 from .drawn import Ints
 

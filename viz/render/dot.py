@@ -13,7 +13,7 @@ from typing import Any, Final
 from graphviz import escape, nohtml
 from graphviz.quoting import quote
 
-from gradtool.engine.view import OP, EdgeView, NodeView
+from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..mirror.scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene

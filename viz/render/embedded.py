@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine import names
-from gradtool.engine.view import BACKWARD, OP, NodeView
+from gradtool.engine.core import names
+from gradtool.engine.view.graph import BACKWARD, OP, NodeView
 
 from ..details import Details, shown
 from ..layers import layers

@@ -14,8 +14,8 @@ from importlib.resources import files
 from typing import Final
 
 import gradtool
-from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import GraphView, NodeView
+from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.view.graph import GraphView, NodeView
 
 from ..details import Details
 from ..fold import automatic

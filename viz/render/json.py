@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gradtool.engine.view import OP, GraphView, NodeView
+from gradtool.engine.view.graph import OP, GraphView, NodeView
 
 SCHEMA = "gradtool/graph/1"
 

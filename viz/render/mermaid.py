@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gradtool.engine.view import OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view.graph import OP, EdgeView, GraphView, NodeView
 
 from ..legend import FLOW, heading
 from ..style import ROLES, look, role_of

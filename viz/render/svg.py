@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Final
 
-from gradtool.engine.collector import paused_gc
-from gradtool.engine.view import OP, EdgeView, NodeView
+from gradtool.engine.core.collector import paused_gc
+from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..mirror.scene import KINDS, Box, Frame, Point, Route, Scene

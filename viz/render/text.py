@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gradtool.engine.view import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 
 from ..legend import heading
 from ..text import cells, printable

@@ -6,7 +6,7 @@ Importing it switches static mode on, which was the default then.
 from __future__ import annotations
 
 from gradtool import _lazy
-from gradtool.engine import state
+from gradtool.engine.core import state
 
 __getattr__, __dir__ = _lazy.attach(__name__)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from gradtool import _nested
 from gradtool._saving import target
-from gradtool.engine.errors import expect_type
+from gradtool.engine.core.errors import expect_type
 from gradtool.engine.executor.executor import Executor
+from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.default import default_main_program
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.writing import write_files
 from gradtool.static._saving import persistable, read_inference, set_values, values_in, write_inference
 
 VALUES, MODEL = "__params__", "__model__"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer

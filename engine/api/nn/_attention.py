@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import gradtool
 from gradtool._arguments import tensor
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from ._layers import Linear

@@ -8,8 +8,8 @@ import gradtool
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS, LAYOUTS
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 
 from .layer import Layer
 

@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 from gradtool._images import numbers, sequence_windows, windows
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError
+from gradtool.engine.core.errors import ArgumentTypeError
 
 from .layer import Layer
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from gradtool.engine.core.errors import BackendError, DtypeError, GradtoolError, ModeError, UsageError
+from gradtool.engine.core.spec import DType
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import BackendError, DtypeError, GradtoolError, ModeError, UsageError
-from gradtool.engine.spec import DType
-from gradtool.engine.spec import dtype as dtype_of
 
 
 class Convertible:

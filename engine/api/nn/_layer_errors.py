@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradtool.engine.errors import ArgumentTypeError, NotFound, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, NotFound, UsageError
 
 
 class MissingForward(UsageError, NotImplementedError):

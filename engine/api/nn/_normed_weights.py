@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import gradtool
-from gradtool.engine import state
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ModeError, UsageError
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ModeError, UsageError
 
 from . import initializer
 from ._conv_layers import Conv1DTranspose, Conv2DTranspose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from .layer import Layer

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import gradtool
 from gradtool._arguments import tensor
-from gradtool.engine import state
-from gradtool.engine.errors import ShapeError, UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ShapeError, UsageError
 
 from . import functional as F
 from . import initializer

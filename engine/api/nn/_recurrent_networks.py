@@ -8,10 +8,10 @@ import gradtool
 from gradtool._arguments import INTEGERS, integer, tensor
 from gradtool._dispatch import apply
 from gradtool._structure import difference, leaves, mapped, packed
-from gradtool.engine import state
-from gradtool.engine.errors import ShapeError, UsageError
-from gradtool.engine.spec import UNKNOWN
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.spec import UNKNOWN
+from gradtool.engine.core.value import AnyTensor
 
 from . import functional as F
 from ._containers import LayerList

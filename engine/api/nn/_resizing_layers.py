@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.value import AnyTensor
 
 from . import functional as F
 from .layer import Layer

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import gradtool
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from ._attention import Cache, ImpossibleSize, MultiHeadAttention, StaticCache, additive_mask, positive

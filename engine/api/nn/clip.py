@@ -7,7 +7,7 @@ from typing import Any
 
 from gradtool import _creation, _manipulation, _math
 from gradtool._dispatch import apply
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 from gradtool.engine.ir import build, roles
 from gradtool.engine.ir.marking import marked
 from gradtool.engine.ir.variable import SELECTED_ROWS, Variable

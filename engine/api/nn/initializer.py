@@ -9,9 +9,9 @@ import numpy as np
 
 from gradtool import _lazy
 from gradtool._dispatch import apply
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core.spec import TensorSpec
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
-from gradtool.engine.spec import TensorSpec
 
 
 class Initializer:

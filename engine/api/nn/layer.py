@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from gradtool import _parameters
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_mean
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.tensor import HookHandle, Tensor
-from gradtool.engine.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.ir.variable import Parameter
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
 from gradtool.utils import unique_name
 
 from ._layer_dtypes import Convertible

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradtool import _lazy, _manipulation
-from gradtool.engine import state
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ExecutionError, ShapeError, UsageError
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ExecutionError, ShapeError, UsageError
 
 from ._normed_weights import DynamicOnly, remove_weight_norm, spectral_norm, weight_norm
 

@@ -6,16 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gradtool import _parameters
-from gradtool.engine import names, state, watch
 from gradtool.engine.autodiff.backward import append_backward
+from gradtool.engine.core import names, state, watch
+from gradtool.engine.core.errors import ArgumentTypeError, ElementTypeError, LossTypeError, UsageError, expect_type
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import (
-    ArgumentTypeError,
-    ElementTypeError,
-    LossTypeError,
-    UsageError,
-    expect_type,
-)
 from gradtool.engine.ir import build, default, roles
 from gradtool.engine.ir.marking import marked
 from gradtool.engine.ir.program import Block, Program
@@ -23,7 +18,6 @@ from gradtool.engine.ir.transaction import unchanged_on_failure
 from gradtool.engine.ir.variable import SELECTED_ROWS, Parameter, Variable
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.value import AnyTensor
 from gradtool.nn.clip import ClipGradBase
 from gradtool.regularizer import WeightDecayRegularizer
 from gradtool.utils import unique_name

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 
 from ._schedule import LRScheduler, number
 

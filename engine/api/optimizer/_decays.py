@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 
 from ._schedule import LRScheduler, decreasing, number, require
 

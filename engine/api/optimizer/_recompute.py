@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradtool.engine.autodiff.checkpoints import AUTO
+from gradtool.engine.core.errors import ModeError, UnsupportedError, UsageError, expect_type
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ModeError, UnsupportedError, UsageError, expect_type
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, UnsupportedError, expect_type
+from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, expect_type
 from gradtool.regularizer import L2Decay, WeightDecayRegularizer
 
 from ._base import Optimizer, State

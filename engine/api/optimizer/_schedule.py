@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, NotFound, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, NotFound, UsageError
 
 
 class ScheduleError(UsageError, AssertionError):

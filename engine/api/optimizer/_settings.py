@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, LossError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, LossError, UsageError
 from gradtool.regularizer import L2Decay, WeightDecayRegularizer
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state, watch
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.errors import ArgumentTypeError, ModeError, NotFound
 from gradtool.engine.eager import record
 from gradtool.engine.eager.mode import no_grad
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ArgumentTypeError, ModeError, NotFound
 from gradtool.engine.ops import registry
 from gradtool.utils import unique_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 
 from ._schedule import LRScheduler, StateError, decreasing, number, require
 

@@ -10,15 +10,15 @@ from gradtool import _creation, _logic
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._structure import difference, leaves, mapped, packed
-from gradtool.engine import source, state
-from gradtool.engine.errors import ArgumentTypeError, EmptyArgumentError, UsageError, expect_type
+from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, UsageError, expect_type
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import blocks, build, default, roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
-from gradtool.engine.value import AnyTensor
 
 Branch = Callable[[], Any]
 

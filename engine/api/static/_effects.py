@@ -7,15 +7,15 @@ from typing import Any
 
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, write
-from gradtool.engine import functions, state
+from gradtool.engine.core import functions, state
+from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError, did_you_mean, expect_type
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.pylayer import PyLayer
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError, did_you_mean, expect_type
 from gradtool.engine.ir import default
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ops import registry
 from gradtool.engine.ops.library.effects import PHASES
-from gradtool.engine.value import AnyTensor
 
 from ._branches import append
 

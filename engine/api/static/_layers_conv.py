@@ -8,11 +8,11 @@ from gradtool import _parameters
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS, channel_last, numbers, windows
-from gradtool.engine import state
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.spec import UNKNOWN
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import UNKNOWN
 from gradtool.nn import initializer
 
 

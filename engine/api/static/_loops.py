@@ -8,14 +8,14 @@ from typing import Any, cast
 from gradtool import _creation
 from gradtool._arguments import tensor
 from gradtool._structure import difference, leaves, packed
-from gradtool.engine import source, state
-from gradtool.engine.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError, expect_type
+from gradtool.engine.core import source, state
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError, expect_type
+from gradtool.engine.core.spec import UNKNOWN, Shape
 from gradtool.engine.ir import blocks, default
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.renew import Loop, current, renew, spread_gradients, take_back
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.spec import UNKNOWN, Shape
 
 from ._branches import append
 

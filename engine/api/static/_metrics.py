@@ -6,9 +6,9 @@ from typing import Any
 
 from gradtool._arguments import INTEGERS, integer, tensor
 from gradtool._dispatch import apply
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import default
-from gradtool.engine.value import AnyTensor
 
 
 def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> AnyTensor:

@@ -7,14 +7,14 @@ from typing import Any
 
 from gradtool import _creation
 from gradtool._structure import leaves, mapped
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, ModeError, ShapeError, UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, ModeError, ShapeError, UsageError
+from gradtool.engine.core.names import grad
 from gradtool.engine.ir import blocks, default, roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.transaction import appended_or_nothing
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.names import grad
 
 from ._branches import append, copied_out
 

@@ -16,9 +16,7 @@ import numpy as np
 
 from gradtool import _nested
 from gradtool._saving import check_protocol, refuse_options, target
-from gradtool.engine import container
-from gradtool.engine.container import Array
-from gradtool.engine.errors import (
+from gradtool.engine.core.errors import (
     ArgumentTypeError,
     DtypeError,
     FileFormatError,
@@ -31,11 +29,13 @@ from gradtool.engine.errors import (
 )
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.executor.values import SkippedValueWarning
+from gradtool.engine.files import container
+from gradtool.engine.files.container import Array
+from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.default import default_main_program
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.prune import prune
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.writing import write_files
 
 PARAMETERS, OPTIMIZER, MODEL, INFERENCE = ".pdparams", ".pdopt", ".pdmodel", ".pdiparams"
 

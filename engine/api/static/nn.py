@@ -9,8 +9,8 @@ from typing import Any
 from gradtool import _lazy, _parameters
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradtool.engine.names import UniqueNames
+from gradtool.engine.core.names import UniqueNames
 
 _generator = UniqueNames()
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ...core.rows import RowUpdate, SelectedRows
 from ...ops.registry import by_type
-from ...rows import RowUpdate, SelectedRows
 from ..backend import Kernel, backend, override
 
 ROW_BY_ROW: dict[str, Callable[[Mapping[str, Any]], bool]] = {

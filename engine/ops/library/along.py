@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...errors import OperatorError, ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import OperatorError, ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import distinct, exactly, ints

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...spec import TensorSpec
+from ...core.spec import TensorSpec
 from ..infer import floating
 from ..opdef import op
 

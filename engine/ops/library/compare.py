@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...spec import TensorSpec
+from ...core.spec import TensorSpec
 from ..infer import broadcast
 from ..opdef import Trait, op
 from ..samples import bools, exactly, ints

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...errors import LabelError
-from ...spec import UNKNOWN, TensorSpec
-from ...spec import dtype as dtype_of
+from ...core.errors import LabelError
+from ...core.spec import UNKNOWN, TensorSpec
+from ...core.spec import dtype as dtype_of
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
 from ..samples import bools, exactly, ints

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...errors import ExecutionError
+from ...core.errors import ExecutionError
 from ..opdef import BLOCK, Array, Late, Like, Namespace, OpDef, Operand, Read, Slot, op, parse_slots
 from ..registry import register
 

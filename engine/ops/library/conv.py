@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import DtypeError, OperatorError, ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import DtypeError, OperatorError, ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import product as count_of
 from ..opdef import Like, op
 from .convolve import Geometry, back, first, product, spatial, spread

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ...errors import ShapeError
+from ...core.errors import ShapeError
 from ..opdef import Trait, op
 from .window import padding_of
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ...errors import ShapeError
-from ...rows import SelectedRows
-from ...spec import UNKNOWN, TensorSpec
-from ...spec import dtype as dtype_of
+from ...core.errors import ShapeError
+from ...core.rows import SelectedRows
+from ...core.spec import UNKNOWN, TensorSpec
+from ...core.spec import dtype as dtype_of
 from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
 from .shape import length, whole, wholes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...spec import UNKNOWN, TensorSpec
-from ...spec import dtype as dtype_of
+from ...core.spec import UNKNOWN, TensorSpec
+from ...core.spec import dtype as dtype_of
 from ..infer import axis_in, product
 from ..opdef import op
 from ..samples import exactly, ints

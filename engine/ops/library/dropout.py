@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import OperatorError
-from ...spec import uint8
+from ...core.errors import OperatorError
+from ...core.spec import uint8
 from ..opdef import Trait, op
 
 UPSCALE, DOWNGRADE = "upscale_in_train", "downgrade_in_infer"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import functions
-from ...errors import KernelError
+from ...core import functions
+from ...core.errors import KernelError
 from ..opdef import Late, Trait, op
 
 PHASES = ("FORWARD", "BACKWARD", "BOTH")

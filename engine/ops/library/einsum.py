@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import ShapeError, UsageError
-from ...spec import UNKNOWN
+from ...core.errors import ShapeError, UsageError
+from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...errors import LabelError
+from ...core.errors import LabelError
 from ..opdef import Like, Trait, op
 from ..samples import ints
 

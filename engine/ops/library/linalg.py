@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...errors import DtypeError, ShapeError
-from ...spec import UNKNOWN, TensorSpec
+from ...core.errors import DtypeError, ShapeError
+from ...core.spec import UNKNOWN, TensorSpec
 from ..infer import axis_in, broadcast, expect_floating, meeting, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import between, exactly

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import broadcast, expect_floating, product
 from ..opdef import Late, Like, Trait, op
 from ..samples import between, exactly, ints, simplex

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import ShapeError
-from ...spec import UNKNOWN, TensorSpec
+from ...core.errors import ShapeError
+from ...core.spec import UNKNOWN, TensorSpec
 from ..opdef import op
 from ..samples import exactly, ints
 

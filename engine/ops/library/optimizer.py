@@ -8,8 +8,8 @@ With MasterParam the update is made on that copy of higher precision and the par
 
 from __future__ import annotations
 
-from ...errors import ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import ShapeError
+from ...core.spec import UNKNOWN
 from ..opdef import op
 from ..samples import between
 

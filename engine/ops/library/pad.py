@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import ShapeError, UnsupportedError
-from ...spec import UNKNOWN
+from ...core.errors import ShapeError, UnsupportedError
+from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
 from .shape import whole

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import LabelError, ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import LabelError, ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import broadcast
 from ..opdef import Like, Trait, op
 from ..samples import exactly

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from ...errors import DtypeError, OperatorError, ShapeError
-from ...spec import UNKNOWN, int32
+from ...core.errors import DtypeError, OperatorError, ShapeError
+from ...core.spec import UNKNOWN, int32
 from ..opdef import Like, Trait, op
 from ..samples import distinct, ints
 from .window import Line, Window, check_numbers

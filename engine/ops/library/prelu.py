@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...errors import OperatorError, ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import OperatorError, ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import product
 from ..opdef import Like, Trait, op
 

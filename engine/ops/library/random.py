@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ...errors import UsageError
-from ...spec import TensorSpec
-from ...spec import dtype as dtype_of
+from ...core.errors import UsageError
+from ...core.spec import TensorSpec
+from ...core.spec import dtype as dtype_of
 from ..opdef import Trait, op
 from ..samples import between, exactly
 from .creation import made_shape, shaped

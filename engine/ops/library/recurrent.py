@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ...errors import DtypeError, OperatorError, ShapeError
-from ...spec import UNKNOWN, uint8
+from ...core.errors import DtypeError, OperatorError, ShapeError
+from ...core.spec import UNKNOWN, uint8
 from ..opdef import Like, Trait, op
 from ..samples import exactly
 from .recurrent_cells import CELLS, against, along, total

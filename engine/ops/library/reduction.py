@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...errors import UnsupportedError
-from ...spec import dtype as dtype_of
+from ...core.errors import UnsupportedError
+from ...core.spec import dtype as dtype_of
 from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints

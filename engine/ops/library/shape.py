@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from ...errors import ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import axes_in, axis_in, product
 from ..opdef import Like, Trait, op
 from ..samples import exactly

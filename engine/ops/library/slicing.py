@@ -6,9 +6,9 @@ the axes that an integer index removed. Any of the numbers may come from tensors
 
 from __future__ import annotations
 
-from ...errors import LabelError, ShapeError
-from ...spec import UNKNOWN
-from ...spec import dtype as dtype_of
+from ...core.errors import LabelError, ShapeError
+from ...core.spec import UNKNOWN
+from ...core.spec import dtype as dtype_of
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import exactly

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...errors import ShapeError
-from ...spec import UNKNOWN, TensorSpec
-from ...spec import dtype as dtype_of
+from ...core.errors import ShapeError
+from ...core.spec import UNKNOWN, TensorSpec
+from ...core.spec import dtype as dtype_of
 from ..infer import axis_in
 from ..opdef import Like, op
 from ..samples import bools, distinct, exactly, ints

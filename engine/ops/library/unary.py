@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import DtypeError
+from ...core.errors import DtypeError
 from ..opdef import Like, Trait, op
 from ..samples import between, distinct, exactly, ints
 

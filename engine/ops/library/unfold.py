@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ...errors import DtypeError, OperatorError, ShapeError
-from ...spec import UNKNOWN
+from ...core.errors import DtypeError, OperatorError, ShapeError
+from ...core.spec import UNKNOWN
 from ..infer import product
 from ..opdef import Like, Trait, op
 from .convolve import Geometry, Windows

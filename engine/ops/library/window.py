@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...errors import OperatorError, ShapeError
+from ...core.errors import OperatorError, ShapeError
 
 Pads = tuple[tuple[int, int], tuple[int, int]]
 """Rows added above and below, columns added left and right."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from gradtool.engine import jsontext
-from gradtool.engine.errors import FileFormatError
-from gradtool.engine.jsontext import Field, shown
-from gradtool.engine.view import BACKWARD, FORWARD
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.files import jsontext
+from gradtool.engine.files.jsontext import Field, shown
+from gradtool.engine.view.graph import BACKWARD, FORWARD
 
 from .saving import FORMAT
 

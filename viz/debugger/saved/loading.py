@@ -11,25 +11,26 @@ import io
 import linecache
 from typing import Any
 
-from gradtool.engine import jsontext, source
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.source import NOWHERE, Location
 from gradtool.engine.executor.lower import lower
+from gradtool.engine.files import jsontext
+from gradtool.engine.files.jsontext import shown
 from gradtool.engine.ir.assemble import definition
 from gradtool.engine.ir.from_json import from_json
-from gradtool.engine.jsontext import shown
 from gradtool.engine.kernels.backend import backend
-from gradtool.engine.source import NOWHERE, Location
+from gradtool.engine.runs import of_program
+from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
+from gradtool.engine.runs.branch import Branch, Edit
+from gradtool.engine.runs.running import fill, redrawing
+from gradtool.engine.runs.store import Store
+from gradtool.engine.runs.timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
 
 from .. import stops
 from ..cell import Cell
 from ..errors import VerbError
 from ..notebook import Beginning, Notebook
-from ..run import of_program
-from ..run.bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
-from ..run.branch import Branch, Edit
-from ..run.running import fill, redrawing
-from ..run.store import Store
-from ..run.timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
 from ..session import Session
 from ..stops import Stop
 from .lines import BEGAN, EDIT, KERNEL, MOST, NO_ARRAY, STOP, Lines, is_numbered

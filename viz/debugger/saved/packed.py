@@ -23,11 +23,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradtool.engine import jsontext
-from gradtool.engine.errors import GradtoolError
-from gradtool.engine.rows import SelectedRows
-from gradtool.engine.spec import DType
-from gradtool.engine.spec import dtype as dtype_of
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.rows import SelectedRows
+from gradtool.engine.core.spec import DType
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.files import jsontext
 
 Fail = Callable[[str, str], NoReturn]
 

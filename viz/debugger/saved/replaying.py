@@ -12,10 +12,11 @@ import difflib
 import re
 from dataclasses import dataclass, replace
 
+from gradtool.engine.runs.branch import Branch
+
 from .. import stops
 from ..cell import Cell
 from ..notebook import NotAgain, Notebook
-from ..run.branch import Branch
 from ..session import Session
 from .loading import Saved
 from .saving import machine

@@ -28,16 +28,16 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import jsontext
-from gradtool.engine.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.source import Location
+from gradtool.engine.files import jsontext
 from gradtool.engine.ir.to_json import to_json
-from gradtool.engine.source import Location
+from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, runs_again
+from gradtool.engine.runs.branch import Branch
+from gradtool.engine.runs.timeline import NOBODY, Entry, Given, Timeline
 
 from ..errors import VerbError
 from ..notebook import Notebook, beginning
-from ..run.bound import USERS, USERS_FUNCTION, runs_again
-from ..run.branch import Branch
-from ..run.timeline import NOBODY, Entry, Given, Timeline
 from ..stops import Stop
 from .packed import NoData, pack
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.rows import RowArray
+from gradtool.engine.core.rows import RowArray
 
 from .. import scope
 from ..errors import VerbError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradtool.engine.writing import write_files
+from gradtool.engine.files.writing import write_files
 
 from ..errors import VerbError
 from ..notebook import Notebook

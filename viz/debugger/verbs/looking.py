@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradtool.engine import source
+from gradtool.engine.core import source
+from gradtool.engine.runs.timeline import Entry
 
 from .. import regions, show
 from ..errors import VerbError
 from ..notebook import Notebook
 from ..regions import Run
-from ..run.timeline import Entry
 from . import Reply, nothing, verb
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradtool.engine import source
 from gradtool.engine.answers.events import Begin, End, Event, Value, of_step
 from gradtool.engine.answers.saved import Keeper, SavedStory
+from gradtool.engine.core import source
 from gradtool.engine.executor.live import nbytes, root
 from gradtool.engine.executor.plan import Step
+from gradtool.engine.runs.timeline import NOBODY, Entry
 
 from ...text import cells
 from ..notebook import Notebook
-from ..run.timeline import NOBODY, Entry
 from ..session import Session
 from . import Reply, nothing, verb
 

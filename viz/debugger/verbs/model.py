@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gradtool.engine import names, source
-from gradtool.engine.view import GraphView
-from gradtool.engine.writing import write_files
+from gradtool.engine.core import names, source
+from gradtool.engine.files.writing import write_files
+from gradtool.engine.runs.timeline import NOBODY, Entry
+from gradtool.engine.view.graph import GraphView
 
 from ...text import cells
 from .. import show, ways
 from ..errors import VerbError, unknown
 from ..notebook import Notebook
-from ..run.timeline import NOBODY, Entry
 from ..session import Session
 from . import Reply, verb
 

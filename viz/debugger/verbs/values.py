@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import source
 from gradtool.engine.answers import magnitudes
 from gradtool.engine.answers.stats import Numbers
-from gradtool.engine.rows import RowArray
+from gradtool.engine.core import source
+from gradtool.engine.core.rows import RowArray
+from gradtool.engine.runs.timeline import NOBODY
 
 from ...bars import bar, log_bar
 from ...text import cells
 from .. import scope, show
 from ..errors import VerbError, unknown
 from ..notebook import Notebook
-from ..run.timeline import NOBODY
 from ..session import Session
 from . import Reply, verb
 

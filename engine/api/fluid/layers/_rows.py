@@ -13,8 +13,8 @@ from typing import Any
 
 import gradtool
 from gradtool._dispatch import apply
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, did_you_mean
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, did_you_mean
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry

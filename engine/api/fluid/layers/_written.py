@@ -11,13 +11,13 @@ from typing import Any
 from gradtool import _data
 from gradtool._dispatch import apply
 from gradtool._images import channel_last, numbers, windows
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core.spec import UNKNOWN
+from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
-from gradtool.engine.spec import UNKNOWN
-from gradtool.engine.spec import dtype as dtype_of
 from gradtool.static import nn
 from gradtool.static._layers_conv import activated
 

@@ -11,9 +11,9 @@ from gradtool._images import FLOATS, layout
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
 from gradtool._remembered import remembered
-from gradtool.engine.errors import UsageError
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 
 hardswish = unary("hardswish", "hard_swish")
 log_sigmoid = unary("log_sigmoid", "logsigmoid")

@@ -9,7 +9,7 @@ import gradtool
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS
-from gradtool.engine.errors import ShapeError
+from gradtool.engine.core.errors import ShapeError
 
 from ._activation import softmax
 from ._dropout import dropout

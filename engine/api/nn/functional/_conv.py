@@ -7,8 +7,8 @@ from typing import Any
 from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS, channel_last, numbers, windows
-from gradtool.engine.errors import UsageError
-from gradtool.engine.spec import UNKNOWN
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.spec import UNKNOWN
 
 
 def conv2d(

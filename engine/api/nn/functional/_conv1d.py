@@ -8,7 +8,7 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS, numbers, sequence_last, sequence_windows
 from gradtool._manipulation import squeeze, unsqueeze
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 
 from ._conv import check_groups
 

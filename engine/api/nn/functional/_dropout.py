@@ -10,8 +10,8 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS
 from gradtool._remembered import remembered
-from gradtool.engine import state
-from gradtool.engine.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import default
 
 SELU = 1.0507009873554805, 1.6732632423543772

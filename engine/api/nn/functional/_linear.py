@@ -8,7 +8,7 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS
 from gradtool._remembered import remembered
-from gradtool.engine.errors import UnsupportedError, UsageError
+from gradtool.engine.core.errors import UnsupportedError, UsageError
 
 
 @remembered

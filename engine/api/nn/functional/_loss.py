@@ -12,8 +12,8 @@ from gradtool._manipulation import reshape, squeeze, transpose, unsqueeze
 from gradtool._math import abs, add, multiply, square, subtract
 from gradtool._reduction import mean, sum
 from gradtool._remembered import remembered
-from gradtool.engine.errors import ShapeError, UsageError
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.value import AnyTensor
 
 
 def _check_reduction(reduction: Any, where: str, others: tuple[str, ...] = ()) -> None:

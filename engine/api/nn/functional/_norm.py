@@ -8,8 +8,8 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply, counted, layer_name
 from gradtool._images import FLOATS, layout
 from gradtool._remembered import remembered
-from gradtool.engine.errors import ArgumentTypeError, UsageError
-from gradtool.engine.spec import UNKNOWN
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.spec import UNKNOWN
 
 
 def cut(*constants: Any) -> None:

@@ -8,7 +8,7 @@ from gradtool._arguments import tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS, numbers, sequence_windows
 from gradtool._manipulation import squeeze, unsqueeze
-from gradtool.engine.errors import UsageError
+from gradtool.engine.core.errors import UsageError
 
 
 def _pooled(x: Any, where: str, type_: str, attrs: dict[str, Any], name: str | None, return_mask: bool = False) -> Any:

@@ -9,9 +9,9 @@ from gradtool import _creation
 from gradtool._arguments import INTEGERS, integer, tensor
 from gradtool._dispatch import apply, layer_name
 from gradtool._images import FLOATS
-from gradtool.engine.errors import ArgumentTypeError, UsageError
-from gradtool.engine.spec import dtype as dtype_of
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 
 from ._activation import log_sigmoid, relu, sigmoid
 from ._resizing import one_hot

@@ -7,8 +7,8 @@ from typing import Any
 from gradtool._arguments import INTEGERS, integer, integers, tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS, channel_last, numbers
-from gradtool.engine.errors import UsageError
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.value import AnyTensor
 
 
 def _factor(value: object, what: str, where: str) -> int:

@@ -8,8 +8,8 @@ from gradtool._arguments import INTEGERS, dims, integer, integers, tensor
 from gradtool._creation import fill
 from gradtool._dispatch import apply, layer_name
 from gradtool._manipulation import concat, squeeze, unsqueeze
-from gradtool.engine.errors import ShapeError, UnsupportedError, UsageError
-from gradtool.engine.value import AnyTensor
+from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.value import AnyTensor
 
 from ._pooling import adaptive_avg_pool2d
 from ._pooling1d import adaptive_avg_pool1d

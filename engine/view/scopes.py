@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from types import CodeType
 
-from gradtool.engine.source import Location
+from ..core.source import Location
 
 Call = tuple[str, Location]
 """The layer whose parameter an operator reads, empty for none, and where it was called."""

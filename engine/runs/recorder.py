@@ -15,13 +15,12 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from gradtool.engine import watch
-from gradtool.engine.eager.parameter import parameters_at
-from gradtool.engine.eager.pylayer import LayerNode
-from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tape import GradNode
-from gradtool.engine.eager.tensor import Keep, Leaf, Tensor
-
+from ..core import watch
+from ..eager.parameter import parameters_at
+from ..eager.pylayer import LayerNode
+from ..eager.saved import writes
+from ..eager.tape import GradNode
+from ..eager.tensor import Keep, Leaf, Tensor
 from .ledger import Ledger, guard, stand_guard
 from .numbering import Numbering
 from .records import Call, Failure, Pass, Pull

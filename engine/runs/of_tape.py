@@ -7,13 +7,12 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from gradtool.engine import names
-from gradtool.engine.eager.tape import Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import Trait
-from gradtool.engine.view import BACKWARD, FORWARD
-
-from ... import from_tape
+from ..core import names
+from ..eager.tape import Place
+from ..eager.tensor import Leaf, Tensor
+from ..ops.opdef import Trait
+from ..view import from_tape
+from ..view.graph import BACKWARD, FORWARD
 from . import again
 from .bound import MASKED, kernel
 from .places import Places

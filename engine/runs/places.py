@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradtool.engine.eager.recorded import outputs_of
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import OpDef
-
+from ..eager.recorded import outputs_of
+from ..eager.tape import GradNode, Place
+from ..eager.tensor import Leaf, Tensor
+from ..ops.opdef import OpDef
 from .recorder import Recorder
 from .records import Call, Pull, UsersOp, UsersSlot, flat
 from .timeline import NOBODY

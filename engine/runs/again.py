@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.eager.mode import no_grad
-from gradtool.engine.eager.pylayer import LayerNode
-from gradtool.engine.eager.tape import GradNode, restore
-from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.kernels.backend import backend
-from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.rows import RowArray
-
+from ..core.rows import RowArray
+from ..eager.mode import no_grad
+from ..eager.pylayer import LayerNode
+from ..eager.tape import GradNode, restore
+from ..eager.tensor import Tensor
+from ..kernels.backend import backend
+from ..ops.opdef import OpDef
 from .bound import Binding
 from .records import Call
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.eager.parameter import parameters_at
-from gradtool.engine.eager.recorded import nodes_behind
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.ops.opdef import OpDef
-
+from ..eager.parameter import parameters_at
+from ..eager.recorded import nodes_behind
+from ..eager.tape import GradNode, Place
+from ..eager.tensor import Leaf, Tensor
+from ..ops.opdef import OpDef
 from .recorder import Recorder
 from .records import Call
 from .timeline import NOBODY

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from gradtool.engine.source import NOWHERE, Location
-from gradtool.engine.view import BACKWARD, GraphView
-
+from ..core.source import NOWHERE, Location
+from ..view.graph import BACKWARD, GraphView
 from .store import Store
 
 if TYPE_CHECKING:
-    from gradtool.engine.ir.program import Program
-
+    from ..ir.program import Program
     from .bound import Binding
 
 NOBODY: Final = -1

@@ -83,7 +83,7 @@ class Computed:
     Attributes:
         inputs: one array per slot, a list of them for a list slot, None for an empty one.
         outputs: likewise, one per output slot: the very arrays that the tensors of the results have.
-        site: where the user's program called it, see :func:`gradtool.engine.source.site`.
+        site: where the user's program called it, see :func:`gradtool.engine.core.source.site`.
         key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
         seconds: what the kernel took.
     """

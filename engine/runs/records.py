@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.ops.opdef import Trait
-from gradtool.engine.source import Location
+from ..core.source import Location
+from ..eager.tape import GradNode, Place
+from ..eager.tensor import Tensor
+from ..ops.opdef import Trait
 
 
 class UsersSlot(NamedTuple):

@@ -9,10 +9,9 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from gradtool.engine.eager import backward
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Keep, Leaf
-
+from ..eager import backward
+from ..eager.tape import GradNode, Place
+from ..eager.tensor import Keep, Leaf
 from .recorder import Recorder
 from .records import Hooked, Pass, Pull
 from .timeline import NOBODY

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import state
-
+from ..core import state
 from .timeline import Entry, Given, Timeline
 
 

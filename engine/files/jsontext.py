@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from .errors import FileFormatError
+from ..core.errors import FileFormatError
 
 
 def write(value: Any, indent: int | None = None) -> str:

@@ -5,7 +5,7 @@ timeline.py     a run as a list of entries over numbered values, each value made
 store.py        the values, within a budget of bytes
 branch.py       edits, and what follows from them: any value at any time, computed when it is asked for
 of_program.py   a timeline of a static program, from its plan
-recorder.py     dynamic mode, written down from step events; firing.py says which of many passes
+recorder.py     dynamic mode, written down from step events
 records.py      what was written down; numbering.py gives every array of these events a number
 ledger.py       the store that knows which array holds which value, and what is overwritten
 retrace.py      the forward operators of a tape that nobody recorded, as far as it retains what they read

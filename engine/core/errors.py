@@ -239,3 +239,7 @@ class UnusedCheckpointWarning(UserWarning):
 
 class UnknownNameWarning(UserWarning):
     """A name in ``parameter_list`` or ``no_grad_set`` that no variable has; Paddle ignores it silently."""
+
+
+class FixedError(GradtoolError):
+    """A value depends on an edit, but the operator that makes it cannot run again."""

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.ir.operator import Operator
-from gradtool.engine.kernels.backend import backend
-from gradtool.engine.ops import rare, registry
-from gradtool.engine.ops.opdef import OpDef
-from gradtool.engine.spec import in_use
-
-from ..errors import FixedError
+from ..core.errors import FixedError
+from ..core.spec import in_use
+from ..ir.operator import Operator
+from ..kernels.backend import backend
+from ..ops import rare, registry
+from ..ops.opdef import OpDef
 from .timeline import NOBODY, Entry
 
 MASKED = frozenset({"dropout"})

@@ -19,11 +19,11 @@ from typing import Any, BinaryIO, Final, NoReturn
 
 import numpy as np
 
+from ..core.errors import FileFormatError, FileMissing
+from ..core.spec import DTYPES
+from ..core.spec import dtype as dtype_of
 from . import jsontext
-from .errors import FileFormatError, FileMissing
 from .jsontext import shown
-from .spec import DTYPES
-from .spec import dtype as dtype_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import watch
-from gradtool.engine.eager.saved import Packed
-from gradtool.engine.eager.tape import Freed, GradNode, PackedValues
-from gradtool.engine.ops.opdef import Trait
-from gradtool.engine.source import NOWHERE
-
+from ..core import watch
+from ..core.source import NOWHERE
+from ..eager.saved import Packed
+from ..eager.tape import Freed, GradNode, PackedValues
+from ..ops.opdef import Trait
 from .ledger import Ledger
 from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
 from .timeline import NOBODY, Given

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.executor.plan import Instruction, Plan, explained
-from gradtool.engine.ir import roles
-from gradtool.engine.ir.operator import Operator
-from gradtool.engine.ir.program import Program
-from gradtool.engine.ir.variable import Variable
-from gradtool.engine.ops.opdef import Trait
-from gradtool.engine.view import BACKWARD, FORWARD, op_names
-
-from ... import from_program
-from ...from_program import reads, writes
+from ..executor.plan import Instruction, Plan, explained
+from ..ir import roles
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
+from ..ops.opdef import Trait
+from ..view import from_program
+from ..view.from_program import reads, writes
+from ..view.graph import BACKWARD, FORWARD, op_names
 from .running import fill
 from .store import Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value

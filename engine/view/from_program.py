@@ -6,26 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from gradtool.engine import names, source
-from gradtool.engine.collector import paused_gc
-from gradtool.engine.ir import roles
-from gradtool.engine.ir.operator import Operator
-from gradtool.engine.ir.program import Program
-from gradtool.engine.ir.variable import Variable
-from gradtool.engine.source import Location
-from gradtool.engine.view import (
-    BACKWARD,
-    FORWARD,
-    OP,
-    TENSOR,
-    BlockView,
-    EdgeView,
-    GraphView,
-    NodeView,
-    Positions,
-    op_names,
-)
-
+from ..core import names, source
+from ..core.collector import paused_gc
+from ..core.source import Location
+from ..ir import roles
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
+from .graph import BACKWARD, FORWARD, OP, TENSOR, BlockView, EdgeView, GraphView, NodeView, Positions, op_names
 from .scopes import filled
 
 

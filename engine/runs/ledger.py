@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine.eager.saved import writes
-from gradtool.engine.eager.tensor import Tensor
-
+from ..eager.saved import writes
+from ..eager.tensor import Tensor
 from .store import Store
 
 _SLACK = 64

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import stops
-from .recorder import Recorder
-from .records import Hooked, flat
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.records import Hooked, flat
+
+from . import stops
 
 
 def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf
-from gradtool.engine.view import BACKWARD, FORWARD
-
-from ...from_tape import TapeGraph
+from ..eager.tape import GradNode, Place
+from ..eager.tensor import Leaf
+from ..view.from_tape import TapeGraph
+from ..view.graph import BACKWARD, FORWARD
 
 
 class TapeNames:

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gradtool.engine import watch
-
-from ..errors import FixedError
+from ..core import watch
+from ..core.errors import FixedError
 from .bound import digest, runs_again
 from .timeline import NOBODY, Entry, Given, Timeline
 
@@ -202,7 +201,7 @@ class Branch:
         return self._operands(entry, {n: self.made(n) for n in entry.inputs if self._edited(n, entry.index) is None})
 
     def inside(self, entry: Entry, by: watch.Watcher) -> None:
-        """Run the block of a branch or a loop again, *by* being told its steps; see ``engine/watch.py``."""
+        """Run the block of a branch or a loop again, *by* being told its steps; see ``engine/core/watch.py``."""
         if entry.kernel is not None:
             operands = self.operands(entry)
             with watch.unwatched(), watch.watched(by), np.errstate(all="ignore"), rerunning():

@@ -19,9 +19,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .ir import roles
-from .ir.operator import Operator
-from .spec import Shape
+from ..core.spec import Shape
+from ..ir import roles
+from ..ir.operator import Operator
 
 FORWARD: Final = "forward"
 BACKWARD: Final = "backward"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradtool.engine import names, source
-from gradtool.engine.collector import paused_gc
-from gradtool.engine.eager.parameter import parameters_at
-from gradtool.engine.eager.recorded import (
+from ..core import names, source
+from ..core.collector import paused_gc
+from ..core.spec import TensorSpec
+from ..eager.parameter import parameters_at
+from ..eager.recorded import (
     Input,
     inputs_of,
     kept_results,
@@ -20,11 +21,9 @@ from gradtool.engine.eager.recorded import (
     results_of,
     slot_name,
 )
-from gradtool.engine.eager.tape import GradNode, Place
-from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.spec import TensorSpec
-from gradtool.engine.view import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
-
+from ..eager.tape import GradNode, Place
+from ..eager.tensor import Leaf, Tensor
+from .graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 from .scopes import filled
 
 

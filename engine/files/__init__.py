@@ -1,0 +1,1 @@
+"""Files: binary ones (``container``), JSON read strictly (``jsontext``), written whole or not at all (``writing``)."""
