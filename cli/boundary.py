@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -19,7 +22,8 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         arguments: those of the command line; ``-v`` among them shows where a bug of gradtool happened.
     """
     try:
-        result = command()
+        with _terminated():
+            result = command()
         return result if isinstance(result, int) else errors.CLEAN
     except click.UsageError as error:
         if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
@@ -31,10 +35,31 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         if isinstance(error, errors.ReaderGone):
             return errors.PIPE_CLOSED  # whoever read the output has seen enough
         said, code = told(error, arguments)
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt, errors.Terminated) as error:
         said, code = told(error, arguments)
     _say(said)
     return code
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    """Have SIGTERM raise :class:`errors.Terminated` inside, unless whoever runs the command has other plans for it."""
+    if (
+        signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would come in the middle of tidying up
+        raise errors.Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
@@ -48,6 +73,8 @@ def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int
         return error.lines(), error.code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return ["interrupted"], errors.INTERRUPTED
+    if isinstance(error, errors.Terminated):
+        return ["terminated"], errors.TERMINATED
     from gradtool.engine.core.errors import GradtoolError
 
     if isinstance(error, GradtoolError):

@@ -10,6 +10,7 @@ code  meaning
 4     the engine refused: no gradient, shapes that do not fit, …
 70    a bug of gradtool
 130   interrupted
+143   ended by SIGTERM
 ====  ===========================================================
 """
 
@@ -25,6 +26,7 @@ ENGINE = 4
 BUG = 70
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+TERMINATED = 143
 
 
 class CommandError(Exception):
@@ -45,6 +47,10 @@ class CommandError(Exception):
     def lines(self) -> list[str]:
         """The message, and below it what helps."""
         return [self.message, *([f"  hint  {self.hint}"] if self.hint else [])]
+
+
+class Terminated(BaseException):
+    """SIGTERM came: everything is left in order on the way out. No error: nobody's ``except Exception`` ends it."""
 
 
 class ReaderGone(Exception):

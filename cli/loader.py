@@ -32,7 +32,7 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
 from . import sessions
-from .errors import CommandError, ModelError, unknown
+from .errors import CommandError, ModelError, Terminated, unknown
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
@@ -386,7 +386,7 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     try:
         with contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext():
             return function(*args, **kwargs)
-    except (KeyboardInterrupt, CommandError):
+    except (KeyboardInterrupt, Terminated, CommandError):
         raise
     except SystemExit as error:
         said = "" if error.code is None else repr(error.code)

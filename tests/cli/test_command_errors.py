@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -211,6 +213,57 @@ def test_interruption(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(engine_backward, "_check_loss", interrupted)
     check(gradtool("backward", model("")), 130, "interrupted")
+
+
+SIGTERM_WHILE_IT_WRITES = """
+import os, signal
+os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n", []),
+        (NET + SIGTERM_WHILE_IT_WRITES + "loss = paddle.mean(h)\n", ["-o", "there.txt", "--dot", "new.dot"]),
+    ],
+)
+def test_termination(
+    gradtool: Run, model: Write, folder: Path, text: str, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an interruption: what was there stays, and nothing unfinished is left."""
+    (folder / "there.txt").write_text("before", encoding="utf-8")
+    monkeypatch.setattr(os, "fsync", os.fsync)
+    check(gradtool("backward", model(text), *options), 143, "error: terminated")
+    assert sorted(p.name for p in folder.iterdir() if p.is_file()) == ["model.py", "there.txt"]
+    assert (folder / "there.txt").read_text(encoding="utf-8") == "before"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_process_that_is_terminated(folder: Path, model: Write) -> None:
+    waits = "import time\nprint('ready', flush=True)\ntime.sleep(60)\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from gradtool.cli.main import main; main()", "backward", model(waits)],
+        stderr=subprocess.PIPE,
+        cwd=folder,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"ready\n"
+    process.terminate()
+    assert b"error: terminated" in process.communicate(timeout=60)[1]
+    assert process.returncode == 143
+
+
+def test_whoever_waits_for_sigterm_goes_on_waiting(gradtool: Run, model: Write) -> None:
+    """A program that calls the command, and has a handler of its own."""
+    come: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: come.append(number))
+    try:
+        text = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n" + NET + "loss = paddle.mean(h)\n"
+        assert gradtool("backward", model(text)).code == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert come == [signal.SIGTERM]
 
 
 def test_a_reader_that_stops_reading(folder: Path, model: Write) -> None:
