@@ -120,7 +120,6 @@ def test_a_disk_that_does_not_take_it(
 
 KILLED = """\
 import os, signal, sys
-from gradtool.engine import leftovers
 from gradtool.engine.files.writing import write_files
 
 def pieces():
