@@ -61,6 +61,7 @@ def unique(
         **{n: bool(v) for n, v in asked.items()},
         "axis": [] if axis is None else [integer(axis, "axis", where)],
         "dtype": kind.code,
+        "is_sorted": True,
     }
     out, *others = apply("unique", x, attrs=attrs, name=name)
     for made in (out, *others):

@@ -9,7 +9,7 @@ from typing import Any
 from ..core import names, source, state
 from ..core.errors import ArgumentTypeError, GradtoolError, OperatorError, ProgramError, describe, did_you_mean
 from ..core.spec import TensorSpec
-from ..ops import registry
+from ..ops import compat, registry
 from ..ops.opdef import OpDef, Slot
 from . import renew
 from .operator import Operands, Operator, each, mapped
@@ -113,6 +113,13 @@ def checked_op(
     ins = _operands(block, op, op.inputs, inputs, "Input")
     outs = _operands(block, op, op.outputs, outputs, "output")
     loc = source.here()
+    missing = [n for n in compat.REQUIRED.get(op.type, ()) if attrs.get(n) is None]
+    if missing:
+        raise OperatorError(
+            f'operator "{op.type}" needs {" and ".join(missing)}, which the attributes do not hold.',
+            made=source.describe(loc),
+            hint="there is no default for it, as in Paddle: state it in attrs",
+        )
     filled = op.attributes(attrs)
     made = Operator(
         block,

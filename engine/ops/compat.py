@@ -21,6 +21,51 @@ SLOTS: Final[dict[str, dict[str, str]]] = {
 }
 """Gradient operator -> the slot names that its own gradient operator uses, by derived name."""
 
+REQUIRED: Final[dict[str, tuple[str, ...]]] = {
+    "arg_max": ("axis",),
+    "arg_min": ("axis",),
+    "assign_value": ("shape", "dtype"),
+    "cast": ("in_dtype", "out_dtype"),
+    "channel_shuffle": ("groups",),
+    "clip": ("min", "max"),
+    "clip_by_norm": ("max_norm",),
+    "conditional_block": ("sub_block",),
+    "einsum": ("equation",),
+    "eye": ("num_rows",),
+    "fill_constant_batch_size_like": ("shape",),
+    "flatten_contiguous_range": ("start_axis", "stop_axis"),
+    "flip": ("axis",),
+    "fold": ("output_sizes", "kernel_sizes", "strides", "paddings", "dilations"),
+    "huber_loss": ("delta",),
+    "lamb": ("weight_decay",),
+    "linspace": ("dtype",),
+    "log_loss": ("epsilon",),
+    "max_pool2d_with_index": ("ksize",),
+    "momentum": ("mu",),
+    "pad": ("paddings",),
+    "pad3d": ("paddings",),
+    "pool2d": ("ksize",),
+    "print": ("first_n", "message", "summarize"),
+    "put_along_axis": ("Axis",),
+    "pylayer": ("blocks",),
+    "randint": ("low", "high"),
+    "randperm": ("n",),
+    "sequence_mask": ("out_dtype",),
+    "set_value": ("axes",),
+    "slice": ("axes",),
+    "strided_slice": ("axes",),
+    "take_along_axis": ("Axis",),
+    "temporal_shift": ("seg_num",),
+    "transpose2": ("axis",),
+    "truncated_gaussian_random": ("shape",),
+    "unfold": ("kernel_sizes", "strides", "paddings", "dilations"),
+    "while": ("sub_block",),
+}
+"""Operator type -> attributes without a default in Paddle: whoever appends such an operator to a block states them.
+
+The defaults that their definitions have are for rules.
+"""
+
 
 def grad_type(op_type: str) -> str:
     """The type of the gradient operator of *op_type*."""

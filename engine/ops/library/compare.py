@@ -131,7 +131,7 @@ def _(make):
     yield make(x=(0,), y=(0,))
 
 
-TOLERANCE = {"rtol": "1e-05", "atol": "1e-08", "equal_nan": False}
+TOLERANCE = {"rtol": "1e-5", "atol": "1e-8", "equal_nan": False}
 """Tolerances; text, so that nothing is lost."""
 
 

@@ -274,7 +274,7 @@ def _group_standard(k, x, groups, epsilon, data_layout):
     return k.ungrouped(_standard(k, rows, (2,), epsilon)[0], x, data_layout=data_layout)
 
 
-@op("group_norm", "X Scale? Bias? -> Mean Variance Y", attrs={"groups": 1, "epsilon": 1e-5, "data_layout": "NCHW"})
+@op("group_norm", "X Scale? Bias? -> Mean Variance Y", attrs={"groups": -1, "epsilon": 1e-5, "data_layout": "NCHW"})
 def group_norm(k, x, scale, bias, *, groups, epsilon, data_layout):
     """Standardise every group of channels of every image, then multiply by Scale and add Bias (Wu and He 2018)."""
     rows = grouped.kernel(k, x, groups=groups, data_layout=data_layout)

@@ -15,7 +15,7 @@ from ..samples import distinct, ints
 from .window import Line, Window, check_numbers
 
 ATTRS = {
-    "pooling_type": "max",
+    "pooling_type": "",
     "ksize": (1, 1),
     "strides": (1, 1),
     "paddings": (0, 0),
@@ -348,7 +348,8 @@ def _(make):
         yield make(x=image, pooling_type=kind, ksize=(3, 2), paddings=(1, 1), padding_algorithm="VALID")
         yield make(x=distinct((2, 5, 4, 3)), pooling_type=kind, ksize=(3, 2), strides=(2, 1), data_format="NHWC")
         yield make(x=(0, 3, 5, 4), pooling_type=kind, ksize=(2, 2), strides=(2, 2))
-    yield make(x=ints((2, 3, 5, 4), 3, dtype="float64"), ksize=(3, 2), strides=(2, 1), smooth=False)
+    many = ints((2, 3, 5, 4), 3, dtype="float64")
+    yield make(x=many, pooling_type="max", ksize=(3, 2), strides=(2, 1), smooth=False)
 
 
 @max_pool2d_with_index.samples

@@ -1,6 +1,7 @@
 """Reductions over some or all dimensions, and running sums.
 
-``dim`` lists the dimensions, ``reduce_all`` (or an empty list) means all of them.
+``dim`` lists the dimensions, ``reduce_all`` (or an empty list) means all of them; where a program says neither it is
+the first one, as in Paddle.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
 
-ATTRS = {"dim": (), "keep_dim": False, "reduce_all": False, "in_dtype": -1, "out_dtype": -1}
+ATTRS = {"dim": (0,), "keep_dim": False, "reduce_all": False, "in_dtype": -1, "out_dtype": -1}
 
 
 def axes_of(dim, reduce_all, ndim, name):
@@ -270,7 +271,7 @@ for _op in (reduce_amax, reduce_amin):
         return _shared(k, x, out, dout, dim, reduce_all)
 
 
-@op("logsumexp", attrs={"axis": (), "keepdim": False, "reduce_all": False})
+@op("logsumexp", attrs={"axis": (0,), "keepdim": False, "reduce_all": False})
 def logsumexp(k, x, *, axis, keepdim, reduce_all):
     """Logarithm of the sum of exponentials over dimensions, without overflow."""
     xp = k.xp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.errors import ShapeError
+from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
@@ -10,12 +10,12 @@ from .shape import whole, wholes
 
 RESIZE = {
     "data_layout": "NCHW",
-    "out_d": -1,
-    "out_h": -1,
-    "out_w": -1,
+    "out_d": 0,
+    "out_h": 0,
+    "out_w": 0,
     "scale": (),
-    "interp_method": "nearest",
-    "align_corners": False,
+    "interp_method": "bilinear",
+    "align_corners": True,
     "align_mode": 1,
 }
 SIZES = "OutSize? SizeTensor* Scale?"
@@ -79,6 +79,8 @@ def _cubic(xp, places, size, ratio, attrs):
 
 
 METHODS = {"nearest": _nearest, "linear": _linear, "bilinear": _linear, "trilinear": _linear, "bicubic": _cubic}
+RANKS = {"nearest": (3, 4, 5), "linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,)}
+"""By method the numbers of dimensions of what it resizes."""
 
 
 def _axes(k, shape, out_size, size_list, scale_tensor, attrs):
@@ -138,21 +140,24 @@ def _(k, out_size, size_list, scale_tensor, dout, **attrs):
 # -- what programs hold -----------------------------------------------------------------------------------------------
 
 
-def _define(method, ranks, doc):
-    """The operator of one method, for tensors of *ranks* dimensions."""
-    type_ = f"{method}_interp_v2"
+def _define(name, doc):
+    """An operator that resizes; its attribute says how, whatever the type is called."""
+    type_ = f"{name}_interp_v2"
 
     def kernel(k, x, out_size, size_list, scale_tensor, **attrs):
-        return resize.kernel(k, x, out_size, size_list, scale_tensor, **{**attrs, "interp_method": method})
+        return resize.kernel(k, x, out_size, size_list, scale_tensor, **attrs)
 
     kernel.__doc__ = doc
-    made = op(method, f"X {SIZES} -> Out", type=type_, attrs={**RESIZE, "interp_method": method})(kernel)
+    made = op(name, f"X {SIZES} -> Out", type=type_, attrs=RESIZE)(kernel)
 
     @made.infer
     def _(x, out_size, size_list, scale_tensor, **attrs):
-        if x.ndim not in ranks:
-            wanted = " or ".join(map(str, ranks))
-            raise ShapeError(f"{type_}: X {list(x.shape)} must have {wanted} dimensions")
+        method = attrs["interp_method"]
+        if method not in RANKS:
+            raise OperatorError(f"{type_}: interp_method must be one of {', '.join(RANKS)}, not {method!r}")
+        if x.ndim not in RANKS[method]:
+            wanted = " or ".join(map(str, RANKS[method]))
+            raise ShapeError(f"{type_}: X {list(x.shape)} must have {wanted} dimensions for interp_method {method!r}")
         axes = _inner(x.ndim, attrs["data_layout"])
         sizes, _ = _sizes(x.shape, axes, attrs, None, (), None)
         if out_size is not None or scale_tensor is not None or size_list:
@@ -165,56 +170,59 @@ def _define(method, ranks, doc):
 
     @made.gradient(wrt="X")
     def _(k, x: Like, out_size, size_list, scale_tensor, dout, **attrs):
-        return k.unresize(dout, x, out_size, size_list, scale_tensor, **{**attrs, "interp_method": method})
+        return k.unresize(dout, x, out_size, size_list, scale_tensor, **attrs)
 
     return made
 
 
-nearest = _define("nearest", (3, 4, 5), "The inner dimensions resized; each element is the nearest one of *x*.")
-linear = _define("linear", (3,), "The length of sequences resized, linearly between two neighbours.")
-bilinear = _define("bilinear", (4,), "Images resized, linearly along rows and columns.")
-trilinear = _define("trilinear", (5,), "Volumes resized, linearly along each of the three inner dimensions.")
-bicubic = _define("bicubic", (4,), "Images resized by cubic convolution along rows and columns.")
+nearest = _define("nearest", "The inner dimensions resized; each element is the nearest one of *x*.")
+linear = _define("linear", "The length of sequences resized, linearly between two neighbours.")
+bilinear = _define("bilinear", "Images resized, linearly along rows and columns.")
+trilinear = _define("trilinear", "Volumes resized, linearly along each of the three inner dimensions.")
+bicubic = _define("bicubic", "Images resized by cubic convolution along rows and columns.")
+
+
+def _ways(method, **attrs):
+    """Attributes of a sample: what they are with Paddle's functions, where *attrs* say nothing else."""
+    return {"size_list": [], "interp_method": method, "align_corners": False, **attrs}
 
 
 @nearest.samples
 def _(make):
-    plain: dict[str, list[object]] = {"size_list": []}
-    yield make(x=(2, 3, 4, 5), **plain, scale=(2.0, 3.0))
-    yield make(x=(1, 2, 4, 5), **plain, out_h=6, out_w=3)
-    yield make(x=(1, 4, 5, 2), **plain, out_h=7, out_w=3, data_layout="NHWC", align_corners=True)
-    yield make(x=(1, 2, 2, 3, 2), **plain, out_d=3, out_h=2, out_w=5, data_layout="NCDHW")
-    yield make(x=(1, 2, 4), **plain, out_w=6, data_layout="NCW")
-    yield make(x=(1, 2, 3, 4), **plain, scale_tensor=exactly([2], "int32"))
-    yield make(x=(1, 2, 3, 4), **plain, out_size=exactly([2, 5], "int32"))
-    yield make(x=(1, 2, 3, 4), size_list=[exactly([5], "int32"), exactly([2], "int32")])
-    yield make(x=(0, 2, 3, 4), **plain, scale=(2.0,))
+    yield make(x=(2, 3, 4, 5), **_ways("nearest", scale=(2.0, 3.0)))
+    yield make(x=(1, 2, 4, 5), **_ways("nearest", out_h=6, out_w=3))
+    yield make(x=(1, 4, 5, 2), **_ways("nearest", out_h=7, out_w=3, data_layout="NHWC", align_corners=True))
+    yield make(x=(1, 2, 2, 3, 2), **_ways("nearest", out_d=3, out_h=2, out_w=5, data_layout="NCDHW"))
+    yield make(x=(1, 2, 4), **_ways("nearest", out_w=6, data_layout="NCW"))
+    yield make(x=(1, 2, 3, 4), **_ways("nearest", scale_tensor=exactly([2], "int32")))
+    yield make(x=(1, 2, 3, 4), **_ways("nearest", out_size=exactly([2, 5], "int32")))
+    yield make(x=(1, 2, 3, 4), **_ways("nearest", size_list=[exactly([5], "int32"), exactly([2], "int32")]))
+    yield make(x=(0, 2, 3, 4), **_ways("nearest", scale=(2.0,)))
 
 
 @linear.samples
 def _(make):
-    yield make(x=(2, 3, 4), size_list=[], out_w=7)
-    yield make(x=(2, 4, 3), size_list=[], scale=(0.5,), data_layout="NHWC", align_mode=0)
+    yield make(x=(2, 3, 4), **_ways("linear", out_w=7))
+    yield make(x=(2, 4, 3), **_ways("linear", scale=(0.5,), data_layout="NHWC", align_mode=0))
 
 
 @bilinear.samples
 def _(make):
-    plain: dict[str, list[object]] = {"size_list": []}
-    yield make(x=(2, 3, 4, 5), **plain, scale=(2.0, 1.5), align_mode=0)
-    yield make(x=(2, 3, 4, 5), **plain, out_h=7, out_w=3)
-    yield make(x=(1, 2, 4, 5), **plain, out_h=1, out_w=8, align_corners=True)
-    yield make(x=(1, 4, 5, 2), **plain, out_h=6, out_w=3, data_layout="NHWC", align_mode=0)
-    yield make(x=(1, 2, 3, 4), **plain, out_size=exactly([2, 5], "int32"))
-    yield make(x=(0, 2, 3, 4), **plain, scale=(2.0,))
+    yield make(x=(2, 3, 4, 5), **_ways("bilinear", scale=(2.0, 1.5), align_mode=0))
+    yield make(x=(2, 3, 4, 5), **_ways("bilinear", out_h=7, out_w=3))
+    yield make(x=(1, 2, 4, 5), **_ways("bilinear", out_h=1, out_w=8, align_corners=True))
+    yield make(x=(1, 4, 5, 2), **_ways("bilinear", out_h=6, out_w=3, data_layout="NHWC", align_mode=0))
+    yield make(x=(1, 2, 3, 4), **_ways("bilinear", out_size=exactly([2, 5], "int32")))
+    yield make(x=(0, 2, 3, 4), **_ways("bilinear", scale=(2.0,)))
 
 
 @trilinear.samples
 def _(make):
-    yield make(x=(1, 2, 2, 3, 4), size_list=[], out_d=3, out_h=2, out_w=5, data_layout="NCDHW", align_mode=0)
+    yield make(x=(1, 2, 2, 3, 4), **_ways("trilinear", out_d=3, out_h=2, out_w=5, data_layout="NCDHW", align_mode=0))
 
 
 @bicubic.samples
 def _(make):
-    yield make(x=(2, 3, 4, 5), size_list=[], out_h=7, out_w=3)
-    yield make(x=(1, 2, 4, 5), size_list=[], out_h=1, out_w=8, align_corners=True)
-    yield make(x=(1, 4, 3, 2), size_list=[], scale=(2.0, 1.5), data_layout="NHWC")
+    yield make(x=(2, 3, 4, 5), **_ways("bicubic", out_h=7, out_w=3))
+    yield make(x=(1, 2, 4, 5), **_ways("bicubic", out_h=1, out_w=8, align_corners=True))
+    yield make(x=(1, 4, 3, 2), **_ways("bicubic", scale=(2.0, 1.5), data_layout="NHWC"))

@@ -315,7 +315,7 @@ def _(k, shifts_tensor, dout, *, shifts, axis):
     return k.roll(dout, shifts_tensor, shifts=shifts, axis=axis)
 
 
-@op("tril_triu", attrs={"diagonal": 0, "lower": True}, trait=Trait.MOVES)
+@op("tril_triu", attrs={"diagonal": 0, "lower": False}, trait=Trait.MOVES)
 def tril_triu(k, x, *, diagonal, lower):
     """The lower (or upper) triangle of each matrix, zeros elsewhere."""
     return k.xp.tril(x, diagonal) if lower else k.xp.triu(x, diagonal)
@@ -397,7 +397,7 @@ def _(make):
 
 @tril_triu.samples
 def _(make):
-    yield make(x=(3, 4))
-    yield make(x=(2, 3, 4), diagonal=1, lower=False)
-    yield make(x=(2, 4, 3), diagonal=-1)
+    yield make(x=(3, 4), lower=True)
+    yield make(x=(2, 3, 4), diagonal=1)
+    yield make(x=(2, 4, 3), diagonal=-1, lower=True)
     yield make(x=(0, 3))

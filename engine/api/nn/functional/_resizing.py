@@ -170,6 +170,7 @@ def interpolate(
         "align_mode": align_mode,
         "align_corners": bool(align_corners),
         "interp_method": mode,
+        **dict.fromkeys(("out_d", "out_h", "out_w"), -1),
     }
     whole: AnyTensor | None = None
     parts: tuple[AnyTensor, ...] = ()
