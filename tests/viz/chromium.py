@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import select
-import shutil
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from tests.programs import system_program
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PATIENCE = 30.0
@@ -38,18 +39,6 @@ KEYS = {
 }
 
 
-def program() -> str:
-    """The path of the browser.
-
-    Raises:
-        RuntimeError: there is none; says what to install.
-    """
-    found = next((p for p in map(shutil.which, PROGRAMS) if p), None)
-    if found is None:
-        raise RuntimeError("the pages are tested in Chromium, which is missing: install the system package 'chromium'")
-    return found
-
-
 @contextmanager
 def browser() -> Iterator[Browser]:
     """A browser with a profile of its own that is thrown away."""
@@ -57,7 +46,7 @@ def browser() -> Iterator[Browser]:
         for_us, from_browser = os.pipe()
         for_browser, from_us = os.pipe()
         arguments = [
-            program(),
+            system_program(*PROGRAMS),
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",

@@ -16,6 +16,7 @@ from gradtool.viz.mirror.captions import LONGEST
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot
 from gradtool.viz.style import ROLES
+from tests.programs import system_program
 
 GOLDEN = Path(__file__).parents[1] / "cli" / "golden"
 
@@ -210,7 +211,7 @@ def test_awkward_names(name: str) -> None:
     if len(shown) > LONGEST:
         shown = f"{shown[:22]}…{shown[-11:]}"
     assert f"P {shown}" in labels
-    drawn = subprocess.run(["neato", "-n2", "-Tsvg"], input=text.encode(), capture_output=True)
+    drawn = subprocess.run([system_program("neato"), "-n2", "-Tsvg"], input=text.encode(), capture_output=True)
     assert drawn.returncode == 0
     assert b"syntax" not in drawn.stderr
 

@@ -19,6 +19,7 @@ from gradtool.viz.legend import FLOW
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.mirror.scene import Scene
 from gradtool.viz.render import dot, svg
+from tests.programs import system_program
 
 NAMES = ["<script>alert(1)</script>", "a&b", '"', "]]>", "--", "tab\t", "zero\0", "\ud800", "好" * 40, "x" * 10_000]
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -114,7 +115,9 @@ def test_dot_has_the_places_of_the_scene() -> None:
 def test_neato_draws_the_places_that_it_was_given() -> None:
     scene = mirror(graph())
     text = dot.render(scene)
-    done = subprocess.run(["neato", "-n2", "-Tplain"], input=text.encode(), capture_output=True, check=True)
+    done = subprocess.run(
+        [system_program("neato"), "-n2", "-Tplain"], input=text.encode(), capture_output=True, check=True
+    )
     nodes = [line.split(b" ") for line in done.stdout.splitlines() if line.startswith(b"node ")]
     drawn = {n[1].decode(): (float(n[2]) * 72, float(n[3]) * 72) for n in nodes}
     places = middles(scene)
@@ -133,6 +136,7 @@ NODE = re.compile(
 
 def test_the_library_draws_what_the_program_draws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = dot.render(mirror(graph()))
+    system_program("neato")
     drawn = dict(NODE.findall(external.draw(text, "svg")))
     monkeypatch.setenv("PATH", str(tmp_path))
     again = dict(NODE.findall(external.draw(text, "svg")))
