@@ -19,7 +19,7 @@ from ..kernels.backend import backend
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
-from .mode import _GradMode
+from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes
 from .tape import Freed, GradNode, Place, each
@@ -54,6 +54,8 @@ class Pass:
         roots: the tensors that it starts from.
         at: the entry that is being differentiated, or None.
         hooking: whether its hooks are being called, and not its rule.
+        recording: whether what hooks compute is recorded: as it was where the pass was started, as in Paddle, so that a
+            hook can run backward itself; always where the pass is recorded too.
         pending: the entries of nodes that gradients have arrived at, by their keys.
     """
 
@@ -79,6 +81,7 @@ class Pass:
         self.roots: list[Tensor] = []
         self.at: list[Any] | None = None
         self.hooking = False
+        self.recording = create_graph or is_grad_enabled()
         self._k: Any = rule_ops if create_graph else backend("numpy").ops
         self._found: dict[Place, Grad] = {}
         self._order: list[int] = []
@@ -163,7 +166,8 @@ class Pass:
                     self.kept.append((tensor.leaf, given if self.create_graph else given.array.copy()))
                 continue
             try:
-                result = hook(given)
+                with _GradMode(self.recording):
+                    result = hook(given)
             except Exception as error:
                 error.add_note(f"raised by a hook on {what}{f', made at {made}' if made else ''}")
                 raise
@@ -181,10 +185,16 @@ class Pass:
         return self.hooked(leaf.hooks, gradient, leaf.spec, f"'{leaf.name}'", None) if leaf.hooks else gradient
 
     def hooked_output(self, node: GradNode, index: int, gradient: Grad | None) -> Grad | None:
-        """*gradient* of output *index* of *node* after the hooks on it."""
+        """*gradient* of output *index* of *node* after the hooks on it; they get zeros where none arrived.
+
+        For a PyLayer that tells None from zeros, they are not called then.
+        """
         hooks = node.hooks.get(index) if node.hooks is not None else None
-        if gradient is None or not hooks:
+        rule = node.op.rule
+        if not hooks or (gradient is None and rule is not None and rule.takes_none):
             return gradient
+        if gradient is None:
+            gradient = np.zeros(*node.shapes[index])
         what = f"the output of {node.op.type}"
         return self.hooked(hooks, gradient, node.outs[index], what, source.describe(node.loc))
 

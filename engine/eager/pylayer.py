@@ -253,7 +253,9 @@ class PyLayer:
                 continue
             without = id(v) in ctx._without
             if id(v) in taken and id(v) not in ctx._not_inplace:
+                # Even if no value changed: who retained it must not take the gradient of this layer for its own.
                 v.check_inplace(cls.__name__)
+                v.version.wrote(cls.__name__)
             elif v.node is not None or not v.stop_gradient or id(v) in taken:
                 entries[i] = Tensor(v.array, version=v.version)
             outputs.append(entries[i])
