@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +12,12 @@ from ._variable_methods import IN_PLACE
 
 
 def _function(method: str) -> Callable[..., Any]:
-    def call(x: Any, *args: Any, **named: Any) -> Any:
-        return getattr(tensor(x, "x", f"paddle.{method}"), method)(*args, **named)
+    def call(*args: Any, **named: Any) -> Any:
+        name = "x"
+        if not args:
+            name = next(iter(inspect.signature(getattr(importlib.import_module("gradtool"), method[:-1])).parameters))
+        first, *rest = args or [named.pop(name, None)]
+        return getattr(tensor(first, name, f"paddle.{method}"), method)(*rest, **named)
 
     call.__name__ = call.__qualname__ = method
     call.__doc__ = f"``x.{method}(…)``: change *x* in place and return it; in a static program make a new variable."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import state, watch
-from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
 from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
@@ -19,29 +19,17 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
 
 from . import _exchange
+from ._arguments import tensor
 from ._dispatch import compute
 from ._printing import tensor_text
 from .device import CPUPlace
 from .utils import unique_name
 
-FREE_SHAPE = {"flatten", "reshape", "squeeze", "t", "transpose", "unsqueeze"}
+SAME_STORAGE = {"flatten", "reshape", "squeeze", "t", "transpose", "unsqueeze"}
 """In-place methods whose result is the same storage in another shape."""
 
-FREE_DTYPE = {
-    "cast",
-    "equal",
-    "greater_equal",
-    "greater_than",
-    "less",
-    "less_equal",
-    "less_than",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "not_equal",
-}
-"""In-place methods whose result may have another dtype, and new storage then."""
+FLATTENS = {"cumsum"}
+"""In-place methods whose result may have another shape, in storage of its own."""
 
 
 class NotALeaf(UsageError, RuntimeError):
@@ -109,18 +97,35 @@ def in_place(function: str) -> Callable[..., Any]:
 
     def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
         self.check_inplace(method)
-        before = _before(self, shares=function in FREE_SHAPE)
-        others = [before if v is self else v for v in args]
-        named = {n: before if v is self else v for n, v in named.items()}
-        result = getattr(importlib.import_module("gradtool"), function)(before, *others, **named)
-        return _take(self, result, method, function in FREE_SHAPE, function in FREE_DTYPE)
+        old = before(self, shares=function in SAME_STORAGE)
+        others = [old if v is self else v for v in args]
+        named = {n: old if v is self else v for n, v in named.items()}
+        result = getattr(importlib.import_module("gradtool"), function)(old, *others, **named)
+        return take(self, result, method, shares=function in SAME_STORAGE, any_shape=function in FLATTENS)
 
     call.__name__ = method
     call.__doc__ = f"``paddle.{function}`` of this tensor, in place; returns it."
     return call
 
 
-def _before(x: Tensor, shares: bool = False) -> Tensor:
+def _where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """``paddle.where``, written to *x*, which is returned: alone among in-place forms, not its first argument.
+
+    Raises:
+        UsageError: *x* or *y* is missing (a ValueError).
+        ArgumentTypeError: *x* is a number, which nothing can be written to (a TypeError).
+        LeafError: *x* is a leaf that needs a gradient (a ValueError).
+    """
+    if x is None or y is None:
+        raise UsageError("where_: both x and y must be given; the result is written to x.")
+    x = tensor(x, "x", "where_")
+    x.check_inplace("where_")
+    old = before(x)
+    condition, y = (old if v is x else v for v in (condition, y))
+    return take(x, importlib.import_module("gradtool").where(condition, old, y), "where_")
+
+
+def before(x: Tensor, shares: bool = False) -> Tensor:
     """*x* as it is now, for an operator whose result overwrites it: backward may need the old values."""
     keeps = shares or not is_grad_enabled()
     array = x.array if keeps else np.array(x.array)
@@ -136,22 +141,29 @@ def _before(x: Tensor, shares: bool = False) -> Tensor:
     )
 
 
-def _take(x: Tensor, result: Tensor, method: str, free_shape: bool, free_dtype: bool) -> Tensor:
-    """Let *x* have the values of *result* and its place on the tape."""
-    if not free_shape and result.array.shape != x.array.shape:
+def take(x: Tensor, result: Tensor, method: str, *, shares: bool = False, any_shape: bool = False) -> Tensor:
+    """Let *x* have the values of *result* and its place on the tape.
+
+    Args:
+        shares: *result* is the storage of *x* in another shape.
+        any_shape: it may have another shape in storage of its own, as it may always have another dtype.
+    """
+    fits = result.array.shape == x.array.shape
+    if not (fits or shares or any_shape):
         raise ShapeError(
             f"{method}: the result has shape {list(result.array.shape)}, the tensor it should be written to "
             f"{list(x.array.shape)}."
         )
-    if free_shape or (free_dtype and result.array.dtype != x.array.dtype):
+    if shares or not fits or result.array.dtype != x.array.dtype:
         x.array = result.array
         x.version.wrote(method)
         if watch.noting:
             watch.note(watch.Written(x, x.array, method))
     else:
         x.write(result.array, method)
-    if result.node is not None:
-        x.node, x.index, x.stop_gradient = result.node, result.index, False
+    if is_grad_enabled():
+        # Also where no gradient flows through the operator: what x was computed from does not matter any more.
+        x.node, x.index, x.stop_gradient = result.node, result.index, result.stop_gradient
     return x
 
 
@@ -162,7 +174,7 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     self.check_inplace("set_value_")
     if not isinstance(value, (Tensor, int, float, complex, np.ndarray, np.generic)):
         value = Tensor(np.asarray(value, self.array.dtype))
-    _take(self, _indexing.replaced(_before(self), index, value), "set_value_", False, False)
+    take(self, _indexing.replaced(before(self), index, value), "set_value_")
 
 
 def _filled(method: str, fixed: float | None = None) -> Callable[..., Any]:
@@ -171,8 +183,8 @@ def _filled(method: str, fixed: float | None = None) -> Callable[..., Any]:
         number = fixed if fixed is not None else value
         if number is None:
             raise ArgumentTypeError(f"{method} takes a number.")
-        filled = compute(registry.by_type("fill_any"), (_before(self),), {"value": float(number)})
-        return _take(self, filled, method, False, False)
+        filled = compute(registry.by_type("fill_any"), (before(self),), {"value": float(number)})
+        return take(self, filled, method)
 
     call.__name__ = method
     call.__doc__ = "Write one value everywhere; returns the tensor. What it was computed from gets zeros as gradients."
@@ -180,8 +192,21 @@ def _filled(method: str, fixed: float | None = None) -> Callable[..., Any]:
 
 
 def _copy_(self: Tensor, other: Tensor, blocking: bool = True) -> Tensor:
-    """Take over the values of *other*."""
+    """Take over the values of *other*, and nothing but the values: no gradient flows into it.
+
+    Raises:
+        ShapeError: *other* has another shape (a ValueError).
+        DtypeError: it has another dtype (a TypeError).
+    """
+    if other.array.shape != self.array.shape:
+        raise ShapeError(
+            f"copy_: '{self.name}' has shape {list(self.array.shape)}, the other tensor {list(other.array.shape)}."
+        )
+    if other.array.dtype != self.array.dtype:
+        raise DtypeError(f"copy_: '{self.name}' is {self.dtype.name}, the other tensor {other.dtype.name}.")
     self.write(other.array, "copy_")
+    if watch.noting:
+        watch.note(watch.Left("copy_", other, self))
     return self
 
 
@@ -270,6 +295,7 @@ SPECIAL: dict[str, Any] = {
     "requires_grad_": _requires_grad_,
     "shape": property(_shape),
     "size": property(_size),
+    "where_": _where_,
     "zero_": _filled("zero_", 0.0),
 }
 """Members that only tensors have, or have in this form."""

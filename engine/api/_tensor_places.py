@@ -12,6 +12,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ops import registry
 
 from ._dispatch import compute
+from ._tensor_methods import before, take
 from .device import CPUPlace
 
 
@@ -39,8 +40,7 @@ def _apply(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
 
 def _apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
     """Replace the values by those of ``func(x)``; returns the tensor."""
-    self.write(_apply(self, func).array, "apply_")
-    return self
+    return take(self, _apply(self, func), "apply_")
 
 
 def _strides(self: Tensor) -> list[int]:
@@ -116,9 +116,8 @@ def _drawn(method: str, op_type: str, **settings: float) -> Callable[..., Tensor
         attrs = {**settings, **dict(zip(names, args, strict=False)), **named}
         shape = {"shape": self.array.shape, "dtype": self.dtype.code}
         made = compute(registry.by_type(op_type), (None, ()), {**attrs, **shape})
-        self.fill_(0.0)
-        self.write(made.array, method)
-        return self
+        filled = compute(registry.by_type("fill_any"), (before(self),), {"value": 0.0})
+        return take(self, filled.placed(made.array), method)
 
     call.__name__ = method
     call.__doc__ = (

@@ -120,7 +120,8 @@ def attach() -> None:
     for name in IN_PLACE.split():
         if name in known:
             setattr(Variable, name + "_", _in_place(name))
-            setattr(Tensor, name + "_", _tensor_methods.in_place(name))
+            if name + "_" not in _tensor_methods.SPECIAL:
+                setattr(Tensor, name + "_", _tensor_methods.in_place(name))
 
 
 # -- operators --------------------------------------------------------------------------------------------------------
