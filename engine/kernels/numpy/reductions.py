@@ -2,7 +2,8 @@
 
 The arithmetic is that of the definitions, in the same order; :func:`numpy.sum`, :func:`numpy.mean` and
 :func:`numpy.max` come to the same reductions, after several times what a small one costs. Where an operator takes
-several passes over its data, the later ones write where the earlier ones wrote.
+several passes over its data, the later ones write where the earlier ones wrote: into arrays that a ufunc has made there.
+What another operator returns is never written, nor given away before the last pass: it may be a view of its operand.
 """
 
 from __future__ import annotations
@@ -256,12 +257,16 @@ def _rows(x: Any, begin: int) -> Any:
     return x if x.ndim == 2 and begin == 1 else x.reshape((math.prod(x.shape[:begin]), math.prod(x.shape[begin:])))
 
 
+def _columns(rows: Any, like: Any) -> Any:
+    """The sums of the columns, in the shape of *like*: an array of its own, even of a single row."""
+    return _add(rows, 0, None, None, False).reshape(like.shape)
+
+
 def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     general = rule_of("layer_norm", attrs)
     if general is None:
         return None
     whole = general
-    sum_to: Any = _sum_to({"axis": 1}, ())
     begin, epsilon = attrs["begin_norm_axis"], attrs["epsilon"]
     by_x, by_scale, by_bias = (mask[0] for mask in attrs["wanted"])
 
@@ -278,7 +283,7 @@ def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
             inverse = np.power(_add(part, 1, None, None, True) * share + epsilon, -0.5)
             y *= inverse
             if scaled:
-                dscale = sum_to(np.multiply(dys, y, out=part), scale)
+                dscale = _columns(np.multiply(dys, y, out=part), scale)
             if by_x:
                 weighted = dys if scale is None else dys * scale
                 y *= _add(np.multiply(weighted, y, out=part), 1, None, None, True) * share
@@ -287,7 +292,7 @@ def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
                 dx *= inverse
                 dx = dx.reshape(x.shape)
         if by_bias and bias is not None:
-            dbias = sum_to(dys, bias)
+            dbias = _columns(dys, bias)
         return dx, dscale, dbias
 
     return gradients

@@ -96,7 +96,7 @@ def _(k, x, dout, *, alpha):
 @op("thresholded_relu", attrs={"threshold": 1.0, "value": 0.0}, trait=Trait.UNARY)
 def thresholded_relu(k, x, *, threshold, value):
     """x above the threshold, *value* elsewhere."""
-    return k.xp.where(x > threshold, x, value)
+    return k.xp.where(x <= threshold, value, x)
 
 
 @thresholded_relu.gradient
@@ -107,7 +107,7 @@ def _(k, x, dout, *, threshold):
 @op("hard_shrink", attrs={"threshold": 0.5}, trait=Trait.UNARY)
 def hard_shrink(k, x, *, threshold):
     """x where its size reaches the threshold, 0 elsewhere."""
-    return k.xp.where(k.xp.abs(x) >= threshold, x, 0)
+    return k.xp.where(k.xp.abs(x) < threshold, 0, x)
 
 
 @hard_shrink.gradient
@@ -262,7 +262,7 @@ def hard_swish(k, x, *, threshold, scale, offset):
 
 @hard_swish.gradient
 def _(k, x, dout, *, threshold, scale, offset):
-    bent = k.select(x > -offset, dout * (x * 2 + offset) * (1 / scale), k.zeros_like(dout))
+    bent = k.select(x <= -offset, k.zeros_like(dout), dout * (x * 2 + offset) * (1 / scale))
     return k.select(x >= threshold - offset, dout * (threshold / scale), bent)
 
 

@@ -204,7 +204,8 @@ def lamb(
     direction = mean / (spread + epsilon) + weight_decay * w
     if weight_decay > 0 or always_adapt:
         size, length = (k.xp.sqrt((v * v).sum()) for v in (w, direction))
-        rate = k.xp.where((size > 0) & (length > 0), rate * size / k.xp.where(length > 0, length, 1), rate)
+        nothing = (size == 0) | (length == 0)
+        rate = k.xp.where(nothing, rate, rate * size / k.xp.where(length == 0, 1, length))
     w_new, master_new = new(param, master, w - (rate * direction).astype(w.dtype))
     return w_new, moment1, moment2, beta1_pow * beta1, beta2_pow * beta2, master_new
 

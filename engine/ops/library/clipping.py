@@ -19,11 +19,11 @@ def _(k, x, dout, *, max_norm):
     if not max_norm:
         return k.zeros_like(x)
     norm = k.sqrt(k.reduce_sum(x * x, reduce_all=True))
-    longer = norm > max_norm
+    shorter = norm <= max_norm  # asked this way round, a norm that is NaN goes on into the gradient
     # Where it is clipped, out = max_norm·x / norm: the part of the gradient along x does not pass.
-    safe = k.select(longer, norm, norm * 0.0 + 1.0)
+    safe = k.select(shorter, k.ones_like(norm), norm)
     along = x * (k.reduce_sum(x * dout, reduce_all=True) / (safe * safe))
-    return k.select(k.expand_like(longer, x), (dout - along) * (max_norm / safe), dout)
+    return k.select(k.expand_like(shorter, x), dout, (dout - along) * (max_norm / safe))
 
 
 clip_by_norm.infer(floating("clip_by_norm"))

@@ -91,10 +91,12 @@ def _(k, x, y, dout, *, axis):
         )
 
     def power():
-        # The derivative by the exponent is x**y · ln x; at x = 0 it is taken as 0, the limit for y > 0.
-        # A complex x has its logarithm everywhere else.
-        positive = k.not_equal(x, k.zeros_like(x)) if x.dtype.kind == "c" else x > 0
-        safe = k.select(positive, x, k.ones_like(x))
+        # The derivative by the exponent is x**y · ln x. At x = 0 it is 0 for y > 0, and taken as 0 for y = 0. A negative
+        # x has a power at single y only, and no derivative.
+        flat = k.equal(x, k.zeros_like(x))
+        if x.dtype.kind != "c":
+            flat = k.logical_and(flat, exponent >= 0)
+        safe = k.select(flat, k.ones_like(x), x)
         return k.sum_to(dout * k.pow(safe, exponent) * k.log(safe), y, axis=axis)
 
     return base, power
@@ -103,11 +105,14 @@ def _(k, x, y, dout, *, axis):
 def _share(k, x, y, dout, axis, larger):
     """Gradients of maximum and minimum; a tie is shared equally (as in Paddle 3.1)."""
     y_at = k.align(y, x, axis=axis)
-    mine, tie = (x > y_at, k.equal(x, y_at)) if larger else (x < y_at, k.equal(x, y_at))
-    share = dout * 0.5
+    tie, share, zero = k.equal(x, y_at), dout * 0.5, k.zeros_like(dout)
+
+    def chosen(mine):
+        return k.select(mine, dout, k.select(tie, share, zero))
+
     return (
-        lambda: k.sum_to(k.select(mine, dout, k.select(tie, share, k.zeros_like(dout))), x),
-        lambda: k.sum_to(k.select(mine, k.zeros_like(dout), k.select(tie, share, dout)), y, axis=axis),
+        lambda: k.sum_to(chosen(x > y_at if larger else x < y_at), x),
+        lambda: k.sum_to(chosen(x < y_at if larger else x > y_at), y, axis=axis),
     )
 
 

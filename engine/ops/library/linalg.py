@@ -339,12 +339,17 @@ def _(k, x, out, dout, *, porder, axis, asvector):
     if math.isinf(porder):
         extreme = (k.reduce_max if porder > 0 else k.reduce_min)(size, **where)
         return k.sign(x) * arriving * k.cast_like(k.equal(size, k.restore(extreme, x, **where)), x)
-    # Where an element or the norm is 0 the gradient is taken as 0, and nothing is divided by it.
-    safe_norm = k.select(norm > 0, norm, k.ones_like(norm))
+    if porder > 1:
+        # Where the norm is 0 the gradient is taken as 0. For smaller orders an element of 0 has none: there is a cusp.
+        norm = _never_zero(k, norm)
     if porder == 2:
-        return x * arriving / safe_norm
-    safe_size = k.select(size > 0, size, k.ones_like(size))
-    return k.sign(x) * arriving * k.power(safe_size / safe_norm, factor=porder - 1)
+        return x * arriving / norm
+    return k.sign(x) * arriving * k.power(size / norm, factor=porder - 1)
+
+
+def _never_zero(k, norm):
+    """*norm*, a size, with 1 in place of 0; NaN stays."""
+    return k.select(norm <= 0, k.ones_like(norm), norm)
 
 
 @op("frobenius_norm", attrs=ATTRS)
@@ -364,7 +369,7 @@ def _(x, *, dim, keep_dim, reduce_all):
 def _(k, x, out, dout, *, dim, reduce_all):
     where = {"dim": dim, "reduce_all": reduce_all}
     norm = k.restore(out, x, **where)
-    return x * k.restore(dout, x, **where) / k.select(norm > 0, norm, k.ones_like(norm))
+    return x * k.restore(dout, x, **where) / _never_zero(k, norm)
 
 
 @bmm.samples

@@ -39,7 +39,7 @@ def _(x, label):
 def _(k, x, label, dout):
     variance = x * (1 - x)
     least = k.ones_like(x) * LEAST_VARIANCE
-    return dout * (x - label) / k.select(variance > LEAST_VARIANCE, variance, least)
+    return dout * (x - label) / k.select(variance <= LEAST_VARIANCE, least, variance)
 
 
 @op(
@@ -145,8 +145,8 @@ def kldiv_loss(k, x, target, *, reduction, log_target):
     if log_target:
         loss = xp.exp(target) * (target - x)
     else:
-        safe = xp.where(target > 0, target, 1)
-        loss = xp.where(target > 0, target * (xp.log(safe) - x), 0)
+        nothing = target <= 0
+        loss = xp.where(nothing, 0, target * (xp.log(xp.where(nothing, 1, target)) - x))
     if reduction == "none":
         return loss
     total = xp.sum(loss, dtype=x.dtype)

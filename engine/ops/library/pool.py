@@ -67,7 +67,10 @@ def _largest(xp, x, axis, line):
 
 
 def _largest_at(xp, x, places, axis, line):
-    """Maximum of each window along one dimension, and the smallest of the *places* where it stands."""
+    """Maximum of each window along one dimension, and the smallest of the *places* where it stands.
+
+    NaN is the maximum of its window, as it is for ``maximum``.
+    """
     nowhere = xp.iinfo(places.dtype).max
     best = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     found = xp.full(best.shape, nowhere, places.dtype)
@@ -75,10 +78,13 @@ def _largest_at(xp, x, places, axis, line):
         part, place = x[_at(axis, elements)], places[_at(axis, elements)]
         if line.is_whole(elements):
             top = part.max(axis, keepdims=True)
-            place = xp.where(part == top, place, nowhere).min(axis, keepdims=True)
+            place = xp.where((part == top) | (part != part), place, nowhere).min(axis, keepdims=True)
             part = top
         before, where = best[_at(axis, results)], found[_at(axis, results)]
         better = (part > before) | ((part == before) & (place < where))
+        lost = part != part
+        if lost.any():
+            better = better | (lost & ((before == before) | (place < where)))
         best[_at(axis, results)] = xp.where(better, part, before)
         found[_at(axis, results)] = xp.where(better, place, where)
     return best, found
@@ -116,7 +122,6 @@ def _places(xp, x, lines):
     grid = xp.arange(math.prod(x.shape[2:]), dtype=xp.int64).reshape(x.shape[2:])
     best, found = _largest_at(xp, x, xp.broadcast_to(grid, x.shape), 2, lines[0])
     _, found = _largest_at(xp, best, found, 3, lines[1])
-    found[found > grid.size] = 0  # a window of nothing but NaN
     return found
 
 
@@ -132,11 +137,13 @@ def _steps(lines):
 def _firsts(xp, x, largest, lines):
     """For every element of the window: where it is, its results, and which of those it is the first maximum of."""
     left = xp.ones(largest.shape, bool)
+    lost = x != x if xp.isnan(largest).any() else None
     everything = slice(None), slice(None)
     for rows, result_rows in lines[0].elements():
         for columns, result_columns in lines[1].elements():
             element, results = (*everything, rows, columns), (*everything, result_rows, result_columns)
-            hit = left[results] & (x[element] == largest[results])
+            same = x[element] == largest[results]
+            hit = left[results] & (same if lost is None else same | lost[element])
             left[results] ^= hit
             yield element, results, hit
 

@@ -80,8 +80,8 @@ def cross_entropy(k, logits, label, *, soft_label, use_softmax, ignore_index, ax
     else:
         logs, probabilities = xp.log(logits), logits
     if soft_label:
-        # A label of 0 counts for nothing, even where the logarithm is infinite.
-        weighted = xp.where(label == 0, 0, label * logs)
+        # A label of 0 counts for nothing, even where the logarithm is infinite; but NaN is no probability.
+        weighted = xp.where((label == 0) & ~xp.isnan(logs), 0, label * logs)
         return probabilities, -xp.sum(weighted, axis=axes, keepdims=True).astype(logits.dtype)
     classes, kept = classes_of(xp, label, logits.shape[axis], ignore_index, "softmax_with_cross_entropy")
     picked = xp.take_along_axis(logs, classes, axis)
