@@ -136,7 +136,7 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
     centred = x - mean(x, axis, True, name)
     total = sum(pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
     count = cast(numel(x), "int64") / cast(numel(total), "int64")
-    if unbiased:
+    if unbiased and 0 not in x.shape:  # of no elements there is no variance: 0 / 0
         full([], 1.0, x.dtype)  # Paddle makes it and does not use it
         count = count - 1.0
     count.stop_gradient = True

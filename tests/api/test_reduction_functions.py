@@ -166,7 +166,7 @@ class TestNorm:
         name, types = made_by(lambda y: paddle.norm(y, 1, axis=[0, 1]), y=X)
         assert (name, types[1:]) == ("p_matrix_norm_0.tmp_2", ["p_norm", "reduce_max"])
 
-    @pytest.mark.parametrize("order", [1, 2, 3, 0.5, -1, 0, math.inf, "fro"])
+    @pytest.mark.parametrize("order", [1, 1.5, 2, 3, 0, math.inf, "fro"])
     def test_gradient_at_zero_is_zero(self, order: Any) -> None:
         assert gradient(lambda x: paddle.norm(x, order), np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
 

@@ -2,8 +2,9 @@
 
 The arithmetic is that of the definitions, in the same order; :func:`numpy.sum`, :func:`numpy.mean` and
 :func:`numpy.max` come to the same reductions, after several times what a small one costs. Where an operator takes
-several passes over its data, the later ones write where the earlier ones wrote: into arrays that a ufunc has made there.
-What another operator returns is never written, nor given away before the last pass: it may be a view of its operand.
+several passes over its data, the later ones write where the earlier ones wrote: into arrays that a ufunc has made.
+Such an array is not given to another operator's kernel, whose result may be a view of it, nor is what one returns
+written.
 """
 
 from __future__ import annotations

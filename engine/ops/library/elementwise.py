@@ -91,8 +91,8 @@ def _(k, x, y, dout, *, axis):
         )
 
     def power():
-        # The derivative by the exponent is x**y · ln x. At x = 0 it is 0 for y > 0, and taken as 0 for y = 0. A negative
-        # x has a power at single y only, and no derivative.
+        # The derivative by the exponent is x**y · ln x. At x = 0 it is 0 for y > 0, and taken as 0 for y = 0. Negative
+        # x have powers at single y only, and no derivative.
         flat = k.equal(x, k.zeros_like(x))
         if x.dtype.kind != "c":
             flat = k.logical_and(flat, exponent >= 0)

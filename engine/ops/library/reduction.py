@@ -73,7 +73,8 @@ def mean(k, x, *, rank):
 
 def _mean(xp, x, axes, keep):
     """The mean in the dtype of *x*; half precision and integers are added up in a wider one."""
-    found = xp.mean(x, axis=axes, keepdims=keep)
+    # Of no elements it is 0 / 0; NumPy's own mean says so in a warning.
+    found = xp.mean(x, axis=axes, keepdims=keep) if x.size else xp.sum(x, axis=axes, keepdims=keep) / 0
     return found if found.dtype == x.dtype else found.astype(x.dtype)
 
 

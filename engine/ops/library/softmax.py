@@ -139,9 +139,11 @@ def _(k, label, softmax, dloss, dsoftmax: Late, *, soft_label, use_softmax, igno
     else:
         target = k.one_hot_like(label, softmax, axis=axis, ignore_index=ignore_index)
     if not use_softmax:
-        # The other classes' probabilities may be 0: nothing is divided by them.
-        counts = k.not_equal(target, k.zeros_like(target))
-        found = -dloss * target / k.select(counts, softmax, k.ones_like(softmax))
+        # What does not count has no gradient: other classes than the label, probabilities of 0 of a soft label of 0.
+        nothing = k.equal(target, k.zeros_like(target))
+        if soft_label:
+            nothing = k.logical_and(nothing, k.equal(softmax, k.zeros_like(softmax)))
+        found = -dloss * target / k.select(nothing, k.ones_like(softmax), softmax)
         return found if dsoftmax is None else found + dsoftmax
     found = dloss * (softmax * k.reduce_sum(target, **where) - target)
     if dsoftmax is None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool._arguments import tensor
-from gradtool._creation import cast, full, shape
+from gradtool._creation import cast, full, ones_like, shape
 from gradtool._dispatch import apply, counted
-from gradtool._logic import equal
+from gradtool._logic import equal, logical_and
 from gradtool._manipulation import reshape, squeeze, transpose, unsqueeze
-from gradtool._math import abs, add, multiply, square, subtract
+from gradtool._math import abs, add, log, multiply, square, subtract
 from gradtool._reduction import mean, sum
 from gradtool._remembered import remembered
+from gradtool._search import where as where_
 from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 
@@ -235,7 +236,6 @@ def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -
     return logits, label
 
 
-@remembered
 def cross_entropy(
     input: Any,
     label: Any,
@@ -265,6 +265,28 @@ def cross_entropy(
         UsageError: an unknown reduction; ignore_index together with soft labels or label smoothing (a ValueError).
         ShapeError: shapes that do not fit (a ValueError).
     """
+    # The operator takes soft labels for constants, as in Paddle. With weights they have a gradient by way of these, and
+    # half of a gradient is none: then the loss is computed by operators that give the other half.
+    whole = weight is not None and isinstance(label, AnyTensor) and not label.stop_gradient
+    options = weight, ignore_index, reduction, soft_label, axis, use_softmax, label_smoothing, name
+    return _cross_entropy(input, label, *options, whole)
+
+
+@remembered
+def _cross_entropy(
+    input: Any,
+    label: Any,
+    weight: Any,
+    ignore_index: int,
+    reduction: str,
+    soft_label: bool,
+    axis: int,
+    use_softmax: bool,
+    label_smoothing: float,
+    name: str | None,
+    whole: bool,
+) -> AnyTensor:
+    """What :func:`cross_entropy` returns; *whole* says whether soft labels get a gradient."""
     where = "cross_entropy"
     _check_reduction(reduction, where)
     if ignore_index != -100 and (soft_label or label_smoothing > 0.0):
@@ -279,13 +301,16 @@ def cross_entropy(
     if label_smoothing > 0.0:
         label = _smoothed(input, label, soft_label, axis, label_smoothing)
         soft_label = True
-    attrs = {
-        "soft_label": soft_label,
-        "ignore_index": ignore_index,
-        "use_softmax": use_softmax,
-        "axis": axis,
-    }
-    _, loss = apply("softmax_with_cross_entropy", input, label, attrs=attrs, name=name)
+    if whole and soft_label:
+        loss = _soft_loss(input, label, axis, use_softmax, name)
+    else:
+        attrs = {
+            "soft_label": soft_label,
+            "ignore_index": ignore_index,
+            "use_softmax": use_softmax,
+            "axis": axis,
+        }
+        _, loss = apply("softmax_with_cross_entropy", input, label, attrs=attrs, name=name)
     shares = None
     if weight is not None:
         make = _soft_shares if soft_label else _hard_shares
@@ -333,6 +358,18 @@ def _smoothed(input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, e
         return smooth
     order = list(range(input.ndim - 1))
     return transpose(smooth, [*order[:at], input.ndim - 1, *order[at:]])
+
+
+def _soft_loss(input: AnyTensor, label: AnyTensor, axis: int, use_softmax: bool, name: str | None) -> AnyTensor:
+    """What the operator computes of soft labels, by operators that the labels get their gradients through."""
+    from ._activation import log_softmax
+
+    if use_softmax:
+        logs = log_softmax(input, axis)
+    else:
+        nothing = logical_and(equal(label, 0.0), equal(input, 0.0))  # counts for nothing, though log(0) is infinite
+        logs = log(where_(nothing, ones_like(input), input))
+    return sum(multiply(cast(label, logs.dtype), -logs), axis, keepdim=True, name=name)
 
 
 def _soft_shares(
