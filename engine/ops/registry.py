@@ -1,4 +1,7 @@
-"""Finding an operator by the name that rules use or by the type that programs use."""
+"""Finding an operator by the name that rules use or by the type that programs use.
+
+An operator's file is loaded when the operator is first asked for; ``index.py`` says which file that is.
+"""
 
 from __future__ import annotations
 
@@ -8,59 +11,11 @@ from typing import Any
 
 from ..core.errors import NotFound, OperatorError, did_you_mean
 from . import compat
+from .index import FILES, TYPES
 from .opdef import OpDef, Trait
-
-LIBRARY = (
-    "activation",
-    "adam",
-    "clipping",
-    "along",
-    "compare",
-    "complex_numbers",
-    "conditions",
-    "control",
-    "conv",
-    "convolve",
-    "creation",
-    "distinct",
-    "dropout",
-    "effects",
-    "einsum",
-    "elementary",
-    "elementwise",
-    "gather",
-    "grid",
-    "indexing",
-    "interleave",
-    "internal",
-    "join",
-    "linalg",
-    "loss",
-    "masking",
-    "metric",
-    "norm",
-    "optimizer",
-    "pad",
-    "points",
-    "pool",
-    "prelu",
-    "random",
-    "recurrent",
-    "reduction",
-    "repeat",
-    "resize",
-    "shape",
-    "shuffle",
-    "softmax",
-    "slicing",
-    "sort",
-    "unary",
-    "unfold",
-)
 
 _by_name: dict[str, OpDef] = {}
 _by_type: dict[str, OpDef] = {}
-_loaded = False
 
 
 def register(op: OpDef) -> None:
@@ -72,31 +27,34 @@ def register(op: OpDef) -> None:
 
 
 def load() -> None:
-    """Import every definition file, once."""
-    global _loaded
-    if not _loaded:
-        _loaded = True
-        for module in LIBRARY:
-            importlib.import_module(f".library.{module}", __package__)
+    """Import every definition file."""
+    for file in sorted(set(FILES.values())):
+        importlib.import_module(f".library.{file}", __package__)
+
+
+def _load(type_: str) -> None:
+    """Import the file that defines the operator of that type, if one does."""
+    if type_ in FILES:
+        importlib.import_module(f".library.{FILES[type_]}", __package__)
 
 
 def by_name(name: str) -> OpDef:
     """The operator that rules call *name*."""
-    load()
-    found = _by_name.get(name)
-    if found is None:
-        raise NotFound(f"no operator is called {name!r}", hint=did_you_mean(name, _by_name))
-    return found
+    if name not in _by_name:
+        _load(TYPES.get(name, name))
+    if name not in _by_name:
+        raise NotFound(f"no operator is called {name!r}", hint=did_you_mean(name, {**FILES, **TYPES, **_by_name}))
+    return _by_name[name]
 
 
 def find(type_: str) -> OpDef | None:
     """The operator of that type, gradient operators included, or None."""
-    load()
-    found = _by_type.get(type_)
-    if found is not None or not _derived_name(type_):
-        return found
-    base = _FORWARD.get(type_) or type_.removesuffix("_grad")
-    forward = find(base)
+    if type_ not in _by_type:
+        _load(type_)
+    op = _by_type.get(type_)
+    if op is not None or not _derived_name(type_):
+        return op
+    forward = find(_FORWARD.get(type_) or type_.removesuffix("_grad"))
     grad = forward.grad_op if forward is not None else None
     if grad is None or grad.type != type_:
         return None
@@ -113,10 +71,11 @@ def _derived_name(type_: str) -> bool:
 
 def by_type(type_: str) -> OpDef:
     """The operator of that type; raises :class:`OperatorError` when there is none."""
-    found = find(type_)
-    if found is None:
-        raise OperatorError(f'Operator "{type_}" has not been registered.', hint=did_you_mean(type_, _by_type))
-    return found
+    op = find(type_)
+    if op is None:
+        near = did_you_mean(type_, {**FILES, **_by_type})
+        raise OperatorError(f'Operator "{type_}" has not been registered.', hint=near)
+    return op
 
 
 def all_ops() -> Iterator[OpDef]:
