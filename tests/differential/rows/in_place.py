@@ -1,0 +1,181 @@
+"""Functions that write into their first operand: on a result, on a leaf, and on what a gradient still needs."""
+
+from __future__ import annotations
+
+import gradtool
+
+from ..drawing import Draw, Operand
+from ..table import row
+from .elementwise import second
+
+UNARY = (
+    "abs_ acos_ acosh_ asin_ asinh_ atan_ atanh_ cos_ cosh_ log10_ log1p_ log2_ log_ logical_not_ bitwise_not_ "
+    "bitwise_invert_ neg_ sin_ sinh_ square_ tan_ tanh_"
+)
+METHODS = "ceil_ exp_ floor_ reciprocal_ round_ rsqrt_ sigmoid_ sqrt_ zero_ detach_"
+BINARY = (
+    "divide_ floor_divide_ floor_mod_ mod_ remainder_ multiply_ pow_ equal_ greater_equal_ greater_than_ less_ "
+    "less_equal_ less_than_ not_equal_ logical_and_ logical_or_ logical_xor_ bitwise_and_ bitwise_or_ bitwise_xor_"
+)
+
+
+def target(g: Draw, kind: str = "float", **wanted) -> tuple[Operand, str]:
+    """What is written into: mostly a copy, whose square may have been taken before."""
+    x = g.tensor(kind=kind, fresh=True, **wanted)
+    if g.chance(0.08):
+        return x, ""
+    name = Operand.of(g.line(f"c{len(g.lines)}", f"{x}{g.of(' * 1', '.clone()')}"), x.shape, x.dtype)
+    before = f", {g.line(f'u{len(g.lines)}', g.of(f'{name} * {name}', f'{name} + 1'))}" if g.chance(0.3) else ""
+    return name, before
+
+
+def written(g: Draw, name: str, x: Operand, before: str, *args: str) -> str:
+    """The call, and what reads its operand afterwards."""
+    short = name.rpartition(".")[2]
+    rest = ", ".join(str(a) for a in args)
+    whole = hasattr(gradtool, short) and not (hasattr(gradtool.Tensor, short) and g.chance(0.5))
+    out = g.line(
+        f"w{len(g.lines)}", f"paddle.{short}({', '.join([x, *map(str, args)])})" if whole else f"{x}.{short}({rest})"
+    )
+    return f"[{out} * 1, {x} * 2{before}]" if g.chance(0.7) else f"[{out}{before}]"
+
+
+@row(UNARY, modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    return written(g, name, *target(g, "number" if g.chance(0.3) else "float"))
+
+
+@row(METHODS, within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    return written(g, name, *target(g, "number" if g.chance(0.2) else "float"))
+
+
+@row(BINARY, modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    kind = "bool" if "logical" in name and g.chance(0.5) else "int" if "bitwise" in name else "number"
+    x, before = target(g, kind)
+    return written(g, name, x, before, second(g, x, kind))
+
+
+@row("add_ subtract_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "number" if g.chance(0.3) else "float")
+    return written(g, name, x, before, second(g, x, "number"))
+
+
+@row("iadd isub imul itruediv", within="operator", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    sign = {"iadd": "+", "isub": "-", "imul": "*", "itruediv": "/"}[name.rpartition(".")[2]]
+    x, before = target(g, "number" if g.chance(0.3) else "float")
+    g.lines.append(f"{x} {sign}= {g.of(str(g.number()), second(g, x, 'number'))}")
+    return f"[{x} * 2{before}]"
+
+
+@row("scale_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, f"{g.number()}", f"{g.number()}")
+
+
+@row("clip_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, f"{g.of(-1.0, None, 0.5)}", f"{g.of(1.0, None, 0)}")
+
+
+@row("fill_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, f"{g.number()}")
+
+
+@row("set_value copy_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x = g.tensor(fresh=True)
+    other = g.tensor(x.shape if g.chance(0.8) else None, x.dtype)
+    g.lines.append(f"{x}.{name.rpartition('.')[2]}({other}{', True' if 'copy' in name else ''})")
+    return f"{x} * 2"
+
+
+@row("cumsum_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, low=1)
+    return (
+        written(g, name, x, before, f"{g.count(-x.rank, x.rank - 1)}") if g.chance(0.8) else written(g, name, x, before)
+    )
+
+
+@row("cast_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, repr(g.dtype("number")))
+
+
+@row("where_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x = g.tensor(kind="number", fresh=True)
+    copy = Operand.of(g.line(f"c{len(g.lines)}", f"{x} * 1"), x.shape, x.dtype)
+    condition = g.tensor(g.fitting(x.shape), "bool")
+    other = g.tensor(g.fitting(x.shape), x.dtype)
+    out = g.line(f"w{len(g.lines)}", f"paddle.where_({condition}, {copy}, {other})")
+    return f"[{out} * 1, {copy} * 2, {condition}]"
+
+
+@row("reshape_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, g.of("[-1]", "[1, -1]", "[2, -1]"))
+
+
+@row("flatten_ t_ tril_ triu_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    return written(g, name, *target(g, **({"low": 2, "high": 2} if name != "flatten_" else {})))
+
+
+@row("squeeze_ unsqueeze_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, low=1)
+    return written(g, name, x, before, f"{g.count(0, x.rank - 1)}")
+
+
+@row("transpose_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, f"{g.source.sample(range(x.rank), x.rank)}")
+
+
+@row("masked_fill_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g)
+    return written(g, name, x, before, g.tensor(g.fitting(x.shape), "bool"), f"{g.number()}")
+
+
+@row("scatter_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, low=1, high=2)
+    n = g.size()
+    index = g.tensor([n], "index", f"index:{x.shape[0]}")
+    return written(g, name, x, before, index, g.tensor([n, *x.shape[1:]], x.dtype), f"{g.chance(0.5)}")
+
+
+@row("put_along_axis_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, low=1, high=2)
+    shape = [1, *x.shape[1:]]
+    index = g.tensor(shape, "index", f"index:{x.shape[0]}")
+    return written(g, name, x, before, index, g.tensor(shape, x.dtype), "0", f"{g.of('assign', 'add', 'multiply')!r}")
+
+
+@row("index_put_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, low=1, high=2)
+    n = g.count(1, 3)
+    index = g.tensor([n], "int64", f"index:{x.shape[0]}")
+    return written(g, name, x, before, f"({index},)", g.tensor([n, *x.shape[1:]], x.dtype), f"{g.chance(0.5)}")
+
+
+@row("addmm_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    m, k, n = g.size(), g.size(), g.size()
+    x, before = target(g, "float32", shape=[m, n])
+    return written(g, name, x, before, g.tensor([m, k], x.dtype), g.tensor([k, n], x.dtype))

@@ -1,0 +1,102 @@
+"""Every public function is drawn by a row of the table, or it says here why not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gradtool
+
+from .drawing import TENSOR_METHODS
+from .programs import drawn
+from .table import ROWS
+
+NAMES = Path(__file__).parents[1] / "api" / "public_names.txt"
+
+ABSENT = {
+    "gradtool's own": "breakpoint debug find_nan gradcheck load_ipython_extension profile report saved stats "
+    "unload_ipython_extension watching why",
+    "places, devices and versions": "CPUPlace CUDAPinnedPlace CUDAPlace device get_device is_compiled_with_cinn "
+    "is_compiled_with_cuda is_compiled_with_rocm is_compiled_with_xpu set_device cpu_places cuda_places",
+    "settings, under which programs run": "disable_static enable_static get_default_dtype get_flags "
+    "in_dynamic_mode in_static_mode seed set_default_dtype set_flags is_grad_enabled set_grad_enabled enable_grad",
+    "files and exchange": "from_dlpack load save to_dlpack deserialize_persistables deserialize_program "
+    "load_from_file load_inference_model load_program_state normalize_program save_inference_model save_to_file "
+    "serialize_persistables serialize_program set_program_state",
+    "dtypes": "bfloat16 bool_ complex128 complex64 float16 float32 float64 int16 int32 int64 int8 uint8",
+    "what the driver itself is made of": "Tensor data Executor Program Scope Variable append_backward gradients "
+    "default_main_program default_startup_program global_scope program_guard scope_guard name_scope ParamAttr backward",
+    "packages, whose functions have rows": "initializer lr nn regularizer utils",
+    "base classes and containers of them": "Layer ParameterList RNNCellBase Optimizer "
+    "PyLayer PyLayerContext saved_tensors_hooks",
+    "functions of Python in a program": "py_func jvp vjp Jacobian Hessian recompute",
+    "writes into its argument under another name of the same": "tensor",
+    "the same under another name": "no_grad grad",
+}
+REASONS = {name: reason for reason, names in ABSENT.items() for name in names.split()}
+COMPARED = (
+    "gradtool",
+    "gradtool.autograd",
+    "gradtool.nn",
+    "gradtool.nn.functional",
+    "gradtool.optimizer",
+    "gradtool.static",
+)
+"""The packages with functions of their own; the others hold the same ones under older names."""
+
+
+def public() -> set[str]:
+    """Names such as ``nn.functional.relu``."""
+    out = set()
+    for paragraph in NAMES.read_text(encoding="utf-8").split("\n\n"):
+        head, *names = paragraph.split("\n")
+        package = head.rstrip(":")
+        if package in COMPARED:
+            prefix = package.partition(".")[2]
+            out |= {f"{prefix}.{n.strip()}" if prefix else n.strip() for n in names if n.strip()}
+    return out
+
+
+def packages(name: str) -> bool:
+    """Whether a name is that of a package."""
+    return bool(re.search(rf"^gradtool\.{re.escape(name)}:", NAMES.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def drawn_somewhere(name: str) -> bool:
+    return name in ROWS or f"Tensor.{name}" in ROWS or f"static.{name}" in ROWS
+
+
+def test_every_public_function_has_a_row_or_a_reason() -> None:
+    absent = {n for n in public() if not drawn_somewhere(n) and not packages(n)}
+    missing = sorted(n for n in absent if n.rpartition(".")[2] not in REASONS)
+    assert not missing, f"put these into a row of tests/differential/rows or say why not: {missing}"
+
+
+def test_no_reason_is_given_for_what_is_drawn_or_gone() -> None:
+    names = {n.rpartition(".")[2] for n in public() if not drawn_somewhere(n)}
+    assert sorted(set(REASONS) - names) == []
+
+
+def test_every_method_that_writes_in_place_is_drawn() -> None:
+    writing = {m for m in TENSOR_METHODS if m.endswith("_") and not m.startswith("_")}
+    random = {"normal_", "uniform_"}
+    other = {"requires_grad_", "apply_"}
+    assert sorted(m for m in writing - random - other if not drawn_somewhere(m)) == []
+
+
+@pytest.mark.parametrize("mode", ["eager", "static"])
+def test_every_row_writes_programs_and_a_seed_gives_one(mode: str) -> None:
+    for name, row in ROWS.items():
+        if mode in row.modes:
+            assert drawn(1, mode, "single", name) == drawn(1, mode, "single", name)
+
+
+def test_drawing_leaves_the_mode_as_it_was() -> None:
+    gradtool.enable_static()
+    try:
+        drawn(3, "static", "chain")
+        assert gradtool.in_static_mode()
+    finally:
+        gradtool.disable_static()
