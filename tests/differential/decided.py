@@ -1,8 +1,8 @@
 """Differences that stay, with the reason for each.
 
 A row says which differences it takes (patterns of the kind, of the function, of what Paddle or gradtool said, of the
-program) and has one program that shows it. Paddle's answers to those programs are recorded (``decided.json``), so that a row whose
-difference is gone fails a test.
+program) and has one program that shows it. Paddle's answers to those programs are recorded (``decided.json``),
+so that a row whose difference is gone fails a test.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def static(*lines: str) -> str:
 DECISIONS = (
     Decision(
         reason="gradients of any order",
-        evidence="Paddle has no operator for this second derivative; in gradtool every gradient can be differentiated again",
+        evidence="Paddle has no operator for this second derivative; gradtool has every one",
         kind="accepted|refused elsewhere",
         theirs="doesn't have any grad op|has no double grad|_grad(_grad)? operator\\.",
         example=eager(
@@ -62,7 +62,7 @@ DECISIONS = (
         reason="16 bits on the CPU",
         evidence="Paddle has the kernel for GPUs only; gradtool computes in float32 and rounds, as its reference",
         kind="accepted|refused elsewhere",
-        theirs=r"kernel with key \(CPU, [^,]*, (float16|bfloat16)\)|data_type\[(float16|bfloat16|::phi::dtype::float16)",
+        theirs=r"kernel with key \(CPU, [^,]*, (float16|bfloat16)\)|data_type\[(::phi::dtype::)?b?float16",
         example=eager('x0 = tensor("float16", [2], [1.5, -0.5], grad=True)', "v0 = paddle.tanh(x0)", 'backward("v0")'),
     ),
     Decision(

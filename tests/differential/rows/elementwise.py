@@ -7,8 +7,8 @@ from ..table import row
 
 UNARY = (
     "abs acos acosh angle asin asinh atan atanh ceil conj cos cosh erf exp expm1 floor imag isfinite isinf isnan log "
-    "log10 log1p log2 logical_not bitwise_not bitwise_invert neg negative positive real reciprocal rsqrt sigmoid sign sin "
-    "sinh sqrt square tan tanh"
+    "log10 log1p log2 logical_not bitwise_not bitwise_invert neg negative positive real reciprocal rsqrt sigmoid sign "
+    "sin sinh sqrt square tan tanh"
 )
 BINARY = (
     "add subtract multiply divide floor_divide floor_mod mod remainder pow maximum minimum equal not_equal "
