@@ -80,11 +80,7 @@ class ModelError(CommandError):
 
 def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
     """The error for a name that does not exist, with the three closest ones that do."""
-    import difflib
+    from gradtool.engine.core.near_names import near, shortened
 
-    from gradtool.engine.core.errors import near
-
-    names = list(dict.fromkeys(known))
-    close = near(name, names)
-    close += [n for n in difflib.get_close_matches(name, names, n=3, cutoff=0.0) if n not in close]
-    return CommandError(f"unknown {what} {name!r}", f"closest: {', '.join(close[:3])}" if close else None)
+    close = ", ".join(map(shortened, near(name, known, likeness=0.0)))
+    return CommandError(f"unknown {what} {shortened(name)!r}", f"closest: {close}" if close else None)

@@ -268,7 +268,7 @@ def _short(path: str) -> str:
 
 
 def _python_files(folder: Path, like: str | None = None) -> str | None:
-    from gradtool.engine.core.errors import near
+    from gradtool.engine.core.near_names import near
 
     names = sorted(p.name for p in folder.glob("*.py"))
     close = names[:3] if like is None else near(like, names)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gradtool.engine.core.near_names import shortened as shortened
+
 FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace'
 """Names of operators and tensors are code. In a typeface of fixed width a layout knows how wide they are."""
 
@@ -50,14 +52,6 @@ _ASCII = str.maketrans(
 def to_ascii(text: str) -> str:
     """*text* with the signs of this program replaced by ASCII ones; other characters become escapes."""
     return text.replace("‖·‖", "norm").translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
-
-
-def shortened(name: str, longest: int) -> str:
-    """*name*, its middle replaced by ``…`` when it is longer than *longest*."""
-    if len(name) <= longest:
-        return name
-    head = (longest - 1) * 2 // 3
-    return f"{name[:head]}…{name[-(longest - 1 - head) :]}"
 
 
 _UNUSUAL = re.compile("[^\\u0000-\\u02ff\\u2010-\\u22ff]")

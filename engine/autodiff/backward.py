@@ -17,12 +17,12 @@ from ..core.errors import (
     UnusedCheckpointWarning,
     UsageError,
     expect_type,
-    near,
 )
 from ..ir import renew, roles
 from ..ir.checking import checked
 from ..ir.program import Block
 from ..ir.variable import Variable
+from ..core.near_names import near, shortened
 from .branch import place
 from .builder import Builder
 from .checkpoints import checkpoint_variables, choose
@@ -205,9 +205,9 @@ def no_grad_names(block: Block, given: Any, where: str) -> set[str]:
 
 def _warn_unknown(name: str, block: Block, argument: str, known: list[str]) -> None:
     close = near(name, known)
-    hint = f"; near names: {', '.join(close)}" if close else ""
+    hint = f"; near names: {', '.join(map(shortened, close))}" if close else ""
     warnings.warn(
-        f"{argument} names {name!r}, which no variable of block {block.idx} has{hint}",
+        f"{argument} names {shortened(name)!r}, which no variable of block {block.idx} has{hint}",
         UnknownNameWarning,
         stacklevel=4,
     )

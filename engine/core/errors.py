@@ -19,8 +19,9 @@ built-in class, ours derives from it too, so existing ``except`` clauses keep wo
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
+
+from .near_names import near, shortened
 
 
 class GradtoolError(Exception):
@@ -193,25 +194,10 @@ def expect_type(value: object, types: type | tuple[type, ...], what: str, where:
         )
 
 
-def near(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """The *count* names of *known* that look most like *name*, best first.
-
-    Compares ignoring case as well, and counts a shared last part (``w_0``) as likeness.
-    """
-    known = list(dict.fromkeys(known))
-    # Comparing costs microseconds a name; a program may hold a million of them.
-    candidates = known if len(known) <= 5000 else [k for k in known if k[:2] == name[:2]][:5000]
-    found = difflib.get_close_matches(name, candidates, n=count, cutoff=0.5)
-    if len(found) < count:
-        lower = name.lower()
-        found += [k for k in known if k not in found and (lower in k.lower() or k.lower() in lower)]
-    return found[:count]
-
-
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint that names near matches, or None when nothing is near."""
     found = near(name, known)
-    return f"did you mean {', '.join(map(repr, found))}?" if found else None
+    return f"did you mean {', '.join(repr(shortened(n)) for n in found)}?" if found else None
 
 
 def describe(error: GradtoolError, *, op: str | None = None, made: str | None = None) -> GradtoolError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradtool.engine.core.errors import GradtoolError, near
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.near_names import near, shortened
 
 
 class VerbError(GradtoolError):
@@ -13,5 +14,5 @@ class VerbError(GradtoolError):
 
 def unknown(what: str, asked: str, known: Iterable[str]) -> VerbError:
     """There is nothing of that name; with the names that come closest."""
-    close = near(asked, list(known))
-    return VerbError(f"there is no {what} {asked!r}.", hint=f"there is {', '.join(close)}" if close else None)
+    close = ", ".join(map(shortened, near(asked, known)))
+    return VerbError(f"there is no {what} {shortened(asked)!r}.", hint=f"there is {close}" if close else None)
