@@ -10,6 +10,20 @@ from .errors import CommandError
 Content = str | bytes
 
 
+_LONGEST_PATH = 4096
+"""Bytes of a path, by the longest that systems take."""
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or a folder of that name; what cannot be a name is none."""
+    if len(path) > _LONGEST_PATH:
+        return False
+    try:
+        return os.path.exists(path)
+    except (OSError, ValueError):
+        return False
+
+
 def write_all(contents: Mapping[str, Content]) -> None:
     """Write every file, or none; raises :class:`CommandError` when that cannot be done."""
     if not contents:

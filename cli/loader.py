@@ -21,7 +21,8 @@ from typing import Any
 
 from gradtool import _alias
 from gradtool.engine.core import source, state
-from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError, UninitializedError
+from gradtool.engine.core.near_names import near, shortened
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import fresh_names
@@ -31,8 +32,9 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import sessions
+from . import imports, saved_program, sessions
 from .errors import CommandError, ModelError, Terminated, unknown
+from .files import exists
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
@@ -123,6 +125,7 @@ class _Target:
     file: str
     name: str
     folder: str | None
+    """Where its own modules lie; None for what is not Python."""
     function: str | None
     saved: Callable[[], Program] | None = None
     """Reads the program, if the file holds one instead of Python."""
@@ -147,7 +150,13 @@ def executed(request: Request) -> Iterator[Loaded]:
     with contextlib.ExitStack() as stack:
         main, startup, fed = stack.enter_context(_environment(request, target))
         if target.saved is not None:
-            yield _saved(target.saved, target, request)
+            try:
+                yield _saved(target.saved, target, request)
+            except UninitializedError as error:
+                error.hint = (
+                    "the file holds no values: static.save(program, NAME) writes NAME.pdmodel, and them beside it"
+                )
+                raise
             return
         module = types.ModuleType(MODULE)
         module.__file__ = target.file
@@ -179,7 +188,7 @@ def _environment(
     request: Request, target: _Target
 ) -> Iterator[tuple[Program, Program, list[tuple[Program, Mapping[str, Any]]]]]:
     """Everything that a model file may change, fresh inside and restored afterwards."""
-    path, argv = list(sys.path), sys.argv
+    argv = sys.argv
     fed: list[tuple[Program, Mapping[str, Any]]] = []
     with (
         _alias.active(),
@@ -191,6 +200,7 @@ def _environment(
         state.watched_runs(lambda program, feed: fed.append((program, feed))),
         keeping_graphs(),
         state.kept(),
+        imports.of_models(target.folder) if target.folder is not None else imports.guarded(),
     ):
         if request.mode == "static":
             state.enable_static()
@@ -198,12 +208,9 @@ def _environment(
             state.disable_static()
         state.random.reset(request.seed)
         sys.argv = [target.file]
-        if target.folder is not None:
-            sys.path.insert(0, target.folder)
         try:
             yield main, startup, fed
         finally:
-            sys.path[:] = path
             sys.argv = argv
 
 
@@ -213,7 +220,7 @@ def _environment(
 def _target(request: Request) -> _Target:
     text = request.model
     before, colon, after = text.rpartition(":")
-    if colon and before and after.isidentifier() and not Path(text).exists():
+    if colon and before and after.isidentifier() and not exists(text):
         where, function = before, after
     else:
         where, function = text, None
@@ -225,32 +232,27 @@ def _target(request: Request) -> _Target:
     if text_there is not None:
         return _Target(lambda: _compiled(text_there.encode(), where), where, where, "", function)
     path = Path(where)
-    if path.is_dir():
-        raise CommandError(f"{where} is a folder, not a model file", _python_files(path))
-    if not path.exists():
-        module = _module(where, function)
+    if not exists(where):
+        module = None if saved_program.is_file_name(path) else _module(where, function)
         if module is not None:
             return module
-        folder = path.parent if path.parent.is_dir() else Path()
-        raise CommandError(f"no such file: {where}", _python_files(folder, path.name))
-
-    def code() -> CodeType:
-        return _compiled(data, where)
-
+        folder = path.parent if exists(str(path.parent)) else Path()
+        raise CommandError(f"no such file: {shortened(where)}", _python_files(folder, path.name))
+    if path.is_dir():
+        raise CommandError(f"{where} is a folder, not a model file", _python_files(path))
     try:
         data = path.read_bytes()
     except OSError as error:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
-    from . import saved_program
-
     saved = saved_program.reader(path, data)
-    return _Target(code, str(path.resolve()), _short(where), str(path.resolve().parent), function, saved)
+    folder_of = None if saved is not None else str(path.resolve().parent)
+    return _Target(lambda: _compiled(data, where), str(path.resolve()), _short(where), folder_of, function, saved)
 
 
 def is_model(text: str) -> bool:
     """Whether a MODEL argument can be *text*, as far as its name says."""
     where, session = text.partition(":")[0], sessions.current()
-    return Path(where).exists() or (session is not None and session.has(where))
+    return exists(where) or (session is not None and session.has(where))
 
 
 def _saved(read: Callable[[], Program], target: _Target, request: Request) -> Loaded:
@@ -268,8 +270,6 @@ def _short(path: str) -> str:
 
 
 def _python_files(folder: Path, like: str | None = None) -> str | None:
-    from gradtool.engine.core.near_names import near
-
     names = sorted(p.name for p in folder.glob("*.py"))
     close = names[:3] if like is None else near(like, names)
     return f"there is {', '.join(close)}" if close else None
@@ -321,6 +321,8 @@ def _execute(code: CodeType, namespace: dict[str, Any]) -> None:
 def run_file(where: str, namespace: dict[str, Any]) -> None:
     """Run another file or module of the user's (callbacks) with *namespace* as its names."""
     target = _target(Request(where))
+    if target.saved is not None:
+        raise CommandError(f"{target.name} holds a program: it has no functions")
     namespace["__file__"] = target.file
     call(target.name, _execute, call(target.name, target.code), namespace)
 

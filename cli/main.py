@@ -15,6 +15,8 @@ import click
 
 from gradtool import __version__
 
+from . import imports
+
 COMMANDS = {
     "backward": "Append the backward part; list every parameter with its gradient, or why it has none.",
     "gradients": "Gradients of chosen targets by chosen inputs.",
@@ -67,12 +69,13 @@ class Commands(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""
         call: Callable[..., Any] = super().main
-        if not standalone_mode:
-            return call(args, *rest, standalone_mode=False, **extra)
-        from .boundary import run
+        with imports.guarded():
+            if not standalone_mode:
+                return call(args, *rest, standalone_mode=False, **extra)
+            from .boundary import run
 
-        arguments = sys.argv[1:] if args is None else list(args)
-        sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
+            arguments = sys.argv[1:] if args is None else list(args)
+            sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -6,7 +6,6 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import util
-from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,6 +22,7 @@ from gradtool.nn import Layer
 from gradtool.viz.debugger.notebook import Notebook
 
 from ..errors import CommandError, unknown
+from ..files import exists
 from ..loader import Loaded, Request
 from .related import related
 
@@ -168,7 +168,7 @@ class Session:
         for kind, model in _LIVE:
             if isinstance(names.get(name), kind):
                 return model(self, names[name], names, request)
-        if not Path(name).exists() and util.find_spec(name) is None:
+        if not exists(name) and util.find_spec(name) is None:
             known = [n for n, v in names.items() if isinstance(v, (Tensor, Variable, Program))]
             raise unknown("loss, file or module", name, known)
         return None

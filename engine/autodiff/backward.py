@@ -18,11 +18,11 @@ from ..core.errors import (
     UsageError,
     expect_type,
 )
+from ..core.near_names import near, shortened
 from ..ir import renew, roles
 from ..ir.checking import checked
 from ..ir.program import Block
 from ..ir.variable import Variable
-from ..core.near_names import near, shortened
 from .branch import place
 from .builder import Builder
 from .checkpoints import checkpoint_variables, choose

@@ -5,6 +5,7 @@ Refused are names that come twice in an object, ``NaN`` and ``Infinity``, and ne
 
 from __future__ import annotations
 
+import codecs
 import json
 import reprlib
 from collections import Counter
@@ -12,6 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from ..core.errors import FileFormatError
+
+BOM = codecs.BOM_UTF8
+"""What some editors put before a text in UTF-8; it is no part of the text."""
 
 
 def write(value: Any, indent: int | None = None) -> str:
@@ -40,7 +44,7 @@ def read(data: bytes | str, where: str) -> Any:
         return found
 
     try:
-        text = data.decode("utf-8") if isinstance(data, bytes) else data
+        text = data.removeprefix(BOM).decode("utf-8") if isinstance(data, bytes) else data
         return json.loads(text, object_pairs_hook=distinct, parse_constant=lambda word: fail(f"{word} stands there"))
     except UnicodeDecodeError as error:
         fail(f"byte {error.start} is not UTF-8")

@@ -56,6 +56,7 @@ def test_values_beside_a_container_are_used(gradtool: Run) -> None:
     done = gradtool("backward", "net.json", "--run")
     assert done.code == 4
     assert "has not been initialized" in done.err
+    assert "hint  the file holds no values: static.save(program, NAME)" in done.err
 
 
 @pytest.mark.usefixtures("saved")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from gradtool.engine import near_names
+from gradtool.engine.core import near_names
 from gradtool.engine.core.near_names import COMPARED, LONGEST, near, shortened
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def test_the_nearest_of_many_is_among_the_few_that_are_compared(count: int, leng
 
 
 class _Matcher(near_names.SequenceMatcher[str]):
-    lengths: list[int] = []
+    lengths: ClassVar[list[int]] = []
 
     def set_seq1(self, a: Sequence[str]) -> None:
         self.lengths.append(len(a))
@@ -75,4 +75,5 @@ def test_messages_name_long_names_by_their_ends() -> None:
     long = "a" * 5000 + "z" * 5000
     assert shortened("w_0") == "w_0"
     assert len(shortened(long)) == LONGEST
-    assert shortened(long).startswith("aaa") and shortened(long).endswith("zzz")
+    assert shortened(long).startswith("aaa")
+    assert shortened(long).endswith("zzz")

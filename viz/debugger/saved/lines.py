@@ -45,7 +45,7 @@ class Lines:
     def _split(self, data: bytes | str) -> None:
         if isinstance(data, bytes):
             try:
-                data = data.decode("utf-8")
+                data = data.removeprefix(jsontext.BOM).decode("utf-8")
             except UnicodeDecodeError as error:
                 self.fail("a saved session", f"byte {error.start} is not UTF-8")
         lines = data.split("\n")
