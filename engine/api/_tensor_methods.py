@@ -108,6 +108,17 @@ def in_place(function: str) -> Callable[..., Any]:
     return call
 
 
+def _pow_(self: Tensor, y: float, name: str | None = None) -> Tensor:
+    """``paddle.pow`` by a number, in place; returns the tensor.
+
+    Raises:
+        ArgumentTypeError: *y* is a tensor, which the form in place does not take (a TypeError).
+    """
+    if not isinstance(y, int | float):
+        raise ArgumentTypeError(f"pow_: y must be a number, but received {type(y).__name__}; use x = paddle.pow(x, y).")
+    return in_place("pow")(self, y)  # type: ignore[no-any-return]
+
+
 def _where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """``paddle.where``, written to *x*, which is returned: alone among in-place forms, not its first argument.
 
@@ -292,6 +303,7 @@ SPECIAL: dict[str, Any] = {
     "is_parameter": False,
     "place": property(_place),
     "requires_grad": property(lambda self: not self.stop_gradient, _set_requires),
+    "pow_": _pow_,
     "requires_grad_": _requires_grad_,
     "shape": property(_shape),
     "size": property(_size),

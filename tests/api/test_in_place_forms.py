@@ -36,7 +36,7 @@ ELEMENTWISE = (
     "sin sinh sqrt square tan tanh tril triu t cumsum flatten scale"
 )
 WITH_ANOTHER = (
-    "add divide multiply subtract floor_divide floor_mod mod remainder pow equal not_equal greater_equal greater_than "
+    "add divide multiply subtract floor_divide floor_mod mod remainder equal not_equal greater_equal greater_than "
     "less less_equal less_than"
 )
 
@@ -56,6 +56,7 @@ ROWS: dict[str, Row] = {
     "logical_not_": (FLAGS,),
     "masked_fill_": (X, FLAGS, 3.0),
     "normal_": (X,),
+    "pow_": (X, 2.5),
     "put_along_axis_": (X, INTS[:, :1] % 3, 5.0, 1),
     "reshape_": (X, [3, 2]),
     "scatter_": (X, [1], numbers(1, 3)),

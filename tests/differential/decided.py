@@ -77,6 +77,19 @@ DECISIONS = (
             'backward("v0")',
         ),
     ),
+    Decision(
+        reason="in place without a gradient",
+        evidence="Paddle leaves the tensor on the tape at its old place: of floor_divide_(2x, y) it says dx = 2, as if the "
+        "operator were the identity; the derivative is 0 wherever there is one",
+        kind="stop_gradient|grads|ending",
+        program=r"(floor_divide|(greater|less)(_equal|_than)?|equal|logical_\w+|bitwise_\w+|invert)_\(",
+        example=eager(
+            'x0 = tensor("float32", [2], [2.5, -1.5], grad=True)',
+            "c1 = x0 * 2",
+            "v0 = c1.floor_divide_(c1 * 3)",
+            'backward("v0")',
+        ),
+    ),
 )
 
 
