@@ -79,8 +79,8 @@ DECISIONS = (
     ),
     Decision(
         reason="in place without a gradient",
-        evidence="Paddle leaves the tensor on the tape at its old place: of floor_divide_(2x, y) it says dx = 2, as if the "
-        "operator were the identity; the derivative is 0 wherever there is one",
+        evidence="Paddle leaves the tensor at its old place on the tape: of floor_divide_(2x, y) it says dx = 2, as if "
+        "the operator were the identity; the derivative is 0 wherever there is one",
         kind="stop_gradient|grads|ending",
         program=r"(floor_divide|(greater|less)(_equal|_than)?|equal|logical_\w+|bitwise_\w+|invert)_\(",
         example=eager(
