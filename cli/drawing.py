@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
-from gradtool.viz import fold
-from gradtool.viz.mirror.layout import mirror
+from gradtool.viz import fold, forms
 
 from .context import Output
 from .discovery import Model
@@ -15,12 +14,10 @@ from .eager_model import EagerModel
 from .errors import CommandError
 
 if TYPE_CHECKING:
+    from gradtool.viz.details import Details
     from gradtool.viz.legend import Colouring
 
     from .measures import Stopwatch
-
-WHOLE = ("html", "json", "text")
-"""Forms that show everything unless they are asked to fold: people and programs fold and search there themselves."""
 
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 
@@ -53,58 +50,45 @@ class Drawing:
         """The picture, as text or as bytes.
 
         Args:
-            form: ``dot``, ``svg``, ``png``, ``pdf``, ``html``, ``json``, ``mermaid`` or ``text``.
+            form: a name of ``forms.NAMED``.
 
         Raises:
             CommandError: Graphviz is needed and missing.
         """
-        options, out, values = self._options, self._out, self._values
+        how, view = self._options, self._folded(forms.NAMED[form])
+        subject = forms.Subject(
+            view,
+            colour=lambda: _coloured(view, how["color"], self._values),
+            explain=self._details,
+            file=(self._out.file or "graph.dot").replace("\\", "/").rsplit("/", 1)[-1],
+            command=self._command,
+            ascii=self._out.ascii,
+            note=self._out.note,
+        )
+        drawn = None
+        if how["layout"] == "dot" and forms.NAMED[form].placed:
+            drawn = _by_dot(subject, form, how["limit"])
+        return _drawn(subject, form) if drawn is None else drawn
+
+    def _folded(self, form: forms.Form) -> GraphView:
+        """What is shown, folded as far as the options ask for."""
+        how = self._options["fold"]
         before = len(self._view.drawn())
-        how = fold.NONE if form in WHOLE and options["fold"] == fold.AUTO else options["fold"]
-        view = fold.fold(self._view, how, options["max_nodes"])
+        view = fold.fold(self._view, fold.NONE if form.whole and how == fold.AUTO else how, self._options["max_nodes"])
         after = len(view.drawn())
         if after < before:
-            out.note(f"{before} nodes folded into {after}; --collapse none draws them all")
-        if form in ("json", "mermaid", "text"):
-            return _text(view, form, out)
-        colouring = _coloured(view, options["color"], values)
-        scene = mirror(view, notes=colouring.notes if colouring is not None else None)
-        file = (out.file or "graph.dot").replace("\\", "/").rsplit("/", 1)[-1]
-        if options["layout"] == "dot":
-            made = _by_dot(scene, form, file, self._command, colouring, options["limit"], out)
-            if made is not None:
-                return made
-        if form == "html":
-            from gradtool.viz.details import details
-            from gradtool.viz.render import html
+            self._out.note(f"{before} nodes folded into {after}; --collapse none draws them all")
+        return view
 
-            norms = {node: {"norm": value} for node, value in values.items()} if options["color"] == "norm" else {}
-            return html.render(scene, details=details(self._whole, self._locations, norms), colouring=colouring)
-        if form == "svg":
-            from gradtool.viz.render import svg
+    def _details(self) -> Details:
+        from gradtool.viz.details import details
 
-            return svg.render(scene, colouring=colouring, command=self._command)
-        from gradtool.viz.render import dot
-
-        text = dot.render(scene, file=file, command=self._command, colouring=colouring)
-        return text if form == "dot" else _graphviz(text, form)
-
-
-def _text(view: GraphView, form: str, out: Output) -> str:
-    """The forms that need no places."""
-    if form == "json":
-        from gradtool.viz.render import json
-
-        return json.render(view)
-    if form == "mermaid":
-        from gradtool.viz.render import mermaid
-
-        for note in mermaid.notes(view):
-            out.note(note)
-        return mermaid.render(view)
-    from gradtool.viz.render import text
-
-    return text.render(view, ascii=out.ascii)
+        norms = self._options["color"] == "norm"
+        return details(
+            self._whole,
+            self._locations,
+            {node: {"norm": value} for node, value in self._values.items()} if norms else {},
+        )
 
 
 def _graph(
@@ -182,28 +166,28 @@ def _coloured(view: GraphView, by: str, values: dict[str, float]) -> Colouring |
     return colour.by_value(view, values, "time of the operator", colour.duration)
 
 
-def _by_dot(
-    scene: Any, form: str, file: str, command: str, colouring: Colouring | None, limit: float, out: Output
-) -> str | bytes | None:
+def _by_dot(subject: forms.Subject, form: str, limit: float) -> str | bytes | None:
     """The picture as Graphviz's ``dot`` lays it out; None, with a note, where it cannot."""
     from gradtool.viz.external import GraphvizError, draw
     from gradtool.viz.render import dot
 
-    text = dot.render(scene, file=file, command=command, colouring=colouring, placed=False)
+    text = dot.render(
+        subject.scene, file=subject.file, command=subject.command, colouring=subject.colouring, placed=False
+    )
     if form == "dot":
         return text
     try:
         made = draw(text, form, program="dot", seconds=limit)
     except GraphvizError as error:
-        out.note(f"{error.message} The mirror layout is drawn instead.")
+        subject.note(f"{error.message} The mirror layout is drawn instead.")
         return None
     return made.decode("utf-8") if form == "svg" else made
 
 
-def _graphviz(text: str, form: str) -> bytes:
-    from gradtool.viz.external import GraphvizError, draw
+def _drawn(subject: forms.Subject, form: str) -> str | bytes:
+    from gradtool.viz.external import GraphvizError
 
     try:
-        return draw(text, form)
+        return forms.NAMED[form].draw(subject)
     except GraphvizError as error:
         raise CommandError(error.message, error.hint) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from gradtool.engine.view.graph import BOTH, PARTS, GraphView
 
 from . import endings
 from .details import Details, details, statistics
+from .forms import BY_ENDING, NAMED, Form, Subject
 from .mirror.scene import Scene
 from .notebook import present
 from .table import Table
@@ -140,79 +141,80 @@ class Picture:
         """Call stacks, source text and values, as the HTML page shows them."""
         return details(self.view, self._locations, self._values())
 
+    @cached_property
+    def _whole(self) -> Subject:
+        return Subject(self.view, explain=lambda: self.details)
+
+    @cached_property
+    def _folded(self) -> Subject:
+        return self._whole if self.folded is self.view else Subject(self.folded, explain=lambda: self.details)
+
+    def _drawn(self, form: Form) -> str | bytes:
+        return form.draw(self._whole if form.whole else self._folded)
+
+    def _written(self, name: str) -> str:
+        drawn = self._drawn(NAMED[name])
+        assert isinstance(drawn, str)
+        return drawn
+
+    def _painted(self, name: str) -> bytes:
+        drawn = self._drawn(NAMED[name])
+        assert isinstance(drawn, bytes)
+        return drawn
+
+    @property
+    def scene(self) -> Scene:
+        """The folded view with places for everything."""
+        return self._folded.scene
+
     def text(self, *, ascii: bool = False) -> str:
         """Lines for a terminal: forward operators beside their gradient operators."""
         from .render import text
 
         return text.render(self.view, ascii=ascii)
 
-    @cached_property
-    def scene(self) -> Scene:
-        """The folded view with places for everything."""
-        from .mirror.layout import mirror
-
-        return mirror(self.folded)
-
     def dot(self) -> str:
         """Text for Graphviz, with places."""
-        from .render import dot
-
-        return dot.render(self.scene)
+        return self._written("dot")
 
     def svg(self) -> str:
         """An SVG file."""
-        from .render import svg
-
-        return svg.render(self.scene)
+        return self._written("svg")
 
     def png(self) -> bytes:
         """A PNG file, drawn by Graphviz."""
-        from .external import draw
-
-        return draw(self.dot(), "png")
+        return self._painted("png")
 
     def pdf(self) -> bytes:
         """A PDF file, drawn by Graphviz."""
-        from .external import draw
-
-        return draw(self.dot(), "pdf")
+        return self._painted("pdf")
 
     def html(self) -> str:
         """An HTML file that needs nothing else, with search, collapsing, source and values."""
-        from .mirror.layout import mirror
-
-        return self._page(self.scene if self.folded is self.view else mirror(self.view))
-
-    def _page(self, scene: Scene) -> str:
-        from .render import html
-
-        return html.render(scene, details=self.details)
+        return self._written("html")
 
     def json(self) -> str:
         """JSON for other programs."""
-        from .render import json
-
-        return json.render(self.view)
+        return self._written("json")
 
     def mermaid(self) -> str:
         """A Mermaid flowchart."""
-        from .render import mermaid
-
-        return mermaid.render(self.folded)
+        return self._written("mermaid")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to a file, whole or not at all.
 
         Args:
-            path: its ending says what is written: ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd`` (Mermaid),
-                ``.txt``, ``.png`` or ``.pdf``.
+            path: its ending says what is written (``forms.py``): ``.html``, ``.svg``, ``.dot``, ``.json``, ``.mmd``
+                (Mermaid), ``.txt``, ``.png`` or ``.pdf``.
 
         Raises:
             ValueError: another ending.
             GraphvizError: a PNG or PDF file is asked for, and Graphviz is missing.
             OSError: the file cannot be written.
         """
-        endings.save(self, path, FORMATS, "graph.html")
+        writers = {ending: partial(_as, form) for ending, form in BY_ENDING.items()}
+        endings.save(self, path, writers, "graph.html")
 
     def show(self) -> None:
         """Show the picture: in a notebook below the cell, elsewhere as a page in the browser."""
@@ -227,27 +229,16 @@ class Picture:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What notebooks show: an HTML page in a frame of its own; an SVG picture and text for those that cannot."""
         nodes = len(self.view.drawn())
-        page = self.html() if nodes <= NOTEBOOK_PAGE else self._page(self.scene)
+        page = NAMED["html"].draw(self._whole if nodes <= NOTEBOOK_PAGE else self._folded)
+        assert isinstance(page, str)
         bundle = {"text/plain": self.text(), "text/html": framed(page) + self._as_table()}
         if nodes <= NOTEBOOK_SVG:
             bundle["image/svg+xml"] = self.svg()
         return bundle
 
 
-FORMATS: Final[dict[str, Callable[[Picture], str | bytes]]] = {
-    ".html": Picture.html,
-    ".htm": Picture.html,
-    ".svg": Picture.svg,
-    ".dot": Picture.dot,
-    ".gv": Picture.dot,
-    ".json": Picture.json,
-    ".mmd": Picture.mermaid,
-    ".mermaid": Picture.mermaid,
-    ".txt": Picture.text,
-    ".png": Picture.png,
-    ".pdf": Picture.pdf,
-}
-"""Ending of a file -> what is written to it."""
+def _as(form: Form, picture: Picture) -> str | bytes:
+    return picture._drawn(form)
 
 
 def framed(page: str, title: str = "graph") -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
+from gradtool.viz import forms
+
 from ..context import Output, backward_options, command_line, model_options, repeated
 
-FORMATS = ("dot", "svg", "png", "pdf", "html", "json", "mermaid", "text")
-ENDINGS = {"gv": "dot", "htm": "html", "mmd": "mermaid", "txt": "text"}
+FORMATS = tuple(forms.NAMED)
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 LIMIT = 20.0
 """Seconds that Graphviz gets to find places by itself."""
@@ -132,12 +133,11 @@ def _format(asked: str | None, out: Output) -> str:
     if asked is not None:
         return asked
     file = out.file
-    ending = (file or "").rpartition(".")[2].lower() if "." in (file or "") else ""
     if file is None or file == "-":
         return "dot" if out.taker is None else "svg"
-    form = ENDINGS.get(ending, ending)
-    if form not in FORMATS:
+    form = forms.BY_ENDING.get(f".{file.rpartition('.')[2].lower()}")
+    if form is None:
         from ..errors import CommandError
 
         raise CommandError(f"-o {file}: the name does not say which format", f"--format {'|'.join(FORMATS)}")
-    return form
+    return form.name

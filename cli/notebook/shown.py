@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
+from gradtool.viz.forms import FORMS
 from gradtool.viz.on_terminal import TONES
 from gradtool.viz.picture import framed
 from gradtool.viz.text import printable
@@ -17,7 +18,7 @@ from ..views import Report, Table, to_ascii, to_markdown, to_text
 from .names import as_magic
 
 _LEFT = ' style="text-align:left"'
-_MIME = {"svg": "image/svg+xml", "html": "text/html", "png": "image/png", "pdf": "application/pdf"}
+_MIME = {form.name: form.mime for form in FORMS if form.mime is not None}
 
 
 class Shown:

@@ -18,7 +18,8 @@ import pytest
 import gradtool as paddle
 from gradtool import viz
 from gradtool.viz import picture
-from gradtool.viz.picture import FORMATS, NOTEBOOK_SVG
+from gradtool.viz.forms import BY_ENDING
+from gradtool.viz.picture import NOTEBOOK_SVG
 from tests.viz.pages import names
 
 
@@ -52,11 +53,11 @@ def test_the_ending_says_what_is_saved(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"graph{ending}"
     viz.graph(static_loss(), title="model.py").save(file)
     assert file.read_bytes().startswith(BEGINNINGS[ending])
-    assert set(BEGINNINGS) | {".htm", ".gv", ".mermaid"} == set(FORMATS)
+    assert set(BEGINNINGS) | {".htm", ".gv", ".mermaid", ".text"} == set(BY_ENDING)
 
 
 def test_another_ending_is_an_error_and_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"cannot tell from .*graph\.htlm.* must be one of \.html") as found:
+    with pytest.raises(ValueError, match=r"cannot tell from .*graph\.htlm.* must be one of \.dot") as found:
         viz.graph(static_loss()).save(tmp_path / "graph.htlm")
     assert ".html" in str(found.value)
     assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from graphviz.quoting import quote
 
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
+from ..forms import Subject
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..mirror.scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, role_of
@@ -33,6 +34,11 @@ _STROKES: Final[dict[str, dict[str, str]]] = {
     SAVED: {"style": "dashed", "color": STROKES[SAVED]},
     SHAPE: {"style": "dotted", "color": STROKES[SHAPE]},
 }
+
+
+def picture(subject: Subject, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Subject`: DOT text with places."""
+    return render(subject.scene, file=subject.file, command=subject.command, colouring=subject.colouring)
 
 
 def render(

@@ -19,6 +19,7 @@ from gradtool.engine.view.graph import GraphView, NodeView
 
 from ..details import Details
 from ..fold import automatic
+from ..forms import Subject
 from ..legend import FLOW, LINES, Colouring, heading
 from ..mirror.scene import KINDS, Scene
 from ..policy import digest
@@ -47,6 +48,11 @@ LONGEST_TITLE: Final = 200
 LONGEST_NAME: Final = 80
 """Of names in the table that stands in for the picture."""
 _NOTHING: Final = Details()
+
+
+def picture(subject: Subject, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Subject`: a page that needs nothing else."""
+    return render(subject.scene, details=subject.explain(), colouring=subject.colouring)
 
 
 def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | None = None) -> str:

@@ -7,7 +7,14 @@ from typing import Any
 
 from gradtool.engine.view.graph import OP, GraphView, NodeView
 
+from ..forms import Subject
+
 SCHEMA = "gradtool/graph/1"
+
+
+def picture(subject: Subject, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Subject`: JSON text."""
+    return render(subject.view)
 
 
 def render(view: GraphView) -> str:

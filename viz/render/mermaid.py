@@ -12,6 +12,7 @@ from typing import Final
 
 from gradtool.engine.view.graph import OP, EdgeView, GraphView, NodeView
 
+from ..forms import Subject
 from ..legend import FLOW, heading
 from ..style import ROLES, look, role_of
 from ..text import printable, shortened
@@ -31,6 +32,13 @@ _SHAPES: Final = {
     "ellipse": ('(["', '"])'),
     "rounded": ('("', '")'),
 }
+
+
+def picture(subject: Subject, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Subject`: a Mermaid flowchart."""
+    for note in notes(subject.view):
+        subject.note(note)
+    return render(subject.view)
 
 
 def render(view: GraphView) -> str:

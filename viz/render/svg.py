@@ -13,6 +13,7 @@ from typing import Final
 from gradtool.engine.core.collector import paused_gc
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
+from ..forms import Subject
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..mirror.scene import KINDS, Box, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, STROKES_ON_DARK, role_of
@@ -25,6 +26,11 @@ _MARGIN: Final = 16.0
 _NARROWEST: Final = 460.0
 
 _DASHES: Final = {"saved": "5 3", "shape": "1.5 3"}
+
+
+def picture(subject: Subject, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Subject`: the text of an SVG file."""
+    return render(subject.scene, colouring=subject.colouring, command=subject.command)
 
 
 def render(scene: Scene, *, colouring: Colouring | None = None, command: str = "") -> str:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 
+from ..forms import Subject
 from ..legend import heading
 from ..text import cells, printable
 
@@ -84,6 +85,11 @@ def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
             ]
         )
     return ["forward", "saved", "", "backward", "source"], rows
+
+
+def picture(subject: Subject, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Subject`: lines for a terminal."""
+    return render(subject.view, ascii=subject.ascii)
 
 
 def render(view: GraphView, *, ascii: bool = False) -> str:
