@@ -93,7 +93,7 @@ def neg(x: Any, name: str | None = None) -> AnyTensor:
 negative = neg
 
 
-def positive(x: Any) -> AnyTensor:
+def positive(x: Any, name: str | None = None) -> AnyTensor:
     """*x* itself."""
     return tensor(x, "x", "paddle.positive")
 

@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 
-def seed(value: int) -> None:
+def seed(seed: int) -> None:
     """Start the stream of random numbers anew."""
-    state.random.reset(int(value))
+    state.random.reset(int(seed))
 
 
 def in_dynamic_mode() -> bool:

@@ -14,9 +14,9 @@ _PREFIX = re.compile(r"^(?:grad/)+")
 _PART = re.compile(r"@RENAME@block\d+@\d+$")
 
 
-def grad(name: str) -> str:
-    """The gradient variable of *name*: ``w`` -> ``w@GRAD``."""
-    return name + GRAD
+def grad(var_name: str) -> str:
+    """The gradient variable of *var_name*: ``w`` -> ``w@GRAD``."""
+    return var_name + GRAD
 
 
 def part(grad_name: str, block: int, index: int) -> str:

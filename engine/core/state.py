@@ -26,8 +26,8 @@ def enable_static() -> None:
     _static.set(True)
 
 
-def disable_static() -> None:
-    """Compute at once from now on (dynamic mode, the default)."""
+def disable_static(place: object = None) -> None:
+    """Compute at once from now on (dynamic mode, the default); every place is this machine's memory."""
     _static.set(False)
 
 
@@ -52,13 +52,13 @@ def default_dtype() -> DType:
     return _default_dtype.get()
 
 
-def set_default_dtype(value: object) -> None:
+def set_default_dtype(d: object) -> None:
     """Set the type that floating-point constants and parameters get when none is named.
 
     Raises:
         DtypeError: no floating-point type (a TypeError).
     """
-    wanted = dtype(value)
+    wanted = dtype(d)
     if not wanted.is_floating:
         raise DtypeError(f"set_default_dtype takes float16, float32, float64 or bfloat16, but received {wanted.name}.")
     _default_dtype.set(wanted)

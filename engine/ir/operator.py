@@ -143,13 +143,13 @@ class Operator:
             if value or (not slot.unlisted and (value is not None or not slot.optional or self.op.forward is not None)):
                 yield slot
 
-    def input(self, slot: str) -> list[str]:
+    def input(self, name: str) -> list[str]:
         """Names of the variables in an input slot; raises :class:`SlotNotFound` (a RuntimeError)."""
-        return _names(self._slot(slot, self.op.input_index, self.inputs, "input"))
+        return _names(self._slot(name, self.op.input_index, self.inputs, "input"))
 
-    def output(self, slot: str) -> list[str]:
+    def output(self, name: str) -> list[str]:
         """Names of the variables in an output slot; raises :class:`SlotNotFound` (a RuntimeError)."""
-        return _names(self._slot(slot, self.op.output_index, self.outputs, "output"))
+        return _names(self._slot(name, self.op.output_index, self.outputs, "output"))
 
     def _slot(self, slot: str, index: Mapping[str, int], values: Operands, what: str) -> Any:
         if slot not in index:

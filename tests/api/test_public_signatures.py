@@ -1,0 +1,108 @@
+"""Parameters and defaults of public functions, classes and methods are Paddle's.
+
+``record_signatures.py`` wrote them down. What 3.3.1 added (``out``, ``device``, ``inplace``, …) may be missing: then
+the parameters are those of 3.1.1.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import gradtool
+from tests.api.record_signatures import OUT, signatures
+
+RECORDED: dict[str, dict[str, str]] = json.loads(OUT.read_text(encoding="utf-8"))
+OURS = signatures(gradtool)
+
+BUILT = "built by the engine's functions, not by users"
+LAYOUT = "None stands for the layout with the channels first, as the layer's number of dimensions names it"
+ONE_FORWARD = "layers of 1, 2 and 3 dimensions share one forward, whose parameter is x"
+HANDS_ON = "hands its arguments on"
+LENIENT = "a parameter that Paddle demands has a default"
+DIFFERENCES = {
+    "Tensor": BUILT,
+    "Tensor.contiguous": "takes anything, as all tensors are in one piece",
+    "Tensor.fill_": LENIENT,
+    "Tensor.item": "the arguments have a name of their own",
+    "Tensor.normal_": HANDS_ON,
+    "Tensor.to": "names what **kwargs may hold",
+    "Tensor.uniform_": HANDS_ON,
+    "Tensor.zero_": LENIENT,
+    "autograd.no_grad": "says what is wrong with @no_grad without parentheses",
+    "base.Variable": BUILT,
+    "base.Variable.backward": "as a Tensor's, for a program that is built as if it ran",
+    "base.Variable.clear_gradient": "as a Tensor's",
+    "base.Variable.to_string": LENIENT,
+    "base.dygraph.no_grad": "says what is wrong with @no_grad without parentheses",
+    "base.framework.Block": BUILT,
+    "base.framework.Block.append_op": "Paddle's hands on whatever comes",
+    "base.framework.Block.create_parameter": "Paddle's hands on whatever comes",
+    "base.framework.Block.create_var": "Paddle's hands on whatever comes",
+    "base.framework.Block.to_string": LENIENT,
+    "base.framework.Operator": BUILT,
+    "base.framework.Operator.to_string": LENIENT,
+    "base.framework.Parameter": BUILT,
+    "base.framework.Variable": BUILT,
+    "base.framework.convert_np_dtype_to_dtype_": "is the function that names every type",
+    "base.unique_name.switch": "names of Paddle's own layers are not checked",
+    "framework.Block": BUILT,
+    "framework.Parameter": BUILT,
+    "framework.load": "names the one setting that **configs may hold",
+    "load": "names the one setting that **configs may hold",
+    "meshgrid": "**named is Paddle's **kwargs",
+    "nn.AdaptiveAvgPool1D.forward": ONE_FORWARD,
+    "nn.AdaptiveMaxPool1D.forward": ONE_FORWARD,
+    "nn.BatchNorm1D": LAYOUT,
+    "nn.BatchNorm2D": LAYOUT,
+    "nn.BatchNorm3D": LAYOUT,
+    "nn.Conv1D": LAYOUT,
+    "nn.Conv2D": LAYOUT,
+    "nn.Dropout2D": LAYOUT,
+    "nn.Dropout3D": LAYOUT,
+    "nn.InstanceNorm1D": LAYOUT,
+    "nn.InstanceNorm2D": LAYOUT,
+    "nn.InstanceNorm3D": LAYOUT,
+    "nn.MaxPool1D.forward": ONE_FORWARD,
+    "nn.MultiHeadAttention.gen_cache": "the class is gradtool's",
+    "nn.Pad1D": LAYOUT,
+    "nn.Pad2D": LAYOUT,
+    "nn.Pad3D": LAYOUT,
+    "nn.Transformer.generate_square_subsequent_mask": "a static method, called alike",
+    "nn.ZeroPad1D": LAYOUT,
+    "nn.ZeroPad2D": LAYOUT,
+    "nn.ZeroPad3D": LAYOUT,
+    "no_grad": "says what is wrong with @no_grad without parentheses",
+    "randint": "the default shape is a tuple, which nobody can change",
+    "sigmoid": "3.1.1 did not have it; out is not taken",
+    "static.Variable": BUILT,
+}
+"""Name -> why its parameters are not Paddle's."""
+
+
+def forwards(parameters: str) -> bool:
+    """Whether whatever comes is handed on to a function whose parameters are compared."""
+    return parameters.endswith(("self, *args, **named", "x, *args, **named", "*inputs"))
+
+
+def listed(name: str, parameters: str) -> list[str]:
+    """The parameters, without the signs between them, and without what a method calls its object."""
+    parts = [p for p in parameters.split(", ") if p not in ("*", "/")]
+    owner, _, method = name.rpartition(".")
+    return parts[1:] if method and owner in OURS else parts
+
+
+COMPARED = [n for n in OURS if any(n in r for r in RECORDED.values()) and not forwards(OURS[n])]
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_parameters_and_defaults(name: str) -> None:
+    accepted = [listed(name, r[name]) for r in RECORDED.values() if name in r]
+    same = listed(name, OURS[name]) in accepted
+    assert same != (name in DIFFERENCES), (OURS[name], [r.get(name) for r in RECORDED.values()])
+
+
+def test_most_names_are_compared() -> None:
+    assert len(COMPARED) > 700
+    assert DIFFERENCES.keys() <= set(COMPARED)

@@ -1,0 +1,128 @@
+"""Do the tests notice?
+
+Single changes of the engine's sources (an operator, a comparison, a condition, a number, a loop), drawn at random, and
+for each of them the tests that run the changed line, until one fails. Cosmic Ray makes the changes and keeps what
+became of them; the tests run in forked processes, so that a change costs seconds. Run from the top of the repository
+with the extra ``mutation`` installed::
+
+    python -m tests.mutation [--count 100] [--seed 1] [--only autodiff] [--session .mutation/session.sqlite]
+
+A session that was stopped goes on where it stood. ``cr-report SESSION`` and ``cr-html SESSION`` tell more of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
+
+from . import places, reach, trial
+
+FEW = 40
+"""Tests of the first try: the most specific ones."""
+SECONDS = 60.0
+"""What all tests of one change may take, as recorded."""
+
+
+def drawn(folder: str, count: int, seed: int) -> list[WorkItem]:
+    """*count* places of a folder at random, and one of the changes at each."""
+    at: dict[tuple[str, tuple[int, int]], list[WorkItem]] = {}
+    for item in places.mutants(folder):
+        spec = item.mutations[0]
+        at.setdefault((str(spec.module_path), spec.start_pos), []).append(item)
+    rng = random.Random(f"{folder} {seed}")
+    items = []
+    for place in rng.sample(sorted(at), len(at)):
+        changes = [i for i in at[place] if places.mutated(i.mutations[0]) is not None]
+        if changes:
+            items.append(rng.choice(changes))
+        if len(items) == count:
+            break
+    return items
+
+
+def tried(spec: MutationSpec, contents: list[dict[str, Any]]) -> WorkResult:
+    """What the tests say to one change."""
+    path, text = str(spec.module_path), places.mutated(spec)
+    source = places.source(path)
+    if text is None:
+        return WorkResult(WorkerOutcome.NO_TEST)
+    diff = "\n".join(unified_diff(source.text.split("\n"), text.split("\n"), path, path, n=0, lineterm=""))
+    tests = _affordable(reach.reaching(contents, source.readers(spec.start_pos[0])))
+    for some in (tests[:FEW], tests[FEW:]):
+        names = [t.test for t in some]
+        limit = 20 + 5 * sum(t.seconds for t in some)
+        outcome = names and trial.forked(lambda names=names: trial.notice(path, text, names), limit)
+        if outcome:
+            return WorkResult(WorkerOutcome.NORMAL, outcome, TestOutcome.KILLED, diff)
+    return WorkResult(WorkerOutcome.NORMAL, f"{len(tests)} tests", TestOutcome.SURVIVED, diff)
+
+
+def _affordable(tests: list[reach.Reach]) -> list[reach.Reach]:
+    left, some = SECONDS, []
+    for test in tests:
+        left -= test.seconds
+        if left < 0:
+            break
+        some.append(test)
+    return some
+
+
+def table(db: WorkDB) -> None:
+    """How many changes of each folder were noticed, and the others."""
+    counts: dict[str, Counter[TestOutcome | None]] = {}
+    survivors = []
+    for item, result in db.completed_work_items:
+        spec = item.mutations[0]
+        folder = next(f for f in places.FOLDERS if str(spec.module_path).startswith(f"engine/{f}/"))
+        counts.setdefault(folder, Counter())[result.test_outcome] += 1
+        if result.test_outcome == TestOutcome.SURVIVED:
+            survivors.append((str(spec.module_path), spec.start_pos, result))
+    for path, (line, column), result in sorted(survivors, key=lambda s: s[:2]):
+        changed = [text for text in result.diff.splitlines()[2:] if not text.startswith("@@")]
+        print(f"\n{path}:{line}:{column} ({result.output})", *changed, sep="\n")
+    print(f"\n{'folder':<12} {'changes':>8} {'noticed':>8} {'not':>5}")
+    for folder, of in sorted(counts.items()):
+        survived = of[TestOutcome.SURVIVED]
+        print(f"{folder:<12} {of.total():>8} {of.total() - survived:>8} {survived:>5}")
+
+
+def main() -> None:
+    """Draw changes, unless the session holds some, try those without a result, and print what the session holds."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=100, help="changes for each folder")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="append", choices=places.FOLDERS, help="a folder; several times for several")
+    parser.add_argument("--session", type=Path, default=Path(".mutation/session.sqlite"))
+    parser.add_argument("--record", action="store_true", help="only note which lines the tests run")
+    options = parser.parse_args()
+    sys.path.insert(0, "")
+    trial.preload()
+    options.session.parent.mkdir(parents=True, exist_ok=True)
+    contents = reach.recorded(options.session.parent / "reach")
+    if options.record:
+        return
+    with use_db(options.session) as db:
+        if not db.num_work_items:
+            for folder in options.only or places.FOLDERS:
+                db.add_work_items(drawn(folder, options.count, options.seed))
+        for item in db.pending_work_items:
+            begin = time.perf_counter()
+            result = tried(item.mutations[0], contents)
+            db.set_result(item.job_id, result)
+            spec = item.mutations[0]
+            seconds = time.perf_counter() - begin
+            print(f"{spec.module_path}:{spec.start_pos[0]} {result.test_outcome} {seconds:.1f} s", flush=True)
+        table(db)
+
+
+if __name__ == "__main__":
+    main()
