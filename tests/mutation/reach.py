@@ -19,16 +19,8 @@ import pytest
 from . import trial
 from .places import FOLDERS, Line, source
 
-BESIDE = (
-    "bench",
-    "cli/test_ipython_terminal.py",
-    "debugger/test_prompt_on_terminal.py",
-    "reporting/test_report_in_browser.py",
-    "test_packaging.py",
-    "viz/test_page_in_browser.py",
-    "viz/test_page_script.py",
-)
-"""Tests of what other processes do, where a change in this process cannot be seen."""
+BESIDE = ("bench", "reporting", "samples", "viz", "cli/test_ipython", "debugger/test_prompt", "test_packaging")
+"""Tests of what other processes do, where a change in this one cannot be seen, and of pictures."""
 
 CALLS = 100
 """So many calls of one function are watched in each test: later ones seldom run another line."""
