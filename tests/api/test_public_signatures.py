@@ -51,7 +51,6 @@ DIFFERENCES = {
     "framework.Parameter": BUILT,
     "framework.load": "names the one setting that **configs may hold",
     "load": "names the one setting that **configs may hold",
-    "meshgrid": "**named is Paddle's **kwargs",
     "nn.AdaptiveAvgPool1D.forward": ONE_FORWARD,
     "nn.AdaptiveMaxPool1D.forward": ONE_FORWARD,
     "nn.BatchNorm1D": LAYOUT,
@@ -83,7 +82,7 @@ DIFFERENCES = {
 
 def forwards(parameters: str) -> bool:
     """Whether whatever comes is handed on to a function whose parameters are compared."""
-    return parameters.endswith(("self, *args, **named", "x, *args, **named", "*inputs"))
+    return parameters.endswith(("*args, **named", "*inputs")) and "name=None" not in parameters
 
 
 def listed(name: str, parameters: str) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.errors import KernelError
+from gradtool.engine.core.errors import KernelError
 from gradtool.engine.executor import passes
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
