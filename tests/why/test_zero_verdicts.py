@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradtool.engine.ops import registry
 from gradtool.engine.core.rows import SelectedRows
+from gradtool.engine.ops import registry
 from gradtool.engine.why import zeros
 from gradtool.engine.why.zeros import Scene, killer
 
