@@ -13,6 +13,7 @@ A session that was stopped goes on where it stood. ``cr-report SESSION`` and ``c
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 import time
@@ -41,9 +42,8 @@ def drawn(folder: str, count: int, seed: int) -> list[WorkItem]:
     rng = random.Random(f"{folder} {seed}")
     items = []
     for place in rng.sample(sorted(at), len(at)):
-        changes = [i for i in at[place] if places.mutated(i.mutations[0]) is not None]
-        if changes:
-            items.append(rng.choice(changes))
+        changes = rng.sample(at[place], len(at[place]))
+        items += itertools.islice((i for i in changes if places.mutated(i.mutations[0]) is not None), 1)
         if len(items) == count:
             break
     return items
