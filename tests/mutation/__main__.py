@@ -27,9 +27,9 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkI
 
 from . import places, reach, trial
 
-FEW = 40
-"""Tests of the first try: the most specific ones."""
-SECONDS = 60.0
+TRIES = (8, 60)
+"""So many tests are run at first, the most specific ones, and so many when these pass; then the others."""
+SECONDS = 20.0
 """What all tests of one change may take, as recorded."""
 
 
@@ -57,7 +57,8 @@ def tried(spec: MutationSpec, contents: list[dict[str, Any]]) -> WorkResult:
         return WorkResult(WorkerOutcome.NO_TEST)
     diff = "\n".join(unified_diff(source.text.split("\n"), text.split("\n"), path, path, n=0, lineterm=""))
     tests = _affordable(reach.reaching(contents, source.readers(spec.start_pos[0])))
-    for some in (tests[:FEW], tests[FEW:]):
+    for first, last in itertools.pairwise((0, *TRIES, len(tests))):
+        some = tests[first:last]
         names = [t.test for t in some]
         limit = 20 + 5 * sum(t.seconds for t in some)
         outcome = names and trial.forked(lambda names=names: trial.notice(path, text, names), limit)
