@@ -5,30 +5,54 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import click
+
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.notebook import Notebook
+from gradtool.viz.debugger.saved.expressions import of_cells, of_stops
 from gradtool.viz.debugger.saved.loading import Saved, load
 from gradtool.viz.debugger.saved.replaying import check as replayed
 from gradtool.viz.debugger.terminal import Screen
+from gradtool.viz.text import printable
 
 from . import errors
 from .context import Output
 from .errors import CommandError
 
 
-def read(file: str, out: Output) -> Saved:
-    """The session in a file; notes what of it no file can hold."""
+def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> Saved:
+    """The session in a file; notes what of it no file can hold, and what is not evaluated.
+
+    Args:
+        trust: whether expressions in the file may be evaluated.
+        check: whether its cells are to be run again.
+        ask: whether somebody is there to be shown the expressions and asked.
+    """
     try:
         data = Path(file).read_bytes()
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
     try:
-        saved = load(data, file)
+        saved = load(data, file, trust=trust)
+        expressions = of_cells(saved.book) if check else of_stops(saved.book)
+        if expressions and not trust:
+            trust = ask and _trusted(file, expressions)
+            saved = load(data, file, trust=trust)
     except FileFormatError as error:
         raise CommandError(error.message, error.hint) from None
+    if expressions and not trust and not check:
+        out.note(f"disabled, as the file is not trusted (--trust evaluates them): {' · '.join(expressions)}")
     if saved.lost:
         out.note(f"not in the file: {', '.join(saved.lost)} (no data; run the cells that make them again)")
     return saved
+
+
+def _trusted(file: str, expressions: list[str]) -> bool:
+    """Show what would be evaluated, and ask."""
+    click.echo(f"{printable(file)} holds expressions, which can do whatever Python can:", err=True)
+    for text in expressions:
+        click.echo(f"  {printable(text)}", err=True)
+    return click.confirm("Evaluate them?", default=False, err=True)
 
 
 def check(saved: Saved, model: Notebook | None, out: Output) -> int:
@@ -41,5 +65,12 @@ def check(saved: Saved, model: Notebook | None, out: Output) -> int:
         screen.say(screen.text(f"{replay.difference}"))
         return errors.FAILED
     count = len(saved.book.cells)
+    if replay.refused is not None:
+        first = replay.refused.number
+        raise CommandError(
+            f"{len(replay.book.cells) - 1} of {count} cells as saved; from In [{first}] on they are not run, "
+            f"as the file is not trusted and evaluates: {' · '.join(of_cells(saved.book))}",
+            "if that may run: --replay FILE --check --trust",
+        )
     screen.say(screen.text(f"{count} cell{'s' * (count != 1)} as saved"))
     return errors.CLEAN

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--batch", is_flag=True, help="No prompt: exit with 1 if a catch fires or an expect fails.")
 @click.option("--replay", metavar="FILE.jsonl", help="Go on with a saved session; MODEL is not needed.")
 @click.option("--check", is_flag=True, help="With --replay: run its cells again, and exit with 1 if one differs.")
+@click.option("--trust", is_flag=True, help="With --replay: evaluate the expressions that stand in the session.")
 @click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours (also NO_COLOR)."
 )
@@ -65,6 +66,10 @@ def command(**options: Any) -> int:
     A session that was saved (by the verb save) goes on with --replay, without the model. With --check its cells are run
     again, on what was saved or on MODEL if it is given, and compared.
 
+    A saved session is data: the model that it names is not loaded, and expressions in it (watches, conditions, Python
+    and verbs in cells) are not evaluated unless --trust says so, or you do when they are shown on a terminal. What was
+    recorded is there all the same; --check goes as far as the first cell that evaluates something, and exits with 2.
+
     With --on-error the session begins where the file or its backward pass raised, at the operator that failed (marked
     !). The variables of the function that called it are in scope.
     """
@@ -72,17 +77,21 @@ def command(**options: Any) -> int:
     out = Output(quiet=options.pop("quiet"), verbose=options.pop("verbose"), ascii=options.pop("ascii_"))
     prompt = Prompt(options.pop("scripts"), options.pop("batch"), color, out.ascii)
     replay, check, on_error = options.pop("replay"), options.pop("check"), options.pop("on_error")
+    trust = options.pop("trust")
     if on_error and options["step"] is not None:
         raise CommandError("--on-error and --step exclude each other: the pass that failed is recorded")
     if check and replay is None:
         raise CommandError("--check compares with a saved session", "--replay FILE.jsonl --check")
+    if trust and replay is None:
+        raise CommandError("--trust is about a saved session", "--replay FILE.jsonl --trust")
     if prompt.batch and not prompt.scripts and sessions.current() is not None:
         raise CommandError("a notebook has no standard input", "--batch -x FILE reads the verbs from a file")
     saved = None
     if replay is not None:
         from .. import replaying
 
-        saved = replaying.read(replay, out)
+        ask = not prompt.batch and sessions.current() is None and sys.stdin.isatty() and sys.stderr.isatty()
+        saved = replaying.read(replay, out, trust, check, ask)
         if options["model"] is None:
             return replaying.check(saved, None, out) if check else prompt.over(saved.book)
         if not check:

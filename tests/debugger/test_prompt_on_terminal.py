@@ -69,13 +69,20 @@ def test_a_first_session_of_the_command(tmp_path: Path) -> None:
     assert "compare base guard" in page.read_text(encoding="utf-8")
     assert "+compare base guard" in (tmp_path / "gradtool" / "debugger_history").read_text(encoding="utf-8")
     with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+        assert "  In [4]: set x@GRAD = np.where" in t.until("Evaluate them? [y/N]:")
+        t.type("n" + ENTER)
+        assert t.ended() == 2
+        assert "3 of 7 cells as saved; from In [4] on they are not run" in t.text
+    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+        t.until("Evaluate them? [y/N]:")
+        t.type("y" + ENTER)
         assert t.ended() == 0
         assert "7 cells as saved" in t.text
     with on_terminal([*COMMAND, "debug", "--replay", str(kept)], {"NO_COLOR": "1"}) as t:
         t.until("In [8]:")
         assert "Out[8]:" in typed(t, "branches", 8)
     kept.write_text(kept.read_text(encoding="utf-8").replace("edited 12", "edited 11"), encoding="utf-8")
-    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check", "--trust"]) as t:
         assert t.ended() == 1
         assert "-edited 11 elements" in t.text
 

@@ -86,7 +86,7 @@ def held(timeline: Timeline) -> dict[int, Any]:
 def test_a_session_comes_back_and_replays(which: str) -> None:
     book = book_of(which)
     text = saving.text(book)
-    saved = loading.load(text, "s.jsonl")
+    saved = loading.load(text, "s.jsonl", trust=True)
     before, after = book.session.timeline, saved.book.session.timeline
     had = held(before)
     assert {n: a for n, a in held(after).items() if n in had} == {n: a for n, a in had.items() if n in after.store}
@@ -104,14 +104,14 @@ def test_a_session_comes_back_and_replays(which: str) -> None:
 @pytest.mark.parametrize("which", CELLS)
 def test_the_loaded_session_goes_on_where_it_was(which: str) -> None:
     book = book_of(which)
-    loaded = loading.load(saving.text(book), "s.jsonl").book
+    loaded = loading.load(saving.text(book), "s.jsonl", trust=True).book
     for line in ("branches", "edits", "hits", "list 50", "stats", "rc", "fork more", "zero h@GRAD", "c", "cells"):
         assert said(loaded, line) == said(book, line), line
 
 
 def test_what_stays_of_names_and_results() -> None:
     book = book_of("hunt")
-    saved = loading.load(saving.text(book), "s.jsonl")
+    saved = loading.load(saving.text(book), "s.jsonl", trust=True)
     assert saved.lost == ["f"]
     assert saved.book.session.names["n"] == 3
     assert np.array_equal(saved.book.session.names["arr"], book.session.names["arr"])
@@ -141,7 +141,7 @@ def test_a_replay_tells_the_first_cell_that_differs() -> None:
     text = saving.text(book_of("hunt"))
     changed = text.replace("edited 12 elements", "edited 11 elements")
     assert changed != text
-    difference = replaying.check(loading.load(changed, "s.jsonl")).difference
+    difference = replaying.check(loading.load(changed, "s.jsonl", trust=True)).difference
     assert difference is not None
     assert difference.cell.number == 5
     assert str(difference).split("\n")[0].startswith("In [5]: set x@GRAD")
@@ -150,7 +150,7 @@ def test_a_replay_tells_the_first_cell_that_differs() -> None:
 
 
 def test_a_replay_on_a_model_that_changed() -> None:
-    saved = loading.load(saving.text(book_of("hunt")), "s.jsonl")
+    saved = loading.load(saving.text(book_of("hunt")), "s.jsonl", trust=True)
     same = replaying.check(saved, book_over(recorded(hunt)))
     assert same.difference is None
     other = replaying.check(saved, book_over(recorded(own_python)))
@@ -164,7 +164,7 @@ def test_a_replay_writes_no_files(tmp_path: Path) -> None:
     path.unlink()
     said(book, "rerun 18", "expect-error p nothing")
     path.unlink()
-    saved = loading.load(saving.text(book), "s.jsonl")
+    saved = loading.load(saving.text(book), "s.jsonl", trust=True)
     replay = replaying.check(saved)
     assert replay.difference is None
     assert replay.kept == (18, 19)
@@ -176,7 +176,7 @@ def test_a_replay_begins_with_the_stops_that_were_set_before() -> None:
     book.session.add("catch", "nan", limit=float("inf"))
     book.session.begin()
     said(book, "c", "hits")
-    saved = loading.load(saving.text(book), "s.jsonl")
+    saved = loading.load(saving.text(book), "s.jsonl", trust=True)
     assert replaying.check(saved).difference is None
     assert "1 hit" in saved.book.cells[1].text
 
@@ -187,7 +187,7 @@ def test_a_budget_is_kept() -> None:
         said(book, "goto %1", "finish")
     assert small.session.timeline.store.dropped > 0
     assert said(small, "stats") == said(whole, "stats")
-    saved = loading.load(saving.text(small), "s.jsonl")
+    saved = loading.load(saving.text(small), "s.jsonl", trust=True)
     assert saved.book.session.timeline.store.budget == 200
     assert replaying.check(saved).difference is None
 

@@ -12,6 +12,23 @@ class VerbError(GradtoolError):
     """A verb cannot do what was asked; the session is as it was."""
 
 
+class NotTrusted(BaseException):
+    """What stands in a saved session was not evaluated, because nobody has said that the file is trusted.
+
+    No ``Exception``: whoever asks whether an expression raises one must not take this for its answer.
+
+    Attributes:
+        hint: what to do about it.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"not evaluated: {shortened(text)} stands in the saved session, which is not trusted.")
+        self.hint = "--trust evaluates what stands in the file, which can do what any Python can; what is typed runs"
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}\n  hint  {self.hint}"
+
+
 def unknown(what: str, asked: str, known: Iterable[str]) -> VerbError:
     """There is nothing of that name; with the names that come closest."""
     close = ", ".join(map(shortened, near(asked, known)))

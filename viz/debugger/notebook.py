@@ -13,7 +13,7 @@ from gradtool.engine.core.errors import GradtoolError
 
 from . import scope, show, verbs
 from .cell import Cell
-from .errors import VerbError
+from .errors import NotTrusted, VerbError
 from .session import Session
 from .stops import Stop
 from .verbs import Reply, Verb
@@ -58,6 +58,7 @@ class Notebook:
         opening: what to show before the first cell: where the session begins, and why there.
         began: how the session stood before the first cell; None until then.
         keeping: where cells are replayed, which verbs are not carried out again: they raise :class:`NotAgain`.
+        foreign: the numbers of cells that were read from a file.
         recomputed_before: how many operators had run again when the cell began.
     """
 
@@ -73,6 +74,7 @@ class Notebook:
         self.leaving: frozenset[str] = frozenset()
         self.began: Beginning | None = None
         self.keeping: Callable[[Verb, str], bool] | None = None
+        self.foreign: frozenset[int] = frozenset()
         self.recomputed_before = 0
 
     @property
@@ -97,6 +99,8 @@ class Notebook:
             reply = self.run(source)
         except KeyboardInterrupt as error:
             reply = Reply("interrupted", error=error)
+        except NotTrusted as error:
+            reply = Reply(f"✗ {error}", error=error)
         except GradtoolError as error:
             reply = Reply(_said(error), error=error)
         except Exception as error:
@@ -126,6 +130,8 @@ class Notebook:
                 return Reply("", quit=True)
             if self.keeping is not None and self.keeping(verb, rest):
                 raise NotAgain
+            if verb.writes(rest):
+                self.session.permit(stripped)
             return verb.act(self, rest)
         return self._python(source)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from gradtool.engine.runs.branch import Branch
 from gradtool.engine.runs.timeline import Entry, Timeline
 
 from . import stops
-from .errors import VerbError, unknown
+from .errors import NotTrusted, VerbError, unknown
 from .halt import Halt
 from .scope import evaluate
 from .stops import Stop
@@ -34,6 +35,8 @@ class Session:
         locals: names of the user's program in expressions: the variables where it failed or was stopped.
         arrived: whether what stops the run at the cursor has been seen.
         numbered: the number of the last breakpoint, catch or watch.
+        trusted: whether expressions that stand in the file that it was read from are evaluated.
+        reading: whether what is being carried out stands there.
     """
 
     def __init__(self, timeline: Timeline, tools: dict[str, Callable[..., Any]] | None = None) -> None:
@@ -47,9 +50,27 @@ class Session:
         self.locals: Mapping[str, Any] = {}
         self.numbered = 0
         self.arrived = False
+        self.trusted = True
+        self.reading = False
         self._entries = {e.name: e for e in timeline.entries}
         known = timeline.names
         self.wanting = {n.removesuffix("@GRAD") for n in known if n.endswith("@GRAD")} | set(timeline.results)
+
+    # -- trust --------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def from_file(self, stands_there: bool = True) -> Iterator[None]:
+        """Carry out what stands in a file inside, if it does; nothing that is typed."""
+        before, self.reading = self.reading, self.reading or stands_there
+        try:
+            yield
+        finally:
+            self.reading = before
+
+    def permit(self, text: str) -> None:
+        """Raise :class:`NotTrusted` unless *text* may be evaluated, or carried out with all that it does."""
+        if self.reading and not self.trusted:
+            raise NotTrusted(text)
 
     # -- where --------------------------------------------------------------------------------------------------------
 
@@ -219,7 +240,7 @@ class Session:
     def add(self, kind: str, text: str, **more: Any) -> Stop:
         """Set a breakpoint, a catch or a watch."""
         self.numbered += 1
-        made = Stop(self.numbered, kind, text, **more)
+        made = Stop(self.numbered, kind, text, foreign=self.reading, **more)
         self.stops.append(made)
         return made
 
@@ -262,21 +283,26 @@ class Session:
     def _watched(self) -> list[Stop]:
         found = [s for s in self.stops if s.kind == "watch" and s.enabled]
         for s in found:
-            s.seen = self.look(s.text)
+            s.seen = self.look(s.text, s.foreign)
         return found
 
     def _changed(self, watched: list[Stop]) -> Halt | None:
         for s in watched:
-            now = self.look(s.text)
+            now = self.look(s.text, s.foreign)
             if not _same(now, s.seen):
                 before, s.seen = s.seen, now
                 return self._hit(s, f"{_brief(before)} → {_brief(now)}")
         return None
 
-    def look(self, text: str) -> Any:
-        """The value of a watched expression; what it raises, where it cannot be computed yet."""
+    def look(self, text: str, foreign: bool = False) -> Any:
+        """The value of a watched expression; what it raises, where it cannot be computed yet.
+
+        Args:
+            foreign: whether it stands in a saved session.
+        """
         try:
-            return evaluate(self, text, self.current)
+            with self.from_file(foreign):
+                return evaluate(self, text, self.current)
         except Exception as error:
             return stops.Raised(f"{type(error).__name__}: {error}")
 

@@ -15,8 +15,8 @@ from gradtool.engine.core import source
 from gradtool.engine.core.rows import RowArray
 from gradtool.engine.runs.timeline import Entry
 
+from . import scope
 from .errors import VerbError, unknown
-from .scope import evaluate
 
 if TYPE_CHECKING:
     from .session import Session
@@ -33,6 +33,7 @@ class Stop:
         condition: an expression that must be true, or empty.
         once: whether it is deleted when it has stopped the run.
         hits: how often it has.
+        foreign: whether it stands in a saved session.
     """
 
     number: int
@@ -45,6 +46,12 @@ class Stop:
     hits: int = 0
     seen: Any = None
     limit: float = 0.0
+    foreign: bool = False
+
+    @property
+    def expression(self) -> str:
+        """What is evaluated to see whether it stops the run; empty if nothing is."""
+        return self.text if self.kind == "watch" and not scope.is_tensor(self.text) else self.condition
 
     @property
     def described(self) -> str:
@@ -179,7 +186,8 @@ def holds(session: Session, stop: Stop, entry: Entry) -> bool:
     if not stop.condition:
         return True
     try:
-        return bool(np.all(evaluate(session, stop.condition, entry)))
+        with session.from_file(stop.foreign):
+            return bool(np.all(scope.evaluate(session, stop.condition, entry)))
     except VerbError:
         raise
     except Exception as error:

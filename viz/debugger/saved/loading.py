@@ -1,6 +1,8 @@
 """Saved sessions, read back: the run as it was, the notebook over it, and nothing of the model.
 
 What is read is data: operators are looked up in the registry, and no name in the file is called, imported or opened.
+The model that it names is not loaded. Expressions in it (watches, conditions of breakpoints, Python and verbs in cells)
+are evaluated only when the session goes on or is run again, and only if whoever loads it says that the file is trusted.
 """
 
 from __future__ import annotations
@@ -56,16 +58,25 @@ class Saved:
         self.lost = lost
 
 
-def load(data: bytes | str, file: str) -> Saved:
+def load(data: bytes | str, file: str, *, trust: bool = False) -> Saved:
     """The session in a file.
 
     Args:
         file: what the file is called in errors.
+        trust: whether expressions in the file may be evaluated, which can do whatever Python can. Without, stops with
+            expressions are disabled, and cells of the file that evaluate one or write files are refused; all that was
+            recorded is there, and what is typed runs.
 
     Raises:
         FileFormatError: it is no saved session, or a damaged one.
     """
-    return _Reader(data, file).saved()
+    saved = _Reader(data, file).saved()
+    book = saved.book
+    book.session.trusted = trust
+    book.foreign = frozenset(c.number for c in book.cells)
+    for stop in book.session.stops:
+        stop.enabled = stop.enabled and (trust or not stop.expression)
+    return saved
 
 
 class _Reader(Lines):
@@ -385,7 +396,7 @@ class _Reader(Lines):
 
     def _stop(self, session: Session, told: Any) -> Stop:
         found = jsontext.take(told, STOP, self.fail)
-        made = Stop(**found)
+        made = Stop(**found, foreign=True)
         try:
             if made.kind == "break":
                 made.matches, _ = stops.breakpoint_at(session, made.text)

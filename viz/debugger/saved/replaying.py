@@ -16,6 +16,7 @@ from gradtool.engine.runs.branch import Branch
 
 from .. import stops
 from ..cell import Cell
+from ..errors import NotTrusted
 from ..notebook import NotAgain, Notebook
 from ..session import Session
 from .loading import Saved
@@ -52,16 +53,21 @@ class Replay:
     Attributes:
         book: the session as it is now.
         difference: the first cell of which something else came, or None.
+        refused: the first cell that was not run, nor any after it, because it evaluates what stands in a file that is
+            not trusted; or None.
         kept: the numbers of cells that were not run again: they write files, or ask the model, which is not there.
     """
 
     book: Notebook
     difference: Difference | None
+    refused: Cell | None
     kept: tuple[int, ...]
 
 
 def check(saved: Saved, model: Notebook | None = None) -> Replay:
     """Run the cells of a saved session again, up to the first one of which something else comes.
+
+    If the session was loaded without trust, up to the first one that evaluates something.
 
     Args:
         model: a notebook without cells over a new run of the model; by default the run that was saved.
@@ -70,13 +76,15 @@ def check(saved: Saved, model: Notebook | None = None) -> Replay:
     book = model if model is not None else _from_the_beginning(saved.book)
     if model is not None:
         _stops_of(saved.book, model.session)
+    book.session.trusted = saved.book.session.trusted
     book.keeping = lambda verb, rest: verb.writes(rest) or (model is None and verb.group == _MODEL)
     kept = []
     try:
         for cell in saved.book.cells:
             before = book.number
             try:
-                now, _ = book.execute(f"note {cell.source}" if cell.note else cell.source)
+                with book.session.from_file():
+                    now, reply = book.execute(f"note {cell.source}" if cell.note else cell.source)
             except NotAgain:
                 kept.append(cell.number)
                 book.inputs[before] = cell.source
@@ -84,11 +92,13 @@ def check(saved: Saved, model: Notebook | None = None) -> Replay:
                 if cell.text and not cell.failed:
                     book.outputs[before] = cell.text
                 continue
+            if isinstance(reply.error, NotTrusted):
+                return Replay(book, None, cell, tuple(kept))
             if not same_text(cell.text, now.text, exact):
-                return Replay(book, Difference(cell, now.text), tuple(kept))
+                return Replay(book, Difference(cell, now.text), None, tuple(kept))
     finally:
         book.keeping = None
-    return Replay(book, None, tuple(kept))
+    return Replay(book, None, None, tuple(kept))
 
 
 def _from_the_beginning(saved: Notebook) -> Notebook:

@@ -56,6 +56,7 @@ class Verb:
         group: what help lists it under.
         completes: what completion offers after it, a name of ``completion.OFFERS``, or nothing.
         writes: whether it writes files with these words after it, which replaying a session must not do.
+        evaluates: whether it evaluates an expression among these words.
     """
 
     name: str
@@ -66,11 +67,17 @@ class Verb:
     group: str
     completes: str = ""
     writes: Callable[[str], bool] = lambda rest: False
+    evaluates: Callable[[str], bool] = lambda rest: False
 
 
 def always(rest: str) -> bool:
-    """Of a verb that writes files whatever stands after it."""
+    """Of a verb that writes files, or evaluates expressions, whatever stands after it."""
     return True
+
+
+def conditional(rest: str) -> bool:
+    """Of a verb that evaluates the expression after ``if``, if there is one."""
+    return " if " in rest
 
 
 _verbs: dict[str, Verb] = {}
@@ -93,13 +100,14 @@ def verb(
     group: str,
     completes: str = "",
     writes: Callable[[str], bool] = lambda rest: False,
+    evaluates: Callable[[str], bool] = lambda rest: False,
 ) -> Callable[[Act], Act]:
     """Add a function to the table; its docstring's first line is the help."""
 
     def add(act: Act) -> Act:
         name = usage.split()[0]
         text = (act.__doc__ or "").strip().split("\n")[0]
-        _verbs[name] = Verb(name, usage, text, act, aliases, group, completes, writes)
+        _verbs[name] = Verb(name, usage, text, act, aliases, group, completes, writes, evaluates)
         return act
 
     return add

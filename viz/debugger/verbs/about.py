@@ -10,10 +10,10 @@ import numpy as np
 from .. import scope, verbs
 from ..errors import VerbError, unknown
 from ..notebook import Notebook
-from . import Reply, nothing, verb
+from . import Reply, always, nothing, verb
 
 
-@verb("expect EXPR", group="session", completes="tensor")
+@verb("expect EXPR", group="session", completes="tensor", evaluates=always)
 def expect(book: Notebook, rest: str) -> Reply:
     """Say whether an expression is true; where it is not, a batch run fails."""
     if not rest:
@@ -49,7 +49,7 @@ def _brief(value: Any) -> str:
     return str(value.reshape(-1)[0]) if isinstance(value, np.ndarray) else repr(value)
 
 
-@verb("expect-error VERB …", group="session", completes="verb")
+@verb("expect-error VERB …", group="session", completes="verb", evaluates=always)
 def expect_error(book: Notebook, rest: str) -> Reply:
     """Say whether a verb or an expression is refused; where it is not, a batch run fails."""
     if not rest:
@@ -86,17 +86,18 @@ def rerun(book: Notebook, rest: str) -> Reply:
     reply = Reply("")
     texts = []
     failed = False
-    for source in _sources(book, numbers):
-        reply = book.run(source)
+    for source, foreign in _sources(book, numbers):
+        with book.session.from_file(foreign):
+            reply = book.run(source)
         texts.append(reply.text)
         failed = failed or reply.failed
     return Reply("\n".join(filter(None, texts)), reply.value, reply.html, reply.svg, reply.quit, failed)
 
 
-def _sources(book: Notebook, numbers: list[str]) -> list[str]:
-    """What was typed in these cells; of cells that ran others again, what was typed there."""
+def _sources(book: Notebook, numbers: list[str]) -> list[tuple[str, bool]]:
+    """What was typed in these cells, and whether it stands in a file; of cells that ran others again, of those."""
     known = {str(c.number): c for c in book.cells if not c.note}
-    found: list[str] = []
+    found: list[tuple[str, bool]] = []
     todo = numbers[::-1]
     while todo:
         number = todo.pop()
@@ -108,7 +109,7 @@ def _sources(book: Notebook, numbers: list[str]) -> list[str]:
         if split is not None and split[0].name == "rerun":
             todo += split[1].replace(",", " ").split()[::-1]
         else:
-            found.append(source)
+            found.append((source, int(number) in book.foreign))
         if len(found) + len(todo) > _MOST:
             raise VerbError(f"that is more than {_MOST} cells.")
     return found

@@ -13,7 +13,7 @@ from ..errors import VerbError
 from ..notebook import Notebook
 from ..session import Session
 from ..show import dims
-from . import Reply, nothing, verb
+from . import Reply, always, nothing, verb
 
 
 def _edited(session: Session, name: str, make: Any, text: str) -> Reply:
@@ -55,7 +55,7 @@ def _stale(session: Session) -> str:
     return f"{n} op{'s' * (n != 1)} now stale ~"
 
 
-@verb("set VAR = EXPR", group="edits", completes="tensor")
+@verb("set VAR = EXPR", group="edits", completes="tensor", evaluates=always)
 def set_(book: Notebook, rest: str) -> Reply:
     """Give a tensor other numbers; what depends on them runs again."""
     name, equals, expression = rest.partition("=")

@@ -6,7 +6,7 @@ from .. import stops
 from ..errors import VerbError
 from ..notebook import Notebook
 from ..stops import Stop
-from . import Reply, verb
+from . import Reply, always, conditional, verb
 
 _BREAK = "break op:T | VAR | line:F:N | layer:L [if EXPR]"
 
@@ -40,19 +40,19 @@ def _row(s: Stop) -> str:
     return f"{s.number:>3}  {s.kind:<5}  {s.described} · {s.hits} hit{'s' * (s.hits != 1)}{state}"
 
 
-@verb(_BREAK, "b", group="stops", completes="place")
+@verb(_BREAK, "b", group="stops", completes="place", evaluates=conditional)
 def breakpoint_(book: Notebook, rest: str) -> Reply:
     """Stop before an operator of that type, where a tensor is made, at a line or in a layer."""
     return _break(book, rest, once=False)
 
 
-@verb("tbreak WHERE [if EXPR]", "tb", group="stops", completes="place")
+@verb("tbreak WHERE [if EXPR]", "tb", group="stops", completes="place", evaluates=conditional)
 def once(book: Notebook, rest: str) -> Reply:
     """As break, but only once."""
     return _break(book, rest, once=True)
 
 
-@verb("catch nan|inf|big=1e4|zero|none [if EXPR]", group="stops", completes="catch")
+@verb("catch nan|inf|big=1e4|zero|none [if EXPR]", group="stops", completes="catch", evaluates=conditional)
 def catch(book: Notebook, rest: str) -> Reply:
     """Stop at an operator whose results are not finite, too big, all zero, or missing."""
     if not rest:
@@ -65,7 +65,7 @@ def catch(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join(f"● catch {s.number}: {s.described}" for s in made))
 
 
-@verb("watch EXPR", "w", group="stops", completes="tensor")
+@verb("watch EXPR", "w", group="stops", completes="tensor", evaluates=always)
 def watch(book: Notebook, rest: str) -> Reply:
     """Stop when the value of an expression has changed."""
     if not rest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,12 @@ from ..session import Session
 from . import Reply, verb
 
 
-@verb("p VAR[slice]", group="values", completes="tensor")
+def _is_expression(rest: str) -> bool:
+    """Of ``p``, by what stands after it: more than a name, or a name with a slice."""
+    return re.fullmatch(r"[\w.@/:-]+(\[[-\d\s,:]*\])?", rest) is None
+
+
+@verb("p VAR[slice]", group="values", completes="tensor", evaluates=_is_expression)
 def print_(book: Notebook, rest: str) -> Reply:
     """A tensor in a few words, and its numbers."""
     if not rest:
