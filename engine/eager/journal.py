@@ -9,6 +9,7 @@ The journal holds numbers, not tensors, so what a program lets go of is let go o
 
 from __future__ import annotations
 
+import enum
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -20,7 +21,6 @@ from ..core import source, watch
 from ..core.source import Location
 from ..ops.opdef import OpDef
 from ..ops.readings import flatten
-from ..why.verdicts import Verdict
 from .mode import grad_enabled
 from .parameter import TensorParameter
 from .tape import GradNode
@@ -28,6 +28,19 @@ from .tensor import Leaf, Tensor
 
 LIMIT = 1 << 18
 """Calls that are kept; of a longer program the first ones are forgotten."""
+
+
+class Unrecorded(enum.Enum):
+    """What kept a call from being recorded on the tape."""
+
+    NO_GRAD = enum.auto()
+    """Gradients were switched off."""
+    NO_RULE = enum.auto()
+    """The operator has no gradient, or none for what it was given."""
+    INTEGERS = enum.auto()
+    """Its results are whole numbers or truth values."""
+    COPIED = enum.auto()
+    """Values were copied without a way back: no operator was called."""
 
 
 class Call(NamedTuple):
@@ -39,7 +52,7 @@ class Call(NamedTuple):
         halted: for each read, whether the tensor had ``stop_gradient`` then.
         taken: for each of *writes*, whether gradients come back through it.
         key: of the node on the tape, or None if the call was not recorded.
-        why: what kept it from being recorded; None if it was, or if all its inputs stopped gradients.
+        unrecorded: what kept it from being recorded; None if it was, or if all its inputs stopped gradients.
         site: where the user called, see :func:`gradtool.engine.core.source.site`.
     """
 
@@ -50,7 +63,7 @@ class Call(NamedTuple):
     halted: tuple[bool, ...]
     taken: tuple[bool, ...]
     key: int | None
-    why: Verdict | None
+    unrecorded: Unrecorded | None
     site: Any
     time: int
 
@@ -195,20 +208,11 @@ class Journal:
         read = flatten(operands, range(len(operands)))
         made = [t for t in flatten(event.results, range(len(event.results))) if t is not None]
         recorded = next((t.node.key for t in made if t.node is not None), None)
-        why = None
-        if recorded is None and any(t is not None for t in read):
-            if not grad_enabled():
-                why = Verdict.NO_GRAD
-            elif all(t is None or t._stop for t in read):
-                why = None  # whatever the operator, what stopped its inputs is the reason
-            elif op.rule is None or not op.differentiable:
-                why = Verdict.NON_DIFFERENTIABLE
-            else:
-                why = Verdict.INTEGER if made and made[0].array.dtype.kind in "biu" else Verdict.NON_DIFFERENTIABLE
+        unrecorded = _reason(op, read, made) if recorded is None else None
         reads = [None if t is None else self.number(t) for t in read]
         writes = [self.number(t) if t.node is not None else self._give(t) for t in made]
         taken = tuple([t.node is not None for t in made])
-        self._note(op.type, read, reads, writes, _passes(op, operands), taken, recorded, why)
+        self._note(op.type, read, reads, writes, _passes(op, operands), taken, recorded, unrecorded)
         if made:
             self._last = made[0].array, writes[0]
 
@@ -219,16 +223,16 @@ class Journal:
             self.place(key, j) if t else self.number(made)
             for j, (made, t) in enumerate(zip(event.outputs, taken, strict=True))
         ]
-        why = None if any(taken) else Verdict.NON_DIFFERENTIABLE
+        unrecorded = None if any(taken) else Unrecorded.NO_RULE
         recorded = key if any(taken) else None
         passes = (True,) * len(reads)
-        self._note(event.node.op.type, event.inputs, reads, writes, passes, taken, recorded, why)
+        self._note(event.node.op.type, event.inputs, reads, writes, passes, taken, recorded, unrecorded)
 
     def _copied(self, event: watch.Copied) -> None:
         given, made = event.given, event.made
         reads, passes = [self.number(t) for t in given], (True,) * len(given)
         writes = [self.number(made) if made.node is not None else self._give(made)]
-        self._note(event.how, given, reads, writes, passes, (made.node is not None,), None, Verdict.DETACHED)
+        self._note(event.how, given, reads, writes, passes, (made.node is not None,), None, Unrecorded.COPIED)
         self._last = made.array, writes[0]
 
     def _note(
@@ -240,14 +244,14 @@ class Journal:
         passes: tuple[bool, ...],
         taken: tuple[bool, ...],
         key: int | None,
-        why: Verdict | None,
+        unrecorded: Unrecorded | None,
     ) -> None:
         halted = tuple([t is None or t._stop for t in read])
         for t, number in zip(read, reads, strict=True):
             if t is not None and t.loc and number is not None:
                 self.entered.setdefault(number, t.loc)
         site, time = source.site(sys._getframe(2)), self.tick()
-        self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, why, site, time))
+        self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, unrecorded, site, time))
         if len(self.calls) >= 2 * self._limit:
             del self.calls[: self._limit]
             self._forget_before(self.calls[0].time)
@@ -338,6 +342,19 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Cleared: Journal._cleared,
     watch.Listed: Journal._listed,
 }
+
+
+def _reason(op: OpDef, read: Sequence[Tensor | None], made: Sequence[Tensor]) -> Unrecorded | None:
+    """What kept a call that is not on the tape from being recorded; None where all that it read stopped gradients."""
+    if all(t is None for t in read):
+        return None
+    if not grad_enabled():
+        return Unrecorded.NO_GRAD
+    if all(t is None or t._stop for t in read):
+        return None  # whatever the operator, what stopped its inputs is the reason
+    if op.rule is not None and op.differentiable and made and made[0].array.dtype.kind in "biu":
+        return Unrecorded.INTEGERS
+    return Unrecorded.NO_RULE
 
 
 def _passes(op: OpDef, operands: Sequence[Any]) -> tuple[bool, ...]:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ..core.collector import paused_gc
 from ..core.source import NOWHERE, Location
-from ..eager.journal import Call, Event, Journal
+from ..eager.journal import Call, Event, Journal, Unrecorded
 from ..eager.tensor import Tensor
 from .reasons import Cut, Flow, Reason, Reasons, Step
 from .verdicts import Verdict
+
+_VERDICTS: Final = {
+    None: Verdict.STOP_GRADIENT,
+    Unrecorded.NO_GRAD: Verdict.NO_GRAD,
+    Unrecorded.NO_RULE: Verdict.NON_DIFFERENTIABLE,
+    Unrecorded.INTEGERS: Verdict.INTEGER,
+    Unrecorded.COPIED: Verdict.DETACHED,
+}
+"""What kept a call from being recorded -> what became of the gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +87,10 @@ class JournalFlow(Flow[int, Call]):
             kind = known.tensor.array.dtype.kind if known is not None else "f"
             return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, made)
         assert made is not None
-        return Cut(made.why or Verdict.STOP_GRADIENT, value, made)
+        return Cut(_VERDICTS[made.unrecorded], value, made)
 
     def passes_stops_on(self, call: Call) -> bool:
-        return call.why is None
+        return call.unrecorded is None
 
     def name(self, value: int) -> str:
         known = self.known.get(value)
