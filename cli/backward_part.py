@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from gradtool.engine.answers.why.of_program import ProgramReasons, explain
+from gradtool.engine.answers.why.reasons import FROZEN
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.autodiff.checkpoints import Choice
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Parameter, Variable
-from gradtool.engine.why.of_program import ProgramReasons, explain
-from gradtool.engine.why.reasons import FROZEN
-from gradtool.engine.why.verdicts import Verdict
 
 from .context import Output
 from .discovery import Model

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.case import Case
+from gradtool.engine.answers.why.failures import explained
+from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.answers.why.tensor_case import Named, TensorCase
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.why.answers import Answer
-from gradtool.engine.why.case import Case
-from gradtool.engine.why.failures import explained
-from gradtool.engine.why.program_case import Asked, ProgramCase
-from gradtool.engine.why.tensor_case import Named, TensorCase
 
 from . import discovery, feeds, loader
 from .context import Output

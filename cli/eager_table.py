@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from gradtool.engine.answers.why.of_journal import JournalReasons, explain_tensors
 from gradtool.engine.core import names, source
 from gradtool.engine.core.errors import LossError
 from gradtool.engine.eager import backward as sweeping
@@ -13,7 +14,6 @@ from gradtool.engine.eager.tape import InplaceError
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
-from gradtool.engine.why.of_journal import JournalReasons, explain_tensors
 
 from .context import Output, command_line
 from .eager_model import EagerModel, Entry

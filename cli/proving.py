@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.registry import by_type
-from gradtool.engine.why.answers import Answer
-from gradtool.engine.why.verdicts import Verdict
 
 from . import cases
 from .context import Output

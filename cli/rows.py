@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from gradtool.engine.answers.why.reasons import Reason
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view.graph import op_names
-from gradtool.engine.why.reasons import Reason
-from gradtool.engine.why.verdicts import Verdict
 
 from .views import NOTHING, finite, number
 

@@ -13,9 +13,9 @@ from gradtool.engine.answers.nan import Birth, NanStory
 from gradtool.engine.answers.profile import ProfileStory
 from gradtool.engine.answers.saved import SavedStory
 from gradtool.engine.answers.stats import StatsStory
+from gradtool.engine.answers.why.answers import Answer, Answers
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
-from gradtool.engine.why.answers import Answer, Answers
 
 from . import endings
 from .notebook import notebook_display

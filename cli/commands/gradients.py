@@ -34,8 +34,8 @@ def command(**options: Any) -> None:
     gradtool gradients model.py --target y1,y2 --target-grad dy1,ones --input 'fc_*.w_0' --run
     """
     out = Output.take(options)
+    from gradtool.engine.answers.why.of_program import explain
     from gradtool.engine.autodiff.gradients import gradients
-    from gradtool.engine.why.of_program import explain
 
     from .. import discovery
     from ..feeds import run, statistics

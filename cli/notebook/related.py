@@ -6,13 +6,13 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradtool.engine.answers.why.of_journal import JournalReasons, explain_tensors
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.recorded import leaves_behind
 from gradtool.engine.eager.tape import GradNode
 from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.why.of_journal import JournalReasons, explain_tensors
-from gradtool.engine.why.verdicts import Verdict
 from gradtool.nn import Layer
 
 

@@ -11,11 +11,11 @@ from gradtool.engine.answers.coverage import Coverage
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
+from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import GraphView
-from gradtool.engine.why.answers import Answer
 
 from .. import backward_part, cases, eager_table, feeds, nan_report, spots
 from ..cases import Opened

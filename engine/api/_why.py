@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gradtool.engine.answers.why.answers import Answers
+from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.answers.why.tensor_case import Named, TensorCase
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal, current, keeping
@@ -14,9 +17,6 @@ from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.why.answers import Answers
-from gradtool.engine.why.program_case import Asked, ProgramCase
-from gradtool.engine.why.tensor_case import Named, TensorCase
 
 _HERE = "gradtool.why"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.answers.why.of_program import explain
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.ir.verify import verify
-from gradtool.engine.why.of_program import explain
-from gradtool.engine.why.verdicts import Verdict
 from tests.api.optimizer_programs import main_ops, network, run, vector
 
 optimizer = paddle.optimizer

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradtool as paddle
+from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.why.program_case import Asked, ProgramCase
-from gradtool.engine.why.verdicts import Verdict
 from tests.autodiff.random_programs import Net, Step, examples, steps
 from tests.autodiff.test_random_blocks import backward, planned
 

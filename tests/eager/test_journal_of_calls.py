@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import gradtool as paddle
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import UsageError
-from gradtool.engine.eager.journal import Journal, current, keeping
+from gradtool.engine.eager.journal import Journal, Unrecorded, current, keeping
 from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.ops.registry import by_type
-from gradtool.engine.why.verdicts import Verdict
 
 
 @pytest.fixture(autouse=True)
@@ -182,11 +182,11 @@ def test_what_keeps_calls_from_being_recorded() -> None:
         paddle.argmax(w)
         w.detach()
         paddle.tanh(paddle.to_tensor([1.0]))
-    assert [c.why for c in journal.calls] == [
+    assert [c.unrecorded for c in journal.calls] == [
         None,
-        Verdict.NO_GRAD,
-        Verdict.NON_DIFFERENTIABLE,
-        Verdict.DETACHED,
+        Unrecorded.NO_GRAD,
+        Unrecorded.NO_RULE,
+        Unrecorded.COPIED,
         None,
     ]
     assert [c.key is not None for c in journal.calls] == [True, False, False, False, False]

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 
 import gradtool as paddle
+from gradtool.engine.answers.why.of_program import explain
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import names
 from gradtool.engine.ir import default
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.why.of_program import explain
-from gradtool.engine.why.verdicts import Verdict
 from tests.autodiff.random_programs import Net, Step, steps
 
 

@@ -1,4 +1,4 @@
-"""The backward pass over the values of a static program that fills :class:`~gradtool.engine.why.slopes.Slopes`.
+"""The backward pass over the values of a static program that fills :class:`~gradtool.engine.answers.why.slopes.Slopes`.
 
 Gradients are taken from the rules, operator by operator. Where an operator runs a block, the pass goes through the
 block once for each of its runs, the last one first.
@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..autodiff.values import Value, variable_of
-from ..ir.operator import Operator
-from ..ir.variable import Variable
-from ..kernels.backend import backend
-from ..ops import rare
+from ...autodiff.values import Value, variable_of
+from ...ir.operator import Operator
+from ...ir.variable import Variable
+from ...kernels.backend import backend
+from ...ops import rare
 from .of_program import Inside, ProgramReasons
 from .passes import slots_of
 from .runs import Run, flat

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.source import Location
-from ..eager.tape import FreedGraphError, InplaceError
+from ...core.source import Location
+from ...eager.tape import FreedGraphError, InplaceError
 from .answers import Answer
 from .verdicts import Verdict
 

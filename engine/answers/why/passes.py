@@ -1,15 +1,15 @@
-"""The backward pass over a tape that fills :class:`~gradtool.engine.why.slopes.Slopes`."""
+"""The backward pass over a tape that fills :class:`~gradtool.engine.answers.why.slopes.Slopes`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ..core import watch
-from ..eager import backward as sweeping
-from ..eager.journal import Call, Journal
-from ..eager.tape import GradNode, each
-from ..eager.tensor import Tensor
+from ...core import watch
+from ...eager import backward as sweeping
+from ...eager.journal import Call, Journal
+from ...eager.tape import GradNode, each
+from ...eager.tensor import Tensor
 from .slopes import Slopes, Visit
 
 Arrays = Mapping[str, Any]

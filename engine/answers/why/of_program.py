@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..autodiff.values import Value, Values, asked, is_update, variable_of
-from ..core.collector import paused_gc
-from ..core.source import NOWHERE, Location
-from ..ir.blocks import Region, reads, region
-from ..ir.operator import Operator, each
-from ..ir.variable import Parameter, Variable
-from ..ops.opdef import OpDef
-from ..ops.registry import by_type
+from ...autodiff.values import Value, Values, asked, is_update, variable_of
+from ...core.collector import paused_gc
+from ...core.source import NOWHERE, Location
+from ...ir.blocks import Region, reads, region
+from ...ir.operator import Operator, each
+from ...ir.variable import Parameter, Variable
+from ...ops.opdef import OpDef
+from ...ops.registry import by_type
 from .reasons import Cut, Flow, Reason, Reasons, Step
 from .verdicts import Verdict
 

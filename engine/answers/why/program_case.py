@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..autodiff.backward import append_backward
-from ..autodiff.values import Value
-from ..core import names, watch
-from ..core.source import NOWHERE, Location
-from ..ir.operator import Operator, each
-from ..ir.variable import Variable
+from ...autodiff.backward import append_backward
+from ...autodiff.values import Value
+from ...core import names, watch
+from ...core.source import NOWHERE, Location
+from ...ir.operator import Operator, each
+from ...ir.variable import Variable
 from .answers import Answer
 from .case import Case, Subject
 from .of_program import explain

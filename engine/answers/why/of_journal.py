@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..core.collector import paused_gc
-from ..core.source import NOWHERE, Location
-from ..eager.journal import Call, Event, Journal, Unrecorded
-from ..eager.tensor import Tensor
+from ...core.collector import paused_gc
+from ...core.source import NOWHERE, Location
+from ...eager.journal import Call, Event, Journal, Unrecorded
+from ...eager.tensor import Tensor
 from .reasons import Cut, Flow, Reason, Reasons, Step
 from .verdicts import Verdict
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import source
-from ..core.result import Result
-from ..core.source import NOWHERE, Location
+from ...core import source
+from ...core.result import Result
+from ...core.source import NOWHERE, Location
 from .slopes import dense
 from .verdicts import Verdict
 

@@ -10,9 +10,9 @@ from typing import Any, Generic
 
 import numpy as np
 
-from ..core import source
-from ..core.collector import paused_gc
-from ..core.source import Location
+from ...core import source
+from ...core.collector import paused_gc
+from ...core.source import Location
 from .answers import CUT, Answer, Part, statistics
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .slopes import Death, Slopes, Use, dense

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.rows import RowArray
+from ...core.rows import RowArray
 from .verdicts import Verdict
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..executor.plan import Step
-from ..ir.operator import Operator
-from ..ir.program import Block
+from ...executor.plan import Step
+from ...ir.operator import Operator
+from ...ir.program import Block
 
 
 @dataclass(slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.source import Location
-from ..eager.journal import Call, Event, Journal, counted
-from ..eager.tensor import Keep, Tensor
+from ...core.source import Location
+from ...eager.journal import Call, Event, Journal, counted
+from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
 from .of_journal import explain_tensors

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..core import source
-from ..core.source import NOWHERE, Location
+from ...core import source
+from ...core.source import NOWHERE, Location
 from .verdicts import Verdict
 
 V = TypeVar("V")
