@@ -14,6 +14,8 @@ from .operator import Operands, Operator
 from .program import Block, Program
 from .variable import Variable
 
+DEEPEST = 64
+"""How many blocks are read that stand one inside the other."""
 HIGHEST_ORDER = 6
 """Up to which order gradient operators are read: deriving one costs several times what the order below does."""
 
@@ -143,6 +145,12 @@ def check_blocks(program: Program) -> None:
     if len(free) < len(inside):
         first = next(idx for idx, count in around.items() if count)
         raise ProgramError(f"block {first} is run inside itself.")
+    depth = dict.fromkeys(inside, 1)
+    for idx in free:  # the outer ones come first
+        for inner in inside[idx]:
+            depth[inner] = max(depth[inner], depth[idx] + 1)
+            if depth[inner] > DEEPEST:
+                raise ProgramError(f"block {inner} stands inside more than {DEEPEST} others.")
 
 
 def block_at(program: Program, idx: int) -> Block:

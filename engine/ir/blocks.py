@@ -17,6 +17,7 @@ from .program import Block, Program
 from .variable import STEP_SCOPES, Variable
 
 __all__ = [
+    "RUNNING",
     "STEP_SCOPES",
     "Carried",
     "Region",
@@ -310,3 +311,5 @@ _REGIONS: dict[str, Callable[[Operator], Region]] = {
     "while": _while,
     "while_grad": _while_grad,
 }
+RUNNING = frozenset(_REGIONS)
+"""The types of the operators that run a block."""

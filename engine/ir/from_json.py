@@ -21,6 +21,7 @@ from .operator import Operator
 from .program import Block, Program
 from .to_json import FLAGS, PUBLIC, REGULARIZERS, SCHEMA, SETTINGS
 from .variable import DENSE, Parameter, Variable
+from .verify import verify_read
 
 _DEPTH = 16
 """How deep lists in attributes may be nested."""
@@ -92,7 +93,7 @@ class _Reader:
                     self.fail(f"{name} to be the number of an operator before", f"it is {number}")
                 setattr(ops[own], attribute, ops[number])
             check_blocks(program)
-            return checked(program, "loading")
+            return checked(verify_read(program), "loading")
         except FileFormatError:
             raise
         except GradtoolError as error:

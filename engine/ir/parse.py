@@ -24,6 +24,7 @@ from .operator import COMMON, Operator
 from .program import Block, Program
 from .text import BARE_NAME, BARE_TEXT, BARE_WORD, TENSORS, is_text
 from .variable import DENSE, Parameter, Variable
+from .verify import verify_read
 
 
 class ProgramTextError(ProgramError, ValueError):
@@ -65,9 +66,10 @@ def parse_program(text: str) -> Program:
             raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
         try:
             check_blocks(program)
+            _complete(program)
+            verify_read(program)
         except ProgramError as error:
             raise ProgramTextError(error.message) from None
-        _complete(program)
         return checked(program, "parsing")
 
 

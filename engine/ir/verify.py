@@ -2,11 +2,13 @@
 
 Each invariant is a small named function that yields what is wrong. :func:`verify` runs them all; with
 ``GRADTOOL_VERIFY=1`` in the environment it runs after every function that changes a whole program (``checking.py``).
+Readers of programs run those that a file can break (:func:`verify_read`): what parses and cannot run is refused there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import Any
 
 from ..core import source
@@ -14,9 +16,11 @@ from ..core.errors import GradtoolError, ProgramError
 from ..core.spec import UNKNOWN, TensorSpec
 from ..ops.opdef import Slot
 from . import blocks, build, roles
-from .operator import Operands, Operator
-from .program import Program
-from .variable import Variable
+from .operator import Operands, Operator, mapped
+from .program import Block, Program
+from .variable import DENSE, Variable
+
+_SPEC = attrgetter("spec")
 
 Problem = tuple[str, Operator | Variable | None]
 """What is wrong, and where, if one operator or variable is to blame."""
@@ -24,6 +28,8 @@ Problem = tuple[str, Operator | Variable | None]
 Invariant = Callable[[Program], Iterator[Problem]]
 
 INVARIANTS: dict[str, Invariant] = {}
+OF_FILES: list[str] = []
+"""The invariants that a file can break: the others hold for whatever a reader of programs puts together."""
 
 
 class BrokenProgram(ProgramError):
@@ -38,22 +44,26 @@ class BrokenProgram(ProgramError):
         self.broken = broken
 
 
-def invariant(name: str) -> Callable[[Invariant], Invariant]:
+def invariant(name: str, *, of_files: bool = False) -> Callable[[Invariant], Invariant]:
     def add(check: Invariant) -> Invariant:
         INVARIANTS[name] = check
+        if of_files:
+            OF_FILES.append(name)
         return check
 
     return add
 
 
-def problems(program: Program) -> Iterator[tuple[str, str, Operator | Variable | None]]:
+def problems(
+    program: Program, invariants: Iterable[str] = INVARIANTS
+) -> Iterator[tuple[str, str, Operator | Variable | None]]:
     """What is wrong: the invariant's name, what it says, and the operator or variable.
 
     Each invariant relies on those before it, so the first one that does not hold is the last one looked at.
     """
-    for name, check in INVARIANTS.items():
+    for name in invariants:
         sound = True
-        for text, where in check(program):
+        for text, where in INVARIANTS[name](program):
             sound = False
             yield name, text, where
         if not sound:
@@ -88,6 +98,18 @@ def verify(program: Program, after: str = "") -> None:
 _SHOWN = 5
 
 
+def verify_read(program: Program) -> Program:
+    """*program*, as a reader made it of a file.
+
+    Raises:
+        ProgramError: it cannot run; says which operator or variable is to blame.
+    """
+    for name, text, where in problems(program, OF_FILES):
+        at = f" (operator {where.summary()})" if isinstance(where, Operator) else ""
+        raise ProgramError(f"{name}, but {text}{at}")
+    return program
+
+
 # -- blocks -------------------------------------------------------------------------------------------------------
 
 
@@ -118,6 +140,20 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"'{v.name}' is kept under the name '{name}'", v
             if v.block is not block:
                 yield f"'{name}' belongs to another block than the one that holds it", v
+
+
+@invariant("a tensor fits into a memory", of_files=True)
+def _(program: Program) -> Iterator[Problem]:
+    for v in program.list_vars():
+        size = v.dtype.size
+        for d in v.shape:
+            size *= max(d, 1)
+        if size > _ADDRESSES or any(d < UNKNOWN for d in v.shape):
+            yield f"'{v.name}' has the shape {list(v.shape)}", v
+
+
+_ADDRESSES = 2**48
+"""Bytes that a processor can address: whatever a tensor's unknown dimensions are, it is not larger."""
 
 
 def _ops(program: Program) -> Iterator[Operator]:
@@ -154,6 +190,11 @@ def _(program: Program) -> Iterator[Problem]:
             for slot, value in zip(slots, operands, strict=False):
                 if (why := _misfit(slot, value, gradient=op.op.forward is not None)) is not None:
                     yield f"{what} {slot.name} of {op.type} {why}", op if why != _STRANGE else None
+
+
+@invariant("an operator writes a variable once", of_files=True)
+def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
         written = list(op.output_variables())
         if len(set(written)) != len(written):
             yield f"{op.type} writes a variable twice", op
@@ -184,7 +225,7 @@ def _(program: Program) -> Iterator[Problem]:
                     yield f"'{v.name}' of {op.type} is not the variable that block {block.idx} finds by that name", op
 
 
-@invariant("attributes fit the definition")
+@invariant("attributes fit the definition", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
         if op.attrs.keys() != op.op.defaults.keys():
@@ -201,7 +242,7 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"attribute {name} of {op.type} is {value!r}, not {filled[name]!r}", op
 
 
-@invariant("roles are known")
+@invariant("roles are known", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
         if op.role & ~roles.ALL:
@@ -240,7 +281,7 @@ def _(program: Program) -> Iterator[Problem]:
             yield f"'{v.name}' is written last by {right.summary() if right else 'no operator'}, not by {wrong}", v
 
 
-@invariant("parameters are known")
+@invariant("parameters are known", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
     for block in program.blocks:
         for p in block.all_parameters():
@@ -250,7 +291,7 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"the shape {list(p.shape)} of parameter '{p.name}' is not known", p
 
 
-@invariant("a block belongs to one operator")
+@invariant("a block belongs to one operator", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
     owners: dict[int, Operator] = {}
     for op in _ops(program):
@@ -263,7 +304,7 @@ def _(program: Program) -> Iterator[Problem]:
                 yield f"block {block.idx} belongs to two operators", op
 
 
-@invariant("an operator names what its block uses")
+@invariant("an operator names what its block uses", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
         if not op.op.holds_blocks or op.op.forward is not None or op.type == "block_grad":
@@ -278,19 +319,78 @@ def _(program: Program) -> Iterator[Problem]:
                     yield f"block {block.idx} writes '{v.name}', which {op.type} does not name", op
 
 
-@invariant("specs match inference")
+_MISFITS = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError, StopIteration),
+    *(GradtoolError, MemoryError),
+)
+"""What rules for shapes and blocks raise over values that no function of gradtool would have put there."""
+
+
+@invariant("a block runs as its operator says", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
+    for op in _ops(program):
+        if not op.op.holds_blocks:
+            continue
+        if op.type not in blocks.RUNNING:
+            continue
+        try:
+            region = blocks.region(op)
+            blocks.run_by(op)
+        except _MISFITS:
+            yield f"what {op.type} names does not fit its block", op
+            continue
+        starts = {c.start for c in region.carried}
+        for v in _read_too_early(region.block) if not region.frames else ():
+            if v not in starts:
+                yield f"block {region.block.idx} reads '{v.name}' before it is written there", op
+        if any(isinstance(v, Variable) and v.block.program is not program for v in starts):
+            yield f"{op.type} carries a variable of another program", op
+
+
+def _read_too_early(block: Block) -> list[Variable]:
+    """Variables of the block itself that one of its operators reads before another one writes them."""
+    written: set[Variable] = set()
+    early: dict[Variable, None] = {}
+    for op in block.ops:
+        for v in op.input_variables():
+            if v.block is block and v not in written and not v.persistable and v.kind == DENSE:
+                early[v] = None
+        written.update(op.output_variables())
+    return list(early)
+
+
+@invariant("a branch or a loop reads what is there", of_files=True)
+def _(program: Program) -> Iterator[Problem]:
+    body = program.blocks[0]
+    if not any(op.op.holds_blocks for op in body.ops):
+        return
+    later = {v for op in body.ops for v in op.output_variables() if not (v.is_data or v.persistable)}
+    for op in body.ops:
+        if op.op.holds_blocks:
+            for v in op.input_variables():
+                if v in later and v.kind == DENSE:
+                    yield f"{op.type} reads '{v.name}', which is not written yet", op
+        later.difference_update(op.output_variables())
+
+
+@invariant("specs match inference", of_files=True)
+def _(program: Program) -> Iterator[Problem]:
+    inferred: dict[Any, Any] = {}  # operators of one kind share their attributes, and often the specs of their inputs
     for op in _ops(program):
         if not op.op.infers:
             continue
         if op.op.forward is not None:
             yield from _gradient_specs(op)
             continue
-        try:
-            specs = build.infer(op.op, op.inputs, op.attrs)
-        except GradtoolError as error:
-            yield f"{op.type} does not accept its inputs: {error.message}", op
-            continue
+        key = op.op, mapped(op.inputs, _SPEC), id(op.attrs)
+        specs = inferred.get(key)
+        if specs is None:
+            try:
+                specs = inferred[key] = build.infer(op.op, op.inputs, op.attrs)
+            except _MISFITS as error:
+                said = error.message if isinstance(error, GradtoolError) else f"{type(error).__name__}: {error}"
+                yield f"{op.type} does not accept its inputs: {said}", op
+                continue
         for v, spec in _pairs(op.outputs, specs):
             if v.op is op and not _compatible(v.spec, spec):
                 yield f"'{v.name}' is {v.spec}, but {op.type} computes {spec}", op

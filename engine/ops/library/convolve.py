@@ -60,6 +60,12 @@ class Windows:
         self.strides = geometry.strides
         self.pads, self.dilations = geometry.settled("convolution", window, image, result)
         (self.top, bottom), (self.left, right) = self.pads
+        if min(*self.strides, *self.dilations) < 1 or min(self.top, bottom, self.left, right) < 0:
+            # Checked here too: no shape rule sees a gradient operator of a file, and a view may look anywhere.
+            raise ShapeError(
+                f"a convolution has strides and dilations of at least 1 and paddings of at least 0, not "
+                f"{list(self.strides)}, {list(self.dilations)} and {[list(pad) for pad in self.pads]}"
+            )
         self.padded = (image[0] + self.top + bottom, image[1] + self.left + right)
         for n, k, s, d, size in zip(result, window, self.strides, self.dilations, self.padded, strict=True):
             if (n - 1) * s + (k - 1) * d >= size:
