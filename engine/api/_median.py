@@ -1,37 +1,41 @@
-"""``paddle.median``, from the smaller half of the elements (as in Paddle 3.1)."""
+"""``paddle.median``; programs take the mean of two in the middle from the smaller half of the elements (Paddle 3.1)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import integer, tensor
 from ._creation import cast
+from ._dispatch import apply
 from ._logic import isnan
 from ._manipulation import flatten, reshape, slice, squeeze
 from ._reduction import sum as total
 from ._search import topk
 
 
-def median(
-    x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None
-) -> AnyTensor:
-    """The middle element of *x* along *axis*, or the mean of the two in the middle; NaN where there is any.
+def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "avg", name: str | None = None) -> Any:
+    """The middle element of *x* along *axis*, of two in the middle their mean or the smaller; NaN where there is any.
+
+    In dynamic mode, elements that equal the result share its gradient; with an axis and ``min`` the one at the index
+    gets all of it. In a program, the mean is made of what ``topk`` picks, and so is its gradient.
 
     Args:
         axis: all elements when None.
         keepdim: whether the result has dimensions of 1 where elements were gathered.
-        mode: ``avg``, the only one in this version.
+        mode: ``avg``, or ``min`` for the smaller of two.
 
     Returns:
-        float64 for float64, otherwise float32.
+        ``avg``: float64 for float64, otherwise float32. ``min``: the dtype of *x*; with an axis also where the element
+        stands, or the first NaN, as int64.
 
     Raises:
         UsageError: an unknown mode or an axis out of range (a ValueError).
-        UnsupportedError: the mode ``min``.
+        ShapeError: there is no element, or in a program an unknown number (a ValueError).
 
     >>> import gradtool as paddle
     >>> paddle.median(paddle.to_tensor([3.0, 1.0, 4.0, 1.0])).item()
@@ -41,8 +45,6 @@ def median(
     x = tensor(x, "x", where)
     if mode not in ("avg", "min"):
         raise UsageError(f"Mode {mode} is not supported. Must be avg or min.")
-    if mode == "min":
-        raise UnsupportedError(f"{where}: mode 'min' is not part of this version of gradtool.", hint="use 'avg'")
     rank = x.ndim
     if axis is None:
         line: Any = x if rank == 1 else flatten(x)
@@ -55,7 +57,17 @@ def median(
     size = line.shape[at]
     if size in (UNKNOWN, 0):
         raise ShapeError(f"{where}: there must be a known number of elements, at least one, not {list(x.shape)}.")
+    shape = [1] * rank if keepdim else []
+    if mode == "min":
+        value, index, _ = apply("median", line, attrs={"axis": at, "mean": False, "split": axis is None}, name=name)
+        if axis is None:
+            return reshape(value, shape, name)
+        index.stop_gradient = True
+        return (value, index) if keepdim else (squeeze(value, at, name), squeeze(index, at))
     kind = "float64" if x.dtype.name == "float64" else "float32"
+    if not in_static_mode():
+        value = apply("median", line if line.dtype.name == kind else cast(line, kind), attrs={"axis": at})[0]
+        return _shaped(value, axis, at, shape, keepdim, name)
     half = size >> 1
     smaller: Any = topk(line, half + 1, at, largest=False)[0]
     if size % 2:
@@ -66,6 +78,11 @@ def median(
     # A sum over what is no number is no number; everything else adds 0.
     flags: Any = cast(isnan(line), kind)
     found: Any = middle + total(flags * line.astype(kind), axis=at, keepdim=True)
+    return _shaped(found, axis, at, shape, keepdim, name)
+
+
+def _shaped(found: Any, axis: int | None, at: int, shape: list[int], keepdim: bool, name: str | None) -> AnyTensor:
+    """*found*, in which dimension *at* has size 1, in the shape that is asked for."""
     if axis is None:
-        return reshape(found, [1] * rank if keepdim else [], name)
+        return reshape(found, shape, name)
     return found if keepdim else squeeze(found, at, name)

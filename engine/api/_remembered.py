@@ -43,6 +43,7 @@ _noting = _steps.get
 
 def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
     """The result of the operator, which is noted if someone wants to repeat it."""
+    call.check(operands)
     result = recipe.record(call, *operands)
     steps = _noting()
     if steps is not None:

@@ -132,6 +132,8 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
 
     def operate(self: AnyTensor, other: Any) -> Any:
         x: AnyTensor = self
+        if other is None and method in ("__eq__", "__ne__"):
+            return method == "__ne__"  # a tensor is never None: so None is found in a list of tensors
         if isinstance(other, (complex, np.complexfloating)):
             kind = promoted(x.dtype, complex64)
             x = x if x.dtype is kind else cast(x, kind)

@@ -16,9 +16,10 @@ from ..core.rows import RowArray
 from ..core.spec import in_use, when_in_use
 from ..kernels.backend import backend
 from ..ops import rare
-from ..ops.opdef import OpDef, Operand, Read, WrittenRule
+from ..ops.opdef import OpDef, Operand, Read, WrittenRule, specs_of
 from .mode import enable_grad, grad_enabled
-from .tape import next_key
+from .tape import each, next_key
+from .unusual import cause, explained
 from .written import written_pull, written_record
 
 _engine = backend("numpy")
@@ -31,13 +32,15 @@ class Call:
     Attributes:
         kernel: takes the arrays alone.
         gradients: the gradient kernels, by a number whose bits say which gradients are wanted.
+        fitting: shapes and dtypes of operands that the operator's shape rule has accepted.
     """
 
-    __slots__ = ("__weakref__", "attrs", "gradients", "kernel", "recipe")
+    __slots__ = ("__weakref__", "attrs", "fitting", "gradients", "kernel", "recipe")
 
     def __init__(self, recipe: Recipe, attrs: Mapping[str, Any]) -> None:
         self.recipe = recipe
         self.attrs = attrs
+        self.fitting: set[Any] = set()
         self.bind()
         _calls.add(self)
 
@@ -48,6 +51,38 @@ class Call:
         if watch.is_watched():
             self.kernel = _telling(self, self.kernel)
         self.gradients = _Gradients(self)
+
+    def check(self, operands: Sequence[Any]) -> None:
+        """Raise what the operator's shape rule says of operands that do not fit, as a program does.
+
+        Kernels compute something of much that does not fit. The rule is asked once for operands of one kind.
+        """
+        kinds = tuple([_kind(v) for v in operands])
+        if kinds in self.fitting:
+            return
+        op = self.recipe.op
+        if op.infers:
+            arrays = [*[each(v, _array_of) for v in operands], *self.recipe.padding[len(operands) :]]
+            try:
+                op.infer_specs(specs_of(arrays), self.attrs)
+            except Exception as error:
+                raise explained(self, arrays, error) from cause(error)
+        if len(self.fitting) >= REMEMBERED:
+            self.fitting.clear()
+        self.fitting.add(kinds)
+
+
+def _kind(value: Any) -> Any:
+    """Shape and dtype of an operand, or of each in a list."""
+    if value is None:
+        return None
+    if isinstance(value, (list, tuple)):
+        return tuple([_kind(v) for v in value])
+    return value.array.shape, value.array.dtype
+
+
+def _array_of(tensor: Any) -> Any:
+    return None if tensor is None else tensor.array
 
 
 _calls: weakref.WeakSet[Call] = weakref.WeakSet()

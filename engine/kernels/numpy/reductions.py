@@ -146,7 +146,7 @@ def _softmax(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     axis, general = attrs["axis"], definition("softmax", attrs)
 
     def softmax(x: Any) -> Any:
-        if not x.ndim or x.dtype.kind != "f":
+        if not x.ndim or not x.size or x.dtype.kind != "f":
             return general(x)
         grown = x - _max(x, axis, None, None, True)
         np.exp(grown, out=grown)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...core.errors import OperatorError
 from ...core.spec import TensorSpec
-from ..infer import floating
+from ..infer import expect_floating, floating
 from ..opdef import op
 
 
@@ -11,13 +12,11 @@ from ..opdef import op
 def clip_by_norm(k, x, *, max_norm):
     """*x*, scaled down to the Euclidean norm *max_norm* where it is longer."""
     norm = k.xp.sqrt((x * x).sum())
-    return (x * (max_norm / k.xp.maximum(norm, max_norm))).astype(x.dtype) if max_norm else x * 0.0
+    return (x * (max_norm / k.xp.maximum(norm, max_norm))).astype(x.dtype)
 
 
 @clip_by_norm.gradient
 def _(k, x, dout, *, max_norm):
-    if not max_norm:
-        return k.zeros_like(x)
     norm = k.sqrt(k.reduce_sum(x * x, reduce_all=True))
     shorter = norm <= max_norm  # asked this way round, a norm that is NaN goes on into the gradient
     # Where it is clipped, out = max_norm·x / norm: the part of the gradient along x does not pass.
@@ -26,7 +25,13 @@ def _(k, x, dout, *, max_norm):
     return k.select(k.expand_like(shorter, x), dout, (dout - along) * (max_norm / safe))
 
 
-clip_by_norm.infer(floating("clip_by_norm"))
+@clip_by_norm.infer
+def _(x, *, max_norm):
+    # NaN is no limit either.
+    if not max_norm > 0:
+        raise OperatorError(f"clip_by_norm: max_norm must be greater than 0, but is {max_norm:g}")
+    expect_floating(x, "X", "clip_by_norm")
+    return x
 
 
 @clip_by_norm.samples

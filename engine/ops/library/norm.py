@@ -386,4 +386,6 @@ def _(make):
 def _(make):
     yield make(x=(2, 3, 4, 5), scale=(3,), bias=(3,))
     yield make(x=(2, 3, 6), epsilon=0.1)
+    yield make(x=(2, 3, 4), scale=(3,))
+    yield make(x=(2, 3, 4), bias=(3,))
     yield make(x=(0, 3, 4), scale=(3,), bias=(3,))

@@ -274,9 +274,11 @@ for _op in (reduce_amax, reduce_amin):
 
 @op("logsumexp", attrs={"axis": (0,), "keepdim": False, "reduce_all": False})
 def logsumexp(k, x, *, axis, keepdim, reduce_all):
-    """Logarithm of the sum of exponentials over dimensions, without overflow."""
+    """Logarithm of the sum of exponentials over dimensions, without overflow; -∞ where nothing is summed."""
     xp = k.xp
     axes = axes_of(axis, reduce_all, x.ndim, "logsumexp")
+    if not x.size:
+        return xp.full(reduced(x.shape, axes, keepdim), -xp.inf, x.dtype)
     top = xp.max(x, axis=axes, keepdims=True)
     top = xp.where(xp.isfinite(top), top, 0)
     found = xp.log(xp.sum(xp.exp(x - top), axis=axes, keepdims=True)) + top
@@ -367,6 +369,9 @@ def _(make):
     yield make(x=(2, 3, 4), axis=(0, -1), keepdim=True)
     yield make(x=exactly([[1000.0, 999.5], [-1000.0, -999.0]]), axis=(1,))
     yield make(x=())
+    yield make(x=(0, 3), axis=(1,))
+    yield make(x=(0, 3), axis=(0,))
+    yield make(x=(3, 0), axis=(1,), keepdim=True)
 
 
 @cumsum.samples

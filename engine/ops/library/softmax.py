@@ -11,6 +11,8 @@ from .reduction import axes_of
 
 
 def _log_softmax(xp, x, axes):
+    if not x.size:
+        return x  # nothing has a largest element
     x = x - xp.max(x, axis=axes, keepdims=True)
     return x - xp.log(xp.sum(xp.exp(x), axis=axes, keepdims=True))
 
@@ -30,6 +32,8 @@ def _along(name):
 def softmax(k, x, *, axis):
     """``exp(x) / Σ exp(x)`` along an axis, without overflow."""
     axes = axes_of((axis,), False, x.ndim, "softmax")
+    if not x.size:
+        return x
     grown = k.xp.exp(x - k.xp.max(x, axis=axes, keepdims=True))
     return grown / k.xp.sum(grown, axis=axes, keepdims=True)
 

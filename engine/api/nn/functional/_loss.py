@@ -262,7 +262,7 @@ def cross_entropy(
         label_smoothing: how much of each label to spread evenly over the classes.
 
     Raises:
-        UsageError: an unknown reduction; ignore_index together with soft labels or label smoothing (a ValueError).
+        UsageError: an unknown reduction; ignore_index together with soft labels (a ValueError).
         ShapeError: shapes that do not fit (a ValueError).
     """
     # The operator takes soft labels for constants, as in Paddle. With weights they have a gradient by way of these, and
@@ -289,16 +289,20 @@ def _cross_entropy(
     """What :func:`cross_entropy` returns; *whole* says whether soft labels get a gradient."""
     where = "cross_entropy"
     _check_reduction(reduction, where)
-    if ignore_index != -100 and (soft_label or label_smoothing > 0.0):
+    if ignore_index != -100 and soft_label:
         raise UsageError(
             f"cross_entropy: ignore_index is {ignore_index}, but probabilities have no label that could be ignored.",
-            hint="leave ignore_index at -100 with soft_label or label_smoothing",
+            hint="leave ignore_index at -100 with soft_label",
         )
     squeezed = tensor(label, "label", where).ndim == tensor(input, "input", where).ndim - 1
     input, label = _aligned(input, label, soft_label, axis, where)
     if weight is not None:
         _check_weight(input, tensor(weight, "weight", where), axis)
+    kept = None
     if label_smoothing > 0.0:
+        if ignore_index != -100:
+            kept = cast(label != ignore_index, input.dtype)
+            label = multiply(cast(label != ignore_index, label.dtype), label)
         label = _smoothed(input, label, soft_label, axis, label_smoothing)
         soft_label = True
     if whole and soft_label:
@@ -316,13 +320,15 @@ def _cross_entropy(
         make = _soft_shares if soft_label else _hard_shares
         loss, shares = make(input, label, weight, loss, ignore_index, axis)
         loss = multiply(loss, shares, name=name if reduction == "none" else None)
+    if kept is not None:
+        loss = multiply(loss, cast(kept, loss.dtype))
     if reduction == "none":
         return squeeze(loss, axis) if squeezed and not soft_label else loss
     if reduction == "sum" or (shares is None and ignore_index < 0):
         return _reduced(loss, reduction, name)
     total = sum(loss, name=name)
     if ignore_index >= 0:
-        kept = cast(label != ignore_index, loss.dtype)
+        kept = cast(label != ignore_index if kept is None else kept, loss.dtype)
         counted = sum(kept if shares is None else multiply(kept, shares))
     else:
         assert shares is not None

@@ -136,13 +136,11 @@ def instance_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Standardise every channel of every image, then multiply by *weight* and add *bias*.
+    """Standardise every channel of every image, then multiply by *weight* and add *bias*, each where it is given.
 
     Running statistics, *momentum* and *use_input_stats* have no influence, as in Paddle.
     """
     tensor(x, "x", "instance_norm", FLOATS)
-    if (weight is None) != (bias is None):
-        raise UsageError("instance_norm: weight and bias must be given together.")
     mean, variance, y = apply("instance_norm", x, weight, bias, attrs={"epsilon": eps}, name=name)
     cut(mean, variance)
     return y

@@ -1,0 +1,225 @@
+"""Calls that were refused although Paddle 3.3.1 computes them: values and gradients, in both modes.
+
+Where Paddle's own numbers are wrong, a comment says so and they are those of torch 2.13 or of arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool import static
+from gradtool.engine.executor.scope import Scope, scope_guard
+from gradtool.engine.ir import default
+
+F = paddle.nn.functional
+WAVES = np.sin(np.arange(12.0)).reshape(4, 3).astype("float32")
+
+
+def dynamically(function: Callable[..., Any], *values: Any) -> list[Any]:
+    """The result of *function* and the gradients of its sum by every floating-point value."""
+    paddle.disable_static()
+    tensors = [paddle.to_tensor(v, stop_gradient=v.dtype.kind != "f") for v in values]
+    result = function(*tensors)
+    result.sum().backward()
+    return [result.numpy(), *(t.grad.numpy() for t in tensors if not t.stop_gradient)]
+
+
+def statically(function: Callable[..., Any], *values: Any) -> list[Any]:
+    """The same of a program."""
+    paddle.enable_static()
+    try:
+        with default.fresh_programs() as (main, _), scope_guard(Scope()):
+            fed = [static.data(f"v{i}", v.shape, str(v.dtype)) for i, v in enumerate(values)]
+            for v in fed:
+                v.stop_gradient = not v.dtype.is_floating
+            result = function(*fed)
+            grads = static.gradients([result.sum()], [v for v in fed if not v.stop_gradient])
+            feed = {f"v{i}": v for i, v in enumerate(values)}
+            return static.Executor().run(main, feed=feed, fetch_list=[result, *grads])  # type: ignore[no-any-return]
+    finally:
+        paddle.disable_static()
+
+
+BOTH = pytest.mark.parametrize("run", [dynamically, statically])
+
+
+def compare(found: list[Any], *expected: Any) -> None:
+    assert len(found) == len(expected)
+    for f, e in zip(found, expected, strict=True):
+        assert f.shape == np.shape(e)
+        np.testing.assert_allclose(f, e, rtol=2e-4, atol=6e-5)
+
+
+# -- None -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_is_not_none() -> None:
+    paddle.disable_static()
+    for x in (paddle.to_tensor([1.0]), paddle.ones([0]), paddle.to_tensor(1)):
+        assert (x == None) is False  # noqa: E711
+        assert (x != None) is True  # noqa: E711
+        assert None in [x, None]
+    with pytest.raises(TypeError, match="takes a Tensor or a number, but received NoneType"):
+        x < None  # noqa: B015
+
+
+def test_a_variable_is_not_none() -> None:
+    paddle.enable_static()
+    try:
+        with default.fresh_programs() as (main, _):
+            x = static.data("x", [2])
+            assert (x == None) is False  # noqa: E711
+            assert (x != None) is True  # noqa: E711
+            assert main.global_block().ops == []
+    finally:
+        paddle.disable_static()
+
+
+# -- normalisation ----------------------------------------------------------------------------------------------------
+
+SQUARES = (np.arange(12.0).reshape(1, 2, 6) ** 2).astype("float32")
+STANDARD = (SQUARES - SQUARES.mean(2, keepdims=True)) / np.sqrt(SQUARES.var(2, keepdims=True) + 1e-5)
+
+
+@BOTH
+def test_instance_norm_with_weight_alone(run: Any) -> None:
+    # Paddle computes the values, and no gradient for the weight.
+    found = run(lambda x, w: F.instance_norm(x, weight=w), SQUARES, np.array([2.0, 3.0], "float32"))
+    compare(found, STANDARD * np.array([[2.0], [3.0]]), np.zeros_like(SQUARES), STANDARD.sum((0, 2)))
+    found = run(lambda x, w: F.instance_norm(x, weight=w) ** 3, SQUARES, np.array([2.0, 3.0], "float32"))
+    slopes = [[2.0328, 1.2383, -0.736, -2.663, -2.4971, 2.6251], [3.0575, 0.0065, -2.139, -2.7897, -1.2779, 3.1428]]
+    compare(found[1:2], [slopes])
+
+
+@BOTH
+def test_instance_norm_with_bias_alone(run: Any) -> None:
+    found = run(lambda x, b: F.instance_norm(x, bias=b), SQUARES, np.array([2.0, 3.0], "float32"))
+    compare(found, STANDARD + np.array([[2.0], [3.0]]), np.zeros_like(SQUARES), [6.0, 6.0])
+    found = run(lambda x, b: F.instance_norm(x, bias=b) ** 3, SQUARES, np.array([2.0, 3.0], "float32"))
+    slopes = [[0.2541, 0.1548, -0.092, -0.3329, -0.3121, 0.3281], [0.1132, 0.0002, -0.0792, -0.1033, -0.0473, 0.1164]]
+    compare(found[1:2], [slopes])
+
+
+# -- empty tensors ----------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax], ids=["softmax", "log_softmax"])
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,), (2, 0, 3)])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_softmax_of_nothing(run: Any, function: Any, shape: tuple[int, ...], axis: int) -> None:
+    empty = np.zeros(shape, "float32")
+    compare(run(lambda x: function(x, axis=axis), empty), empty, empty)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("shape", "axis", "keepdim", "result"),
+    [
+        ((0, 3), 1, False, np.zeros(0)),
+        ((0, 3), 0, False, np.full(3, -np.inf)),
+        ((0, 3), None, False, -np.inf),
+        ((3, 0), 1, True, np.full((3, 1), -np.inf)),
+    ],
+)
+def test_logsumexp_of_nothing(run: Any, shape: Any, axis: Any, keepdim: bool, result: Any) -> None:
+    empty = np.zeros(shape, "float32")
+    compare(run(lambda x: paddle.logsumexp(x, axis, keepdim), empty), result, empty)
+
+
+# -- cross entropy ----------------------------------------------------------------------------------------------------
+
+
+def smoothed(logits: Any, labels: Any, ignored: int, weight: Any = None) -> tuple[Any, Any, Any]:
+    """Losses by row, their gradients by the logits, and what each row counts; 0.2 of a label is spread over all 3."""
+    logs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    counts = (labels != ignored).astype("float64")
+    targets = np.full(logits.shape, 0.2 / 3)
+    targets[np.arange(4), labels] += 0.8
+    if weight is not None:
+        counts = counts * (targets @ weight)
+    return -(targets * logs).sum(1) * counts, (np.exp(logs) - targets) * counts[:, None], counts
+
+
+@BOTH
+@pytest.mark.parametrize("weight", [None, np.array([0.5, 2.0, 1.0], "float32")])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("column", [False, True])
+def test_label_smoothing_with_ignore_index(run: Any, weight: Any, reduction: str, column: bool) -> None:
+    # Without weights as torch does it; Paddle divides by the labels that count, and ignores none.
+    labels = np.array([0, 2, 1, 1])
+    losses, slopes, counts = smoothed(WAVES.astype("float64"), labels, 1, weight)
+
+    def loss(x: Any, y: Any) -> Any:
+        w = None if weight is None else paddle.assign(weight)
+        return F.cross_entropy(x, y, weight=w, label_smoothing=0.2, ignore_index=1, reduction=reduction)
+
+    found = run(loss, WAVES, labels.reshape(-1, 1) if column else labels)
+    if reduction == "none":
+        compare(found, losses.reshape(4, 1), slopes)
+    else:
+        divisor = counts.sum() if reduction == "mean" else 1.0
+        compare(found, losses.sum() / divisor, slopes / divisor)
+    assert not found[1][2:].any()
+
+
+@BOTH
+def test_label_smoothing_where_every_label_is_ignored(run: Any) -> None:
+    found = run(
+        lambda x, y: F.cross_entropy(x, y, label_smoothing=0.2, ignore_index=1), WAVES, np.ones(4, dtype="int64")
+    )
+    compare(found, 0.0, np.zeros_like(WAVES))
+
+
+# -- the middle -------------------------------------------------------------------------------------------------------
+
+
+def test_gradients_of_a_median_with_ties() -> None:
+    x = np.array([[3.0, 1.0, 2.0, 4.0], [2.0, 2.0, 5.0, 2.0], [1.0, 2.0, 2.0, 2.0]], "float32")
+    third = 1 / 3
+    rows = [[0.5, 0.0, 0.5, 0.0], [third, third, 0.0, third], [0.0, third, third, third]]
+    compare(dynamically(lambda x: paddle.median(x, 1), x), [2.5, 2.0, 2.0], rows)
+    odd = np.array([[3.0, 3.0, 1.0], [2.0, 2.0, 2.0]], "float32")
+    compare(dynamically(lambda x: paddle.median(x, 1), odd), [3.0, 2.0], [[0.5, 0.5, 0.0], [third, third, third]])
+    flawed = np.array([[3.0, np.nan, 1.0], [2.0, 1.0, 4.0]], "float32")
+    compare(dynamically(lambda x: paddle.median(x, 1), flawed), [np.nan, 2.0], [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+@BOTH
+def test_the_smaller_median(run: Any) -> None:
+    x = np.array([[3.0, 1.0, 2.0, 4.0], [6.0, 2.0, 5.0, 1.0]], "float32")
+    compare(run(lambda x: paddle.median(x, 1, mode="min")[0], x), [2.0, 2.0], [[0, 0, 1, 0], [0, 1, 0, 0]])
+    odd = np.array([[3.0, 1.0, 2.0], [2.0, 2.0, 5.0]], "float32")
+    compare(run(lambda x: paddle.median(x, 1, mode="min")[0], odd), [2.0, 2.0], [[0, 0, 1], [0, 1, 0]])
+    ties = np.array([[3.0, 1.0, 2.0, 4.0], [2.0, 2.0, 5.0, 2.0]], "float32")
+    quarter = [[0, 0, 0.25, 0], [0.25, 0.25, 0, 0.25]]
+    compare(run(lambda x: paddle.median(x, mode="min"), ties), 2.0, quarter)
+    flawed = np.array([[3.0, np.nan, 2.0, 4.0]], "float32")
+    compare(run(lambda x: paddle.median(x, 1, mode="min")[0], flawed), [np.nan], [[0, 1, 0, 0]])
+
+
+def test_where_the_smaller_median_stands() -> None:
+    paddle.disable_static()
+    x = paddle.to_tensor([[3.0, 1.0, 2.0, 4.0], [2.0, 2.0, 5.0, 2.0]], stop_gradient=False)
+    values, places = paddle.median(x, 0, True, mode="min")
+    assert (values.tolist(), places.tolist()) == ([[2.0, 1.0, 2.0, 2.0]], [[1, 0, 0, 1]])
+    assert (places.dtype, places.stop_gradient) == (paddle.int64, True)
+    whole, places = paddle.median(paddle.to_tensor([[3, 1, 2], [2, 7, 5]]), 1, mode="min")
+    assert (whole.dtype, whole.tolist(), places.tolist()) == (paddle.int64, [2, 5], [2, 2])
+    assert paddle.median(paddle.to_tensor([[3, 1, 2], [2, 7, 5]])).item() == 2.5
+    with pytest.raises(ValueError, match="at least one"):
+        paddle.median(paddle.ones([0]))
+
+
+# -- running sums -----------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_cumsum_without_an_axis(run: Any) -> None:
+    x = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
+    compare(run(paddle.cumsum, x), [1.0, 3.0, 6.0, 10.0], [[4.0, 3.0], [2.0, 1.0]])
