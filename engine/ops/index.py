@@ -181,6 +181,7 @@ FILES: Final = {
     "matmul_v2": "linalg",
     "max_pool2d_with_index": "pool",
     "mean": "reduction",
+    "median": "median",
     "members": "along",
     "merge_selected_rows": "creation",
     "mesh": "repeat",

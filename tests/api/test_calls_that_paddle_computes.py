@@ -223,3 +223,25 @@ def test_where_the_smaller_median_stands() -> None:
 def test_cumsum_without_an_axis(run: Any) -> None:
     x = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
     compare(run(paddle.cumsum, x), [1.0, 3.0, 6.0, 10.0], [[4.0, 3.0], [2.0, 1.0]])
+
+
+# -- borders ----------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("mode", "paddings", "result", "slopes"),
+    [
+        ("constant", [-1, 2], [2.0, 3.0, 4.0, 9.0, 9.0], [0.0, 1.0, 1.0, 1.0]),
+        ("constant", [-4, 1], [9.0], [0.0, 0.0, 0.0, 0.0]),
+        ("reflect", [-1, 2], [2.0, 3.0, 4.0, 3.0, 2.0], [0.0, 2.0, 2.0, 1.0]),
+        ("reflect", [-4, 1], [3.0], [0.0, 0.0, 1.0, 0.0]),
+        ("replicate", [-1, 2], [2.0, 3.0, 4.0, 4.0, 4.0], [0.0, 1.0, 1.0, 3.0]),
+        ("circular", [-1, 2], [2.0, 3.0, 4.0, 1.0, 2.0], [1.0, 2.0, 1.0, 1.0]),
+        ("circular", [-1, -3], [], [0.0, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_borders_that_cut_off(run: Any, mode: str, paddings: list[int], result: Any, slopes: Any) -> None:
+    x = np.arange(1.0, 5.0, dtype="float32").reshape(1, 1, 4)
+    found = run(lambda x: F.pad(x, paddings, mode, 9.0 if mode == "constant" else 0.0, "NCL"), x)
+    compare(found, np.reshape(result, (1, 1, -1)), [[slopes]])

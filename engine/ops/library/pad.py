@@ -34,8 +34,14 @@ def _source(k, size, before, after, mode):
     return k.xp.where(places < size, places, period - places)
 
 
-def _center(shape, sides):
-    return tuple(slice(before, before + n) for n, (before, _) in zip(shape, sides, strict=True))
+def _centers(shape, sides):
+    """Which part of a tensor of *shape* stays, and where it stands with its border: negative sides cut off."""
+    kept, places = [], []
+    for n, (before, after) in zip(shape, sides, strict=True):
+        first, last = max(-before, 0), n - max(-after, 0)
+        kept.append(slice(first, max(last, first)))
+        places.append(slice(max(before, 0), max(before, 0) + max(last - first, 0)))
+    return tuple(kept), tuple(places)
 
 
 def _given(paddings, tensor):
@@ -48,7 +54,8 @@ def pad3d(k, x, paddings_tensor, *, paddings, mode, value, data_format):
     sides = _sides(_given(paddings, paddings_tensor), data_format)
     if mode == "constant":
         out = k.xp.full([n + b + a for n, (b, a) in zip(x.shape, sides, strict=True)], value, x.dtype)
-        out[_center(x.shape, sides)] = x
+        kept, places = _centers(x.shape, sides)
+        out[places] = x[kept]
         return out
     for axis, (before, after) in enumerate(sides):
         if before or after:
@@ -65,12 +72,14 @@ def _(x, paddings_tensor, *, paddings, mode, data_format):
     if paddings_tensor is not None:
         inner = range(1, 4) if data_format == "NDHWC" else range(2, 5)
         return x.with_shape(UNKNOWN if i in inner else d for i, d in enumerate(x.shape))
-    if len(paddings) != 6 or min(paddings) < 0:
-        raise ShapeError(f"pad3d: paddings {list(paddings)} must be six numbers that are not negative")
+    if len(paddings) != 6:
+        raise ShapeError(f"pad3d: paddings {list(paddings)} must be six numbers")
     sides = _sides(paddings, data_format)
     for d, pair in zip(x.shape, sides, strict=True):
         if d == UNKNOWN:
             continue
+        if d + sum(pair) < 0:
+            raise ShapeError(f"pad3d: paddings {list(paddings)} cut off more than X {list(x.shape)} has")
         if mode == "reflect" and max(pair) >= max(d, 1):
             raise ShapeError(f"pad3d: reflection of {max(pair)} elements needs a dimension larger than {d}")
         if mode != "constant" and max(pair) and not d:
@@ -88,7 +97,10 @@ def unpad3d(k, x, like, paddings_tensor, *, paddings, mode, data_format):
     """Sum of the copies that padding made of each element of *like*: the transpose of ``pad3d``."""
     sides = _sides(_given(paddings, paddings_tensor), data_format)
     if mode == "constant":
-        return x[_center(like.shape, sides)]
+        kept, places = _centers(like.shape, sides)
+        out = k.xp.zeros(like.shape, x.dtype)
+        out[kept] = x[places]
+        return out
     for axis, (before, after) in reversed(list(enumerate(sides))):
         if before or after:
             size = like.shape[axis]
@@ -154,6 +166,8 @@ def _(make):
     yield make(x=(1, 2, 3, 4, 5), paddings=(2, 1, 0, 3, 1, 2), mode="circular")
     yield make(x=(1, 1, 2, 1, 3), paddings_tensor=exactly([1, 2, 0, 0, 0, 1], "int32"))
     yield make(x=(0, 1, 2, 1, 3), paddings=(1, 1, 1, 1, 1, 1))
+    for mode in MODES:
+        yield make(x=(1, 2, 3, 4, 5), paddings=(-1, 2, -4, 1, -1, -1), mode=mode)
 
 
 @pad.samples
