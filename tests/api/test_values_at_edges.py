@@ -283,3 +283,23 @@ def test_an_activation_of_nan_is_nan(run: Run, function: Function) -> None:
 def test_the_slope_of_hardswish_at_nan_is_nan(run: Run) -> None:
     _, grads = run(F.hardswish, {"x": np.array([NAN, 0.0])})
     np.testing.assert_array_equal(grads["x"], [NAN, 0.5])
+
+
+@both_modes
+@pytest.mark.parametrize("weight", [None, [0.5, 2.0, 1.5]])
+def test_what_belongs_to_a_label_to_ignore_reaches_neither_the_loss_nor_a_gradient(run: Run, weight: Any) -> None:
+    """Not even NaN and infinity, which 0 times them would not remove (as in Paddle)."""
+    labels = np.array([2, 1, 0, 1])
+    x = np.array([[0.1, 0.2, 0.7], [NAN, 0.3, 0.7], [0.5, 0.3, 0.2], [-np.inf, -np.inf, -np.inf]])
+    for function in (F.nll_loss, F.cross_entropy):
+        for reduction in ("mean", "sum", "none"):
+
+            def loss(x: Any, f: Function = function, r: str = reduction) -> Any:
+                w = None if weight is None else paddle.assign(np.array(weight))
+                return f(x, paddle.assign(labels), w, ignore_index=1, reduction=r)
+
+            value, grads = run(loss, {"x": x})
+            clean, expected = run(loss, {"x": np.where(labels[:, None] == 1, 0.5, x)})
+            np.testing.assert_allclose(value, clean)
+            np.testing.assert_allclose(grads["x"], expected["x"])
+            np.testing.assert_array_equal(grads["x"][[1, 3]], np.zeros((2, 3)))

@@ -86,6 +86,12 @@ def _cases(op: OpDef, dtypes: tuple[str, ...]) -> Iterator[tuple[str, Case]]:
             yield label, Case(op, operands, attrs, dtype, sample.smooth)
 
 
+def cases_of(op: OpDef, *dtypes: str) -> Iterator[Case]:
+    """The cases of one operator."""
+    for _, case in _cases(op, dtypes or DTYPES):
+        yield case
+
+
 def _has_gradient(case: Case) -> bool:
     """Whether an input that the rule gives a gradient for holds real numbers."""
     assert case.op.rule is not None

@@ -185,9 +185,10 @@ def nll_loss(k, x, label, weight, *, ignore_index, reduction):
         LabelError: a label that is no class (also an IndexError).
     """
     xp = k.xp
-    shares = _shares(xp, x, label, weight, ignore_index)
-    classes, _ = classes_of(xp, label, x.shape[1], ignore_index, "nll_loss")
-    loss = -shares * xp.take_along_axis(x, xp.expand_dims(classes, 1), 1).squeeze(1)
+    classes, kept = classes_of(xp, label, x.shape[1], ignore_index, "nll_loss")
+    shares = (kept if weight is None else xp.where(kept, weight[classes], 0)).astype(x.dtype)
+    picked = xp.take_along_axis(x, xp.expand_dims(classes, 1), 1).squeeze(1)
+    loss = xp.where(kept, -shares * picked, 0).astype(x.dtype)
     total = xp.sum(shares, dtype=x.dtype)
     if reduction == "none":
         return loss, xp.zeros_like(total)
@@ -195,12 +196,6 @@ def nll_loss(k, x, label, weight, *, ignore_index, reduction):
     if reduction == "mean":
         added = added / xp.where(total != 0, total, 1).astype(x.dtype)
     return added, total
-
-
-def _shares(xp, x, label, weight, ignore_index):
-    """The weight of each label's class, 0 for a label to ignore."""
-    classes, kept = classes_of(xp, label, x.shape[1], ignore_index, "nll_loss")
-    return kept.astype(x.dtype) if weight is None else xp.where(kept, weight[classes], 0).astype(x.dtype)
 
 
 @nll_loss.infer

@@ -149,7 +149,11 @@ def _(k, label, softmax, dloss, dsoftmax: Late, *, soft_label, use_softmax, igno
             nothing = k.logical_and(nothing, k.equal(softmax, k.zeros_like(softmax)))
         found = -dloss * target / k.select(nothing, k.ones_like(softmax), softmax)
         return found if dsoftmax is None else found + dsoftmax
-    found = dloss * (softmax * k.reduce_sum(target, **where) - target)
+    counted = k.reduce_sum(target, **where)
+    found = dloss * (softmax * counted - target)
+    if not soft_label:
+        # Of a label to ignore nothing comes, not even from probabilities that are NaN.
+        found = k.select(k.equal(counted, k.zeros_like(counted)), k.zeros_like(found), found)
     if dsoftmax is None:
         return found
     return found + softmax * (dsoftmax - k.reduce_sum(dsoftmax * softmax, **where))

@@ -1,0 +1,202 @@
+"""One element NaN or infinite: what follows from it in a result or a gradient is not finite.
+
+What follows is found by moving the element: where a result or gradient then moves, it depends on it, at the sample or
+near it, where no number happens to be 0. Where it grows without bounds as the element does, it is infinite in the end.
+So nothing here knows what the operators compute, and every shortcut that stands for a computation shows: a comparison
+that NaN fails, a zero that is not multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import OpDef, Operand
+from tests.ops.calls import call
+from tests.ops.cases import BY_HAND, COUNTED, Case, cases_of, is_float, nested
+from tests.ops.probes import Parts, Path, Probe, floats_of, spots, with_element
+
+NEAR, FAR, PLUS, MINUS = "near", "far", "+inf", "-inf"
+"""Ways in which a value depends on an element: a small step moves it; only a large one does, or one across a kink; it
+grows without bounds towards either side."""
+
+Finding = tuple[str, str, str]
+"""An input slot, the result or gradient that depends on it, and how."""
+
+STEPS = {NEAR: (1e-4, -1e-4), FAR: (1.7, -1.7, 90.0, -90.0)}
+SLOPE = "a comparison decides the slope, and NaN fails it; the result is NaN (as in Paddle)"
+CHOICE = "a comparison decides which element is chosen; the result is NaN (as in Paddle)"
+ORDER = "NaN comes behind all numbers, as in Paddle; the others and their gradients move up"
+POWER = "-inf has powers in IEEE 754, where large negative numbers have none"
+ZERO = "what is divided by -inf is -0, which has a root; what is divided by a large negative number has none"
+
+
+def _each(inputs: str, results: str, how: str) -> list[Finding]:
+    return [(i, r, how) for i in inputs.split() for r in results.split()]
+
+
+ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
+    **dict.fromkeys(
+        ("brelu", "hard_shrink", "hard_sigmoid", "leaky_relu", "prelu", "relu", "relu6", "softshrink"),
+        ((SLOPE, _each("X", "X@GRAD", FAR)),),
+    ),
+    "adadelta": ((ZERO, _each("AvgSquaredGrad", "AvgSquaredUpdateOut MasterParamOut ParamOut", MINUS)),),
+    "argsort": ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
+    "batch_norm": ((POWER, _each("Variance", "SavedVariance Scale@GRAD X@GRAD Y", MINUS)),),
+    "bernoulli": (("a draw is compared with the probability", _each("X", "Out", FAR)),),
+    "clip": ((SLOPE, _each("X Min Max", "X@GRAD", FAR)),),
+    "elementwise_max": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
+    "elementwise_min": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
+    "elementwise_pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
+    "grid_sampler": (
+        (
+            "which elements are read follows from the integer part of a place, which NaN has not (as in Paddle)",
+            [*_each("Grid", "X@GRAD X@GRAD@GRAD", NEAR), *_each("Grid", "Grid@GRAD Output X@GRAD", FAR)],
+        ),
+    ),
+    "kldiv_loss": (("a target that is not positive counts for nothing (as in Paddle)", _each("X", "Loss", FAR)),),
+    "lamb": ((ZERO, _each("Beta2Pow", "MasterParamOut ParamOut", PLUS)),),
+    "max_pool2d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
+    "p_norm": ((CHOICE, _each("X", "X@GRAD", FAR)),),
+    "pool2d": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
+    "pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
+    "rnn": ((SLOPE, _each("Input PreState WeightList", "Input@GRAD PreState@GRAD WeightList@GRAD", FAR)),),
+    "thresholded_relu": ((SLOPE, _each("X", "X@GRAD", FAR)),),
+    "top_k_v2": ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
+}
+"""By operator: what stays finite all the same, and why."""
+
+
+def each_op_of_real_numbers() -> pytest.MarkDecorator:
+    """Parametrise by every operator of real numbers, but for those whose shapes follow from their values."""
+    found = [
+        pytest.param(op, id=op.type)
+        for op in registry.all_ops()
+        if op.infers and op.type not in {*BY_HAND, *COUNTED}
+        if any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
+    ]
+    return pytest.mark.parametrize("op", found)
+
+
+@each_op_of_real_numbers()
+def test_what_depends_on_it_is_not_finite(op: OpDef) -> None:
+    hidden = {finding for case in cases_of(op, "float64") for finding in hiding(case)}
+    allowed = {finding for _, findings in ALLOWED.get(op.type, ()) for finding in findings}
+    assert sorted(hidden - allowed) == [], "hides it"
+    assert sorted(allowed - hidden) == [], "is no exception any more"
+
+
+def hiding(case: Case) -> Iterator[Finding]:
+    """Where a finite value stands that follows from one that is not."""
+    probe = Probe(case)
+    start = Start(probe, probe.operands)
+    rng = np.random.default_rng(4)
+    generic = Start(
+        probe, [nested(lambda a: a + rng.uniform(5e-4, 2e-3, a.shape) if is_float(a) else a, v) for v in start.operands]
+    )
+    for path, array in floats_of(start.operands):
+        held = start.operands[path[0]]
+        if isinstance(held, list) and path[1] not in (0, len(held) - 1):
+            continue  # what stands between the ends of a list is like them
+        slot = probe.slots[path[0]]
+        for n, at in enumerate(spots(array, 3 if array.size <= 16 else 2)):
+            lost = with_element(start.operands, path, at, np.nan)
+            near, far = followers(probe, (start, generic), path, at)
+            for parts in (probe.parts(lost), probe.parts(lost, defined=True), probe.parts(lost, to="float32")):
+                yield from ((slot, name, NEAR) for name in finite_among(parts, near))
+                yield from ((slot, name, FAR) for name in finite_among(parts, far))
+            for sign, how in ((1, PLUS), (-1, MINUS)):
+                parts = probe.parts(with_element(start.operands, path, at, sign * np.inf))
+                yield from ((slot, name, how) for name in finite_among(parts, unbounded(probe, start, path, at, sign)))
+            if not n and case.smooth:
+                second = merged(
+                    [moved_by(probe.second_parts, s, s.second, path, at, STEPS[NEAR][0]) for s in (start, generic)]
+                )
+                yield from ((slot, name, NEAR) for name in finite_among(probe.second_parts(lost), second))
+
+
+class Start:
+    """Operands to start from, and what comes out of them."""
+
+    def __init__(self, probe: Probe, operands: list[Operand]) -> None:
+        self.operands = operands
+        self.parts = probe.parts(operands)
+        self.second = probe.second_parts(operands) if probe.case.smooth else {}
+
+
+def moved_by(
+    compute: Callable[[list[Operand]], Parts], start: Start, before: Parts, path: Path, at: tuple[int, ...], step: float
+) -> Parts:
+    """Where a step of one element moves what comes out."""
+    held = dict(floats_of(start.operands))[path][at]
+    return masked(compute(with_element(start.operands, path, at, held + step)), before, differs)
+
+
+def fitting(parts: Parts, like: Parts) -> Parts:
+    """Those of *parts* that have the shapes of *like*."""
+    return {
+        name: values
+        for name, values in parts.items()
+        if [a.shape for a in values] == [a.shape for a in like.get(name, [])]
+    }
+
+
+def finite_among(found: Parts, wanted: Parts) -> list[str]:
+    """The names of the parts that are finite somewhere among the elements *wanted*."""
+    return [
+        name
+        for name, values in fitting(found, wanted).items()
+        if any((mask & np.isfinite(a)).any() for a, mask in zip(values, wanted[name], strict=True))
+    ]
+
+
+def masked(parts: Parts, like: Parts, test: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Parts:
+    """*test* of each of *parts* and its counterpart."""
+    return {
+        name: [test(a, b) for a, b in zip(values, like[name], strict=True)]
+        for name, values in fitting(parts, like).items()
+    }
+
+
+def merged(masks: Sequence[Parts]) -> Parts:
+    """Where any of *masks* holds."""
+    found: Parts = {}
+    for parts in masks:
+        for name, values in parts.items():
+            found[name] = [a | b for a, b in zip(found[name], values, strict=True)] if name in found else values
+    return found
+
+
+def followers(probe: Probe, starts: Sequence[Start], path: Path, at: tuple[int, ...]) -> tuple[Parts, Parts]:
+    """Where results and gradients move with an element in a small step, and where in a large one alone."""
+    masks: dict[str, list[Parts]] = {NEAR: [], FAR: []}
+    for start in starts:
+        for how, steps in STEPS.items() if start is starts[0] else [(NEAR, STEPS[NEAR])]:
+            # At a kink a small step crosses it.
+            into = masks[how if probe.case.smooth else FAR]
+            into += [moved_by(probe.parts, start, start.parts, path, at, step) for step in steps]
+    near, far = merged(masks[NEAR]), merged(masks[FAR])
+    return near, masked(far, near, lambda a, b: a & ~b) if near else far
+
+
+def differs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.isfinite(a) & np.isfinite(b) & (np.abs(a - b) > 1e-9 * (1 + np.abs(a) + np.abs(b)))
+
+
+def unbounded(probe: Probe, start: Start, path: Path, at: tuple[int, ...], sign: int) -> Parts:
+    """Where results and gradients grow with an element, or have no value."""
+    large, larger = (probe.parts(with_element(start.operands, path, at, sign * size)) for size in (1e20, 1e40))
+    return masked(larger, large, lambda a, b: ~np.isfinite(a) | (np.abs(a) > 1e3 * np.abs(b) + 1e3))
+
+
+def test_a_range_refuses_what_is_no_number() -> None:
+    """The length of its result follows from its operands, so there is nothing to compare."""
+    op = registry.by_type("range")
+    case = next(cases_of(op, "float64"))
+    for path, _ in floats_of(case.operands):
+        for value in (np.nan, np.inf):
+            with pytest.raises(ValueError, match=r"arange|length|size"):
+                call(op, with_element(case.operands, path, (), value), case.attrs)
