@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterator
 from typing import Any
+
+from . import upward
 
 
 class Result:
@@ -44,4 +45,4 @@ class Result:
 
 
 def _results() -> Any:
-    return importlib.import_module("gradtool.viz.results")
+    return upward.part("results")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import state
+from ..core import state, upward
 from ..core.errors import DtypeError, GradientError, ModeError, ShapeError, UsageError
 from . import backward as sweeping
 from .tensor import Leaf, Tensor
@@ -283,5 +282,4 @@ def _flag(value: Any, name: str, where: str) -> None:
 def _dump(path: Any, roots: Sequence[Tensor]) -> None:
     """Write the graph behind *roots* to the folder *path*, if one was given, before anything is computed."""
     if path is not None:
-        # By name: pictures are built on the engine, not the other way round.
-        importlib.import_module("gradtool.viz.dump").dump_tape(roots, path)
+        upward.part("dumps").dump_tape(roots, path)

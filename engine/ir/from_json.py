@@ -5,10 +5,10 @@ Operators are made by looking up their definitions; no name in the text is ever 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from ..core import upward
 from ..core.collector import paused_gc
 from ..core.errors import FileFormatError, GradtoolError
 from ..core.source import NOWHERE, Location
@@ -19,7 +19,7 @@ from .assemble import assemble, block_at, check_blocks, definition, new_block, r
 from .checking import checked
 from .operator import Operator
 from .program import Block, Program
-from .to_json import FLAGS, PUBLIC, REGULARIZERS, SCHEMA, SETTINGS
+from .to_json import FLAGS, REGULARIZERS, SCHEMA, SETTINGS
 from .variable import DENSE, Parameter, Variable
 from .verify import verify_read
 
@@ -121,7 +121,7 @@ class _Reader:
                 setattr(made, setting, settings[setting])
             if settings["regularizer"] is not None:
                 decay = self.take(settings["regularizer"], _DECAY)
-                made.regularizer = getattr(importlib.import_module(PUBLIC), decay["type"])(decay["coeff"])
+                made.regularizer = getattr(upward.part("regularizers"), decay["type"])(decay["coeff"])
         made.kind = told["kind"]
         made.loc = self.location(told)
         for flag in FLAGS:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..core import source
+from ..core import source, upward
 from ..core.errors import ArgumentTypeError, UsageError, VariableNotFound, did_you_mean
 from ..core.names import UniqueNames
 from ..core.spec import Shape, TensorSpec
@@ -146,7 +145,7 @@ class Program:
         self._picture().save(path)
 
     def _picture(self) -> Any:
-        return importlib.import_module("gradtool.viz").graph(self)
+        return upward.part("pictures").graph(self)
 
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, DenseTensor]:
         """The values of persistable variables, by name.
@@ -231,7 +230,7 @@ class Program:
 
 def _container_module() -> Any:
     """What puts objects into the container of binary files: it knows tensors too, and belongs to a layer above."""
-    return importlib.import_module("gradtool._nested")
+    return upward.part("nested objects")
 
 
 class Block(BlockValue):

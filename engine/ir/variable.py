@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..core import names, source
+from ..core import names, source, upward
 from ..core.errors import ModeError, NameClash, ProgramError
 from ..core.source import NOWHERE, Location
 from ..core.spec import UNKNOWN, DType, Shape, TensorSpec
@@ -24,7 +23,7 @@ DenseTensor = Any
 
 def values_module() -> Any:
     """The functions behind ``get_value`` and ``state_dict``: they belong to the executor's layer, above this one."""
-    return importlib.import_module("..executor.values", __package__)
+    return upward.part("values")
 
 
 DENSE = "DENSE_TENSOR"

@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
+from ..core import upward
 from ..core.errors import NotFound, OperatorError, did_you_mean
 from . import compat
 from .index import FILES, TYPES
@@ -92,4 +93,4 @@ def reference_backend() -> Any:
 
     Kernels import operators, not the other way round, so it is looked up by name when first needed.
     """
-    return importlib.import_module("..kernels.backend", __package__).backend("numpy")
+    return upward.part("backends").backend("numpy")

@@ -1,0 +1,27 @@
+"""Where a lower layer needs a higher one, which it may not import: all such places, in one table.
+
+Programs and answers show themselves, and a program's values are kept above it; after a bare ``import gradtool`` nothing
+of that is loaded. What is asked for is looked up here by what it is, not by where it stands, when it is first needed. A
+test holds that no other module of the engine reaches upwards.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+PARTS: Final = {
+    "backends": "gradtool.engine.kernels.backend",  # samples run while gradient operators are derived
+    "values": "gradtool.engine.executor.values",  # Parameter.get_value, Program.state_dict
+    "nested objects": "gradtool._nested",  # a program is put into the container of binary files
+    "regularizers": "gradtool.regularizer",  # a saved parameter gets its own again
+    "pictures": "gradtool.viz",  # programs show themselves
+    "results": "gradtool.viz.results",  # answers show and save themselves
+    "dumps": "gradtool.viz.dump",  # backward(dump_backward_graph_path=...)
+}
+"""What is needed -> the module that has it."""
+
+
+def part(name: str) -> Any:
+    """The module that has *name*, one of :data:`PARTS`."""
+    return importlib.import_module(PARTS[name])
