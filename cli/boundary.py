@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 import click
+
+from gradtool.viz.text import legible
 
 from . import errors
 
@@ -22,12 +26,12 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         arguments: those of the command line; ``-v`` among them shows where a bug of gradtool happened.
     """
     try:
-        with _terminated():
+        with _terminated(), _warnings():
             result = command()
         return result if isinstance(result, int) else errors.CLEAN
     except click.UsageError as error:
         if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
-            error.show()
+            _write(error.format_message())
             return error.exit_code
         said, code = told(error, arguments)
     except (errors.StdoutError, errors.ReaderGone) as error:
@@ -63,7 +67,12 @@ def _terminated() -> Iterator[None]:
 
 
 def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
-    """What is said about *error*, line by line, and the exit code that it stands for."""
+    """What is said about *error*, line by line as a terminal gets it, and the exit code that it stands for."""
+    lines, code = _told(error, arguments)
+    return [legible(line) for line in lines], code
+
+
+def _told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int]:
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx is not None else "gradtool"
         return [error.format_message(), f"  hint  {path} --help"], error.exit_code
@@ -91,7 +100,8 @@ def told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], int
 
 def _forget_stdout() -> None:
     """Keep Python from complaining once more when it closes stdout at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(io.UnsupportedOperation):  # closed: there is nothing to complain about
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _wants_details(arguments: Sequence[str]) -> bool:
@@ -100,8 +110,36 @@ def _wants_details(arguments: Sequence[str]) -> bool:
 
 
 def _say(lines: list[str]) -> None:
+    colours = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    head = click.style("error:", fg="red", bold=True) if colours else "error:"
+    _write("\n".join([f"{head} {lines[0]}", *lines[1:]]))
+
+
+def _write(text: str) -> None:
+    """Write lines to stderr; nowhere, if it takes nothing."""
     stream = sys.stderr
-    head = click.style("error:", fg="red", bold=True) if stream.isatty() and "NO_COLOR" not in os.environ else "error:"
-    text = "\n".join([f"{head} {lines[0]}", *lines[1:]]) + "\n"
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    with suppress(OSError):
+        stream.write((text + "\n").encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+
+
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Show warnings as errors are shown."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        _write(legible(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n")))
+
+    before, warnings.showwarning = warnings.showwarning, show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before

@@ -9,18 +9,23 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import click
 
+from gradtool.viz.text import legible
+
 from . import views
 from .errors import CommandError, ReaderGone, StdoutError
 from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+BACKENDS = ("numpy",)
+"""Those of ``gradtool.engine.kernels`` that exist; naming them here loads none."""
 
 FORMATS = ("text", "json", "tsv", "markdown")
 
@@ -86,7 +91,7 @@ def run_options(command: F) -> F:
         click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --run."),
         click.option(
             "--backend",
-            type=click.Choice(["numpy", "numba", "cupy"]),
+            type=click.Choice(BACKENDS),
             default="numpy",
             show_default=True,
             help="What the kernels run on.",
@@ -154,9 +159,10 @@ class Output:
             return
         taker = _taker.get()
         if taker is not None:
-            taker.note(encodable(text, None, self.ascii))
+            taker.note(encodable(legible(text), None, self.ascii))
         else:
-            print(encodable(text, sys.stderr.encoding, self.ascii), file=sys.stderr)
+            with suppress(OSError):
+                print(encodable(legible(text), sys.stderr.encoding, self.ascii), file=sys.stderr)
 
     @property
     def taker(self) -> Taker | None:

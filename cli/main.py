@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +16,7 @@ import click
 
 from gradtool import __version__
 
-from . import imports
+from . import imports, streams
 
 COMMANDS = {
     "backward": "Append the backward part; list every parameter with its gradient, or why it has none.",
@@ -66,6 +67,17 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        """As click's, which prints help and versions here; click would end the process its own way."""
+        with streams.written():
+            _check(args[1] if len(args) > 1 else more.get("args", ()))
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click's."""
+        with streams.written():
+            return super().invoke(ctx)
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""
         call: Callable[..., Any] = super().main
@@ -76,6 +88,19 @@ class Commands(click.Group):
 
             arguments = sys.argv[1:] if args is None else list(args)
             sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
+
+
+def _check(words: Sequence[str]) -> None:
+    """Refuse words that no command line of a system can hold; a notebook's can."""
+    from .errors import CommandError
+
+    for word in words:
+        try:
+            taken = b"\0" not in os.fsencode(word)
+        except UnicodeEncodeError:
+            taken = False
+        if not taken:
+            raise CommandError(f"{word!r} holds a character that no system takes on a command line")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -91,4 +116,5 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line with *argv* (the process's own arguments by default) and exit with its code."""
     # What a command loads and builds stays to its end. Looking through it for garbage took a tenth of a short command.
     gc.set_threshold(_NEW_OBJECTS)
+    streams.opened()
     cli.main(None if argv is None else list(argv), prog_name="gradtool")

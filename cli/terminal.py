@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gradtool.viz.on_terminal import rich_table
+from gradtool.viz.text import printable
 
 from .views import Report, Table, to_ascii, to_text
 
@@ -29,5 +30,5 @@ def show(report: Report, stream: IO[str], *, ascii_only: bool) -> None:
         if isinstance(block, Table):
             console.print(rich_table(block.headings, block.rows, block.style_of, text))
         else:
-            console.print(Text(text(block)), soft_wrap=True)
-    console.print(Text(text(report.next_line), style="dim"), soft_wrap=True)
+            console.print(Text("\n".join(printable(text(line)) for line in block.split("\n"))), soft_wrap=True)
+    console.print(Text(printable(text(report.next_line)), style="dim"), soft_wrap=True)

@@ -81,11 +81,11 @@ def to_json(data: dict[str, Any], kind: str) -> str:
 def to_text(report: Report) -> str:
     """Plain text; columns as wide as their widest cell, nothing cut."""
     parts = ["\n".join(_text_rows(b)) if isinstance(b, Table) else _lines(b) for b in report.blocks]
-    return "\n".join([*parts, report.next_line]) + "\n"
+    return "\n".join([*parts, printable(report.next_line)]) + "\n"
 
 
 def _lines(block: str) -> str:
-    return "\n".join(line.rstrip() for line in block.split("\n"))
+    return "\n".join(printable(line.rstrip()) for line in block.split("\n"))
 
 
 def _text_rows(table: Table) -> Iterable[str]:

@@ -20,6 +20,15 @@ def printable(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
 
 
+def legible(text: str) -> str:
+    """Lines of a message as a terminal gets them: control characters visible, and of endless words the ends."""
+    return "\n".join(_WORD.sub(lambda word: shortened(word[0]), printable(line)) for line in text.split("\n"))
+
+
+_WORD = re.compile(r"\S{400,}")
+"""Longer than any path or name that a person has chosen."""
+
+
 _ASCII = str.maketrans(
     {
         "–": "-",

@@ -188,7 +188,7 @@ def _prompt(book: Notebook, screen: Screen, history: Path | None) -> PromptSessi
             line = document.text_before_cursor
             start, found = complete(book, line)
             for text in found[:_OFFERED]:
-                yield Completion(text, start - len(line))
+                yield Completion(text, start - len(line), display=printable(text))
 
     keys = KeyBindings()
 
