@@ -184,7 +184,7 @@ class Adapter:
         if step.index <= self._last or op.block.program is not self._program or op.role & roles.OPTIMIZE:
             self.finish()
         self._last, self._program = step.index, op.block.program
-        if roles.is_backward(op.role) and not self._begun:
+        if part_of(op) is BACKWARD and not self._begun:
             self._begun = True
             made = [] if op.inputs else [v.name for v in op.output_variables()]
             self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in made]))
@@ -199,7 +199,9 @@ class Adapter:
 
 def part_of(op: Operator) -> str:
     """The part of a program that an operator belongs to."""
-    return BACKWARD if roles.is_backward(op.role) else UPDATE if op.role & roles.OPTIMIZE else FORWARD
+    if roles.is_backward(op.role):
+        return FORWARD if op.saves else BACKWARD
+    return UPDATE if op.role & roles.OPTIMIZE else FORWARD
 
 
 def of_step(step: Step) -> Event:

@@ -422,6 +422,7 @@ class Builder:
                     (found,),
                     assign.attributes({}),
                     loc=near.loc,
+                    role=roles.BACKWARD,  # it goes where the backward part is left out
                     scope=near.scope,
                 )
                 self.save(save, writer)

@@ -87,9 +87,13 @@ def segment(name: str) -> int | None:
     return int(number) if number.isdigit() else None
 
 
-def is_old_version(name: str) -> bool:
-    """Whether :func:`old_version` made the name."""
-    return "@VERSION@" in name and not name.endswith(GRAD)
+def is_saved(name: str) -> bool:
+    """Whether :func:`old_version` made the name for a value of the forward part.
+
+    >>> is_saved("h@VERSION@1"), is_saved("h@VERSION@1@GRAD"), is_saved("h@GRAD@VERSION@1")
+    (True, False, False)
+    """
+    return "@VERSION@" in name and GRAD not in name
 
 
 def forward(name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import source, state, watch
 from ..core.errors import ArgumentTypeError, DtypeError, ExecutionError, FeedError, UninitializedError, expect_type
 from ..core.rows import RowUpdate
-from ..core.spec import UNKNOWN, bfloat16
+from ..core.spec import UNKNOWN, Shape, bfloat16
 from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -85,8 +85,9 @@ class Executor:
 
         Args:
             program: the default main program when None.
-            feed: values by variable name: NumPy arrays, or nested lists, which get the declared dtype. Names that
-                are no variables are ignored.
+            feed: values by variable name: NumPy arrays, or nested lists, which get the declared dtype. Their last
+                dimensions may be missing, as in Paddle; every operator then goes by what comes. Names that are no
+                variables are ignored.
             fetch_list: variables or names, also nested or as ``(parameter, gradient)`` pairs.
             scope: where persistable variables live; the global scope when None.
             return_numpy: arrays instead of tensor handles.
@@ -265,8 +266,7 @@ def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
             made=source.describe(v.made_at),
             hint=f"feed {v.name}.astype({v.dtype.name!r}), or declare the variable with dtype={str(array.dtype)!r}",
         )
-    fits = len(array.shape) == v.ndim and all(d in (UNKNOWN, n) for d, n in zip(v.shape, array.shape, strict=True))
-    if not fits and v.is_data:
+    if v.is_data and not _fits(array.shape, v.shape):
         raise FeedError(
             f"The fed Variable '{v.name}' should have dimensions = {v.ndim}, shape = {v.shape}, "
             f"but received fed shape {list(array.shape)}.",
@@ -274,6 +274,13 @@ def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:
             made=source.describe(v.made_at),
         )
     return array
+
+
+def _fits(fed: tuple[int, ...], declared: Shape) -> bool:
+    """Whether Paddle takes a fed shape: the last dimensions may be missing, not all of them."""
+    if len(fed) > len(declared) or bool(fed) != bool(declared):
+        return False
+    return all(d in (UNKNOWN, n) for d, n in zip(declared, fed, strict=False))
 
 
 def _fetch_names(fetch_list: Any) -> list[str]:

@@ -9,6 +9,7 @@ from ..core import names, source
 from ..core.errors import SlotNotFound, did_you_mean
 from ..core.source import Location
 from ..ops.opdef import BlockValue, OpDef, Slot
+from . import roles
 from .variable import Variable
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ class Operator:
     def idx(self) -> int:
         """Position in its block (found by search)."""
         return next(i for i, o in enumerate(self.block.ops) if o is self)
+
+    @property
+    def saves(self) -> bool:
+        """Whether it stands among forward operators and keeps, for backward ones, a value that is overwritten."""
+        if not self.role & roles.BACKWARD or self.op.type != "assign" or self.origin is not None:
+            return False
+        return all(names.is_saved(v.name) for v in self.output_variables())
 
     @property
     def desc(self) -> OpDesc:

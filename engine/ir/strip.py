@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..core import names
 from ..core.collector import paused_gc
 from . import roles
 from .blocks import leave
 from .operator import Operator, each
-from .program import Program
+from .program import Block, Program
 from .variable import Variable
 
 
@@ -38,14 +37,14 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
             depends = roles.is_backward(op.role) or any(v in tainted for v in each(op.inputs))
             if depends:
                 tainted.update(written)
-            if op in needed or (not depends and _forward(op, written)):
+            if op in needed or (not depends and roles.is_forward(op.role)):
                 kept.append(op)
             else:
                 removed.append(op)
         if not removed:
             return 0
         used = {v for op in kept for v in (*each(op.inputs), *each(op.outputs))}
-        orphans = {v for op in removed for v in (*each(op.inputs), *each(op.outputs))} - used
+        orphans = {v for op in removed for v in (*each(op.inputs), *each(op.outputs)) if v.block is block} - used
         for v in orphans:
             if not (v.is_data or v.is_parameter):
                 block.vars.pop(v.name, None)
@@ -61,7 +60,20 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
         program._appending_grad_times = int(any(roles.is_backward(op.role) for op in kept))
         block._replace_ops(kept)
         leave(program, removed)
+        if not program._appending_grad_times:
+            _drop_saves(program.blocks[1:])
     return len(removed)
+
+
+def _drop_saves(blocks: Iterable[Block]) -> None:
+    """Remove what the blocks of forward operators keep for backward operators, of which none is left."""
+    for block in blocks:
+        saves = [op for op in block.ops if op.saves]
+        if not saves:
+            continue
+        for v in {v for op in saves for v in op.output_variables()}:
+            block.vars.pop(v.name, None)
+        block._replace_ops([op for op in block.ops if not op.saves])
 
 
 def _ancestors(ops: list[Operator], variables: Iterable[Variable]) -> set[Operator]:
@@ -73,10 +85,3 @@ def _ancestors(ops: list[Operator], variables: Iterable[Variable]) -> set[Operat
             found.add(op)
             needed.update(each(op.inputs))
     return found
-
-
-def _forward(op: Operator, written: list[Variable]) -> bool:
-    """Whether the user's own lines made the operator; values saved for backward operators are not among them."""
-    if not roles.is_forward(op.role):
-        return False
-    return not (op.type == "assign" and all(names.is_old_version(v.name) for v in written))

@@ -119,7 +119,7 @@ def _entry(
         index,
         name,
         op.type,
-        BACKWARD if roles.is_backward(op.role) else FORWARD,
+        BACKWARD if roles.is_backward(op.role) and not op.saves else FORWARD,
         op.loc,
         op.scope.strip("/") or from_program.layer_of(op),
         operands=instruction.ins,

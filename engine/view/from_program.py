@@ -52,7 +52,7 @@ class _Builder:
         self.at = {v: i for i, v in enumerate(self.variables, len(ops))}
         self.ids = [*(f"op{i}" for i in range(len(ops))), *(f"v{i}" for i in range(len(self.variables)))]
         self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, ops))
-        self.is_forward = [roles.is_forward(op.role) for op in ops]
+        self.is_forward = [roles.is_forward(op.role) or op.saves for op in ops]
         forward = [op for op, is_forward in zip(ops, self.is_forward, strict=True) if is_forward]
         backward = [op for op, is_forward in zip(ops, self.is_forward, strict=True) if not is_forward]
         written = {v for op in forward for v in op.output_variables()}
@@ -100,7 +100,7 @@ class _Builder:
             OP,
             name,
             op.type,
-            _role(op.role),
+            _role(roles.FORWARD if op.saves else op.role),
             FORWARD if self.is_forward[i] else BACKWARD,
             pair=self._paired(None if op.origin is None else self.op_at.get(op.origin)),
             source=self._source(op.loc),

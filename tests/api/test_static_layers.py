@@ -376,3 +376,19 @@ def test_a_layer_that_forgets_its_base_says_so() -> None:
 
     with pytest.raises(UsageError, match="super"):
         Forgetful()
+
+
+def test_padding_counts_from_the_end_of_a_table_only_if_its_rows_are_known() -> None:
+    """A table of an unknown number of rows and ``padding_idx=-1``: -1 in a program stands for no padding at all."""
+    ids, table = paddle.static.data("ids", [3], "int64"), paddle.static.data("table", [-1, 2])
+    with pytest.raises(ValueError, match="padding_idx -1 counts from the end of the table, whose number of rows"):
+        nn.functional.embedding(ids, table, padding_idx=-1)
+    table.stop_gradient = False
+    padded = nn.functional.embedding(ids, table, padding_idx=2)
+    last = nn.functional.embedding(ids, paddle.static.data("known", [3, 2]), padding_idx=-1)
+    (g,) = paddle.static.gradients(paddle.sum(padded), table)
+    values = np.arange(1, 7, dtype="float32").reshape(3, 2)
+    feed = {"ids": np.array([0, 2, 2]), "table": values, "known": values}
+    for found in paddle.static.Executor().run(feed=feed, fetch_list=[padded, last]):
+        np.testing.assert_array_equal(found, [[1, 2], [0, 0], [0, 0]])
+    np.testing.assert_array_equal(paddle.static.Executor().run(feed=feed, fetch_list=[g])[0], [[1, 1], [0, 0], [0, 0]])

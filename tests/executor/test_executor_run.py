@@ -151,7 +151,8 @@ def test_unknown_names_in_a_feed_are_ignored(model: Model) -> None:
     ("value", "about"),
     [
         (np.ones((2, 5), "float32"), r"dimensions = 2, shape = \(-1, 4\), but received fed shape \[2, 5\]"),
-        (np.ones(4, "float32"), r"received fed shape \[4\]"),
+        (np.ones((2, 4, 1), "float32"), r"received fed shape \[2, 4, 1\]"),
+        (np.float32(1), r"received fed shape \[\]"),
         (np.ones((2, 4)), "must be 'float32', but received 'float64'"),
         (np.ones((2, 4), "int64"), "must be 'float32', but received 'int64'"),
         ([[1, 2, 3, 4], [5]], "no float32"),
@@ -163,6 +164,56 @@ def test_a_fed_value_must_fit_the_declaration(model: Model, value: object, about
         model.run([model.loss], feed={"x": value})
     assert isinstance(caught.value, FeedError)
     assert caught.value.variable == "x"
+
+
+@pytest.mark.parametrize(
+    ("declared", "fed", "taken"),
+    [
+        ([2, 3, 4], (2, 3), True),
+        ([2, 3, 4], (2,), True),
+        ([2, 3, 4], (2, 4), False),
+        ([-1, 3], (5,), True),
+        ([-1, 3], (0,), True),
+        ([-1, -1], (5,), True),
+        ([2, 3], (3,), False),
+        ([2, 3], (), False),
+        ([-1], (), False),
+        ([1], (), False),
+        ([1], (1, 1), False),
+        ([-1], (2, 3), False),
+        ([], (), True),
+        ([], (1,), False),
+    ],
+)
+def test_the_last_dimensions_of_what_is_fed_may_be_missing(
+    declared: list[int], fed: tuple[int, ...], taken: bool
+) -> None:
+    """As recorded from Paddle 3.1.1, which crashes where the declaration has no dimension and the value has."""
+    x = paddle.static.data("x", declared)
+    out, value = paddle.tanh(x), np.linspace(0, 1, int(np.prod(fed)), dtype="float32").reshape(fed)
+    if not taken:
+        with pytest.raises(FeedError, match="received fed shape"):
+            Executor().run(feed={"x": value}, fetch_list=[out])
+        return
+    (found,) = Executor().run(feed={"x": value}, fetch_list=[out])
+    np.testing.assert_allclose(found, np.tanh(value), rtol=1e-6)
+
+
+def test_operators_go_by_the_shape_that_is_fed() -> None:
+    x = paddle.static.data("x", [-1, 3], "float64")
+    x.stop_gradient = False
+    block = x.block
+    row, rows = paddle.static.data("row", [3], "float64"), block.create_var(name="rows", dtype="float64")
+    block.append_op("elementwise_add", {"X": x, "Y": row}, {"Out": rows}, {"axis": 1})
+    product = x @ paddle.full([3, 2], 2.0, "float64")
+    (g,) = paddle.static.gradients(paddle.sum(product * product), x)
+    value = np.array([1.0, 2.0, 4.0])
+    product_, g_ = Executor().run(feed={"x": value}, fetch_list=[product, g])
+    np.testing.assert_array_equal(product_, [14.0, 14.0])
+    np.testing.assert_array_equal(g_, np.full(3, 2 * 2 * 2 * 14.0))
+    column = np.array([5.0, 6.0])
+    with pytest.raises(KernelError, match="elementwise_add"):  # its second axis is the first one that x has not
+        Executor().run(feed={"x": column, "row": value}, fetch_list=[rows])
 
 
 def test_a_missing_feed_is_named(model: Model) -> None:

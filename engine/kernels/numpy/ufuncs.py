@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import Kernel, override
+from ..backend import Kernel, definition, override
 
 UNARY = ("cos", "exp", "log", "log1p", "reciprocal", "sin", "sqrt", "square", "tanh")
 
@@ -26,7 +26,7 @@ def register() -> None:
     for name in UNARY:
         override(name, "numpy")(_always(getattr(np, name)))
     for name, ufunc in BINARY.items():
-        override(name, "numpy")(_where_trailing(ufunc))
+        override(name, "numpy")(_where_trailing(name, ufunc))
     override("matmul_v2", "numpy")(lambda attrs, specs: None if attrs["trans_x"] or attrs["trans_y"] else np.matmul)
 
 
@@ -34,10 +34,20 @@ def _always(ufunc: Kernel) -> Any:
     return lambda attrs, specs: ufunc
 
 
-def _where_trailing(ufunc: Kernel) -> Any:
+def _where_trailing(op_type: str, ufunc: Kernel) -> Any:
     def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         """Only where NumPy's broadcasting is what ``axis`` asks for."""
         axis = attrs["axis"]
-        return ufunc if axis == -1 or (specs and axis == specs[0].ndim - specs[1].ndim) else None
+        if axis == -1:
+            return ufunc
+        if not specs or axis != specs[0].ndim - specs[1].ndim:
+            return None
+        general = definition(op_type, attrs)
+
+        def trailing(x: Any, y: Any) -> Any:
+            # What is fed may have fewer dimensions than declared.
+            return ufunc(x, y) if x.ndim - y.ndim == axis else general(x, y)
+
+        return trailing
 
     return offer

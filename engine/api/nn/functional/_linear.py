@@ -62,9 +62,17 @@ def embedding(
 
 
 def padding_index(index: int | None, rows: int, where: str) -> int:
-    """*index* counted from the front, -1 for None; raises :class:`UsageError` when it is outside the table."""
+    """*index* counted from the front, -1 for None; raises :class:`UsageError` when it is outside the table.
+
+    Or when it counts from the end of a table whose number of rows is not known.
+    """
     if index is None:
         return -1
+    if rows < 0 and index < 0:
+        raise UsageError(
+            f"{where}: padding_idx {index} counts from the end of the table, whose number of rows is not known.",
+            hint="count it from the front, or declare how many rows the table has",
+        )
     if rows > 0 and not -rows <= index < rows:
         raise UsageError(f"{where}: padding_idx must be within [-{rows}, {rows}), but received {index}.")
     return index if index >= 0 else rows + index
