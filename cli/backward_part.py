@@ -73,7 +73,7 @@ def append(
     asked = selectors.select("--params", params, out, parameters_only=True) if params else None
     stopped = selectors.select("--no-grad", no_grad, out)
     before = list(block.ops)
-    reasons = explain(before, [model.the_loss], {v.name for v in stopped})
+    reasons = explain(before, [model.the_loss], stopped)
     plain = explain(before, [model.the_loss]) if stopped else reasons
     choice = recompute(stopped)
     kept = choice.checkpoints if choice is not None else []
@@ -81,7 +81,7 @@ def append(
         append_backward,
         model.the_loss,
         parameter_list=asked,
-        no_grad_set={v.name for v in stopped},
+        no_grad_set=stopped,
         callbacks=callbacks,
         checkpoints=kept,
     )

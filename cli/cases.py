@@ -136,8 +136,8 @@ def _program(model: Model, names: Sequence[str], options: dict[str, Any], out: O
 
 def _asked(model: Model, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
     """What the command line asks backward for; where it says nothing, what the file asked for."""
-    names = {v.name for v in stopped}
-    if listed is None and not names and model.made:
+    constants = list(stopped)
+    if listed is None and not constants and model.made:
         _, theirs, no_grad, at = model.made[-1]
-        return Asked(None if theirs is None else {v.name for v in theirs}, set(no_grad), at)
-    return Asked(None if listed is None else {v.name for v in listed}, names, NOWHERE)
+        return Asked(None if theirs is None else {v.name for v in theirs}, list(no_grad), at)
+    return Asked(None if listed is None else {v.name for v in listed}, constants, NOWHERE)

@@ -25,6 +25,7 @@ from typing import Generic, Protocol, TypeVar
 from gradtool.engine.core import names, source
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.renew import called
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view.graph import op_names
 
@@ -126,14 +127,15 @@ class Selectors(Selection[Variable]):
     """
 
     def __init__(self, program: Program, named: Mapping[str, Variable]) -> None:
-        self.variables = program.global_block().vars
+        self.block = program.global_block()
+        self.variables = self.block.vars
         self.ops = program.global_block().ops
         self.paths = {p.layer_path: p for p in program.all_parameters() if p.layer_path}
         self.named = {n: v for n, v in named.items() if v.block.program is program}
 
     def _exact(self, text: str) -> Variable | None:
         for name in (text, text.removesuffix(names.GRAD)):
-            found = self.variables.get(name) or self.paths.get(name) or self.named.get(name)
+            found = called(self.block, name) or self.paths.get(name) or self.named.get(name)
             if found is not None:
                 return found
         return None
@@ -146,7 +148,7 @@ class Selectors(Selection[Variable]):
     def _glob(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
         pattern = text.removesuffix(names.GRAD)
         everything = [*self.variables.items(), *self.paths.items()]
-        found = [v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
+        found = [called(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
         found = [v for v in found if v.is_parameter or not parameters_only]
         if not found:
             what = "parameters" if parameters_only else "tensors"

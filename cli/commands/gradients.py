@@ -55,7 +55,7 @@ def command(**options: Any) -> None:
         if not inputs:
             raise CommandError(f"{model.name} has no parameters", "say what to differentiate by: --input NAME")
         starts = _starts(select, options["target_grad"], len(targets), out)
-        stopped = {v.name for v in select.select("--no-grad", options["no_grad"], out)}
+        stopped = select.select("--no-grad", options["no_grad"], out)
         ops = model.program.global_block().ops
         reasons = explain(list(ops), targets, stopped)
         before = len(ops)

@@ -109,7 +109,7 @@ def _of_program(
             hint="ask before append_backward, or use the command gradtool why, which takes it out",
         )
     listed = None if parameter_list is None else {str(getattr(v, "name", v)) for v in parameter_list}
-    stopped = {str(getattr(v, "name", v)) for v in no_grad_set}
+    stopped = list(no_grad_set)
 
     def run(fetch: Sequence[Variable]) -> Sequence[Any]:
         copy = fetch[0].block.program if fetch else program

@@ -99,7 +99,7 @@ def append_backward(
             hint="leave them out: the gradients are the same, they only need more memory",
         )
     asked = _parameters(block, parameter_list)
-    stopped = no_grad_names(block, no_grad_set, _HERE)
+    stopped = no_grad_entries(block, no_grad_set, _HERE)
     program = block.program
     with paused_gc():
         call = program._appending_grad_times + 1
@@ -109,7 +109,7 @@ def append_backward(
         builder.seed_loss(loss)
         seeds = len(builder.ops)
         if kept is None:
-            kept = choose(loss, stopped).checkpoints
+            kept = choose(loss, map(_name, stopped)).checkpoints
         used = builder.recomputed.cut(builder, loss, kept)
         builder.run()
         builder.name_all()
@@ -169,38 +169,36 @@ def _parameters(block: Block, given: Any) -> list[Variable]:
         expect_type(entry, (Variable, str), f"parameter_list[{i}]", _HERE)
         if isinstance(entry, Variable):
             found.append(entry)
-        elif entry in block.vars:
-            found.append(block.vars[entry])
+        elif (named := renew.called(block, entry)) is not None:
+            found.append(named)
         else:
             _warn_unknown(entry, block, "parameter_list", [p.name for p in block.all_parameters()])
     return found
 
 
 def _name(entry: object) -> str:
+    """The name of a variable that is given as such or by its name."""
     return entry.name if isinstance(entry, Variable) else str(entry)
 
 
-def no_grad_names(block: Block, given: Any, where: str) -> set[str]:
-    """The names in a ``no_grad_set`` argument; unknown ones give a warning that names near matches.
+def no_grad_entries(block: Block, given: Any, where: str) -> list[Variable | str]:
+    """What is in a ``no_grad_set`` argument; unknown names give a warning that names near matches.
 
     Raises:
         ArgumentTypeError: not a set, list or tuple, or an element that is neither Variable nor str.
     """
     if given is None:
-        return set()
+        return []
     expect_type(given, (set, frozenset, list, tuple), "no_grad_set", where)
-    found = set()
     for entry in given:
         if not isinstance(entry, (Variable, str)):
             raise ArgumentTypeError(
                 f"The type of no_grad_set's members in {where} must be Variable or str, "
                 f"but received {type(entry).__name__}."
             )
-        name = _name(entry)
-        if isinstance(entry, str) and name not in block.vars:
-            _warn_unknown(name, block, "no_grad_set", list(block.vars))
-        found.add(name)
-    return found
+        if isinstance(entry, str) and entry not in block.vars:
+            _warn_unknown(entry, block, "no_grad_set", list(block.vars))
+    return list(given)
 
 
 def _warn_unknown(name: str, block: Block, argument: str, known: list[str]) -> None:

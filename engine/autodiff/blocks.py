@@ -18,7 +18,7 @@ from ..ops import registry
 from .builder import Builder, Node
 from .duals import dual
 from .nested import Gradients, forget, inner_builder, reachable
-from .values import variable_of
+from .values import Value, variable_of
 
 
 def differentiate(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:
@@ -124,7 +124,7 @@ def _while(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) 
     given: list[Variable] = []
     for v, g in zip(outs, arriving, strict=False):
         if v is not None and g is not None:
-            seeds[v] = _named_after(builder, v, g)
+            seeds[v] = _named_after(builder, builder.values.written(op, v), g)
             given.append(seeds[v])
     for v in _carried(child, [v for v in outs if v is not None], seeds):
         seeds[v] = Variable(child.target, names.grad(v.name), v.spec)
@@ -158,14 +158,16 @@ def _while(builder: Builder, node: Node, arriving: Gradients, mask: list[bool]) 
     return results
 
 
-def _named_after(builder: Builder, v: Variable, g: Variable) -> Variable:
-    """*g*, or a copy of it if its name does not say that it is the gradient of *v*."""
+def _named_after(builder: Builder, value: Value, g: Variable) -> Variable:
+    """*g*, or a copy of it if its name does not say that it is the gradient of the variable of *value*."""
+    v = variable_of(value)
     if g.op is None and names.forward(g.name) == v.name:
         return g
     if g.block is builder.target and names.forward(g.name) == v.name:
         return g
     copied = Variable(builder.target, "", v.spec)
     builder.settle(copied, names.grad(v.name))
+    builder.lend(copied, value)
     assign = registry.by_type("assign")
     builder.emit(assign, (g,), (copied,), assign.attributes({}), like=v)
     return copied

@@ -23,7 +23,7 @@ from ..ops.readings import flatten, out_places, regroup
 from .expand import expand
 from .known import Known, computes
 from .recompute import Recomputation
-from .values import Value, Values, variable_of
+from .values import Stops, Value, Values, variable_of
 
 
 class Node:
@@ -42,7 +42,7 @@ class Builder:
 
     Args:
         block: the block that is differentiated and appended to.
-        stopped: names through which no gradient flows, beside the variables with ``stop_gradient``.
+        stopped: variables, or names, through which no gradient flows, beside those with ``stop_gradient``.
         call: how many backward calls the program has seen, this one included.
         noting: whether callbacks will want to know which gradient belongs to which variable.
         ops: the operators to differentiate, if they are not those of *block*.
@@ -53,7 +53,7 @@ class Builder:
     def __init__(
         self,
         block: Block,
-        stopped: Iterable[str],
+        stopped: Iterable[Variable | str],
         call: int,
         noting: bool = False,
         *,
@@ -78,9 +78,9 @@ class Builder:
         """Whether a name is taken where operators of this block look names up, beside the block itself."""
         self.keep: set[Value] = set()
         """Values whose gradients are asked for: their variables must not be used again for others."""
-        self.stopped = frozenset(stopped)
         self.call = call
         self.values = Values(self.source, writes(block) if root is not None else ())
+        self.stopped = Stops(self.values, stopped)
         self.parts: dict[Value, list[Variable]] = {}
         self.ops: list[Operator] = []
         self.context: dict[str, Any] = {}
@@ -92,6 +92,11 @@ class Builder:
                 if inner.owner is not None and inner.owner.type == "block_grad":
                     self.taken.update(inner.vars)
         self.plain: dict[Variable, Value] = {}
+        """Which value the plain gradient name of a variable stands for, where that is not what its name stands for."""
+        self.lent: dict[Variable, Variable] = {}
+        """Gradients of what a loop has left, under the plain name; the loop's gradient is written over them."""
+        self._summands: dict[str, int] = {}
+        """How many summands of a gradient of that name there are."""
         self._saved: dict[tuple[Variable, int], Variable] = {}
         self.saves: dict[Operator | None, list[Operator]] = {}
         """Operators to insert before others, or at the end (None)."""
@@ -102,12 +107,27 @@ class Builder:
     # -- names ----------------------------------------------------------------------------------------------------
 
     def base_name(self, value: Value) -> str:
-        """The gradient name of a value; the value met first gets the plain one, older ones their version."""
+        """The gradient name of a value: the plain one for what the variable's name stands for, others their version.
+
+        As in Paddle, the gradient of what a loop has left has the plain name too, if nobody asks for it: the loop's
+        gradient operator writes the gradient of what the loop found there into the same variable.
+        """
         v = variable_of(value)
-        first = self.plain.setdefault(v, value)
-        if not isinstance(value, tuple) or first == value:
+        if self._is_plain(value):
             return names.grad(v.name)
+        before: Value | None = value
+        while before is not None and before not in self.keep:
+            before = self.values.before(before)
+            if before is not None and self._is_plain(before):
+                return names.grad(v.name)
         return names.grad(names.old_version(v.name, value[1]))
+
+    def _is_plain(self, value: Value) -> bool:
+        """Whether the plain gradient name of the value's variable is that of *value*."""
+        if isinstance(value, Variable):
+            return True
+        v = value[0]
+        return value == (self.plain[v] if v in self.plain else self.values.named(v))
 
     def _free(self, name: str) -> str:
         """*name*, or what this call uses instead when a different value has it."""
@@ -157,6 +177,32 @@ class Builder:
             outer.taken.add(variable.name)
             outer = outer.outer
 
+    def settle_gradient(self, variable: Variable, value: Value) -> None:
+        """Name *variable*, the gradient of *value*."""
+        v = variable_of(value)
+        lent = self.lent.get(v) if self._is_plain(value) else None
+        if lent is variable:
+            return
+        if lent is None:
+            self.settle(variable, self.base_name(value))
+            self.lend(variable, value)
+            return
+        variable.name = lent.name
+        self._settle_summand(lent, variable.name)
+        del self.lent[v]
+
+    def lend(self, variable: Variable, value: Value) -> None:
+        """Note that *variable*, the gradient of *value*, has a name that is another value's, should that be so."""
+        v = variable_of(value)
+        if not self._is_plain(value) and names.plain(variable.name) == names.grad(v.name):
+            self.lent.setdefault(v, variable)
+
+    def _settle_summand(self, variable: Variable, total: str) -> None:
+        """Name *variable* as the next summand of the gradient *total*."""
+        number = self._summands.get(total, 0)
+        self._summands[total] = number + 1
+        self.settle(variable, names.part(total, self.block.idx, number))
+
     # -- seeds ----------------------------------------------------------------------------------------------------
 
     def seed_loss(self, loss: Variable) -> None:
@@ -182,7 +228,6 @@ class Builder:
         self._note(target)
         there = self.target.vars.get(name)
         value = self.values.current(target)
-        self.plain.setdefault(target, value)
         attrs_shared = intern_attrs(op, attrs)
         if there is not None and there.op is not None:
             made = there.op
@@ -195,6 +240,7 @@ class Builder:
             self.known.forget_readers(there)
         else:
             variable = Variable(self.target, self.fresh(name), target.spec)
+        self.lend(variable, value)
         self.emit(op, inputs, (variable,), attrs, role=role, loc=target.made_at)
         self.parts.setdefault(value, []).append(variable)
 
@@ -204,7 +250,7 @@ class Builder:
         v = variable_of(value)
         if self.root is not self and is_around(v.block, self.block):
             return v.dtype.is_differentiable  # the operator that holds the block knows whether it is wanted
-        return not v.stop_gradient and v.name not in self.stopped
+        return not v.stop_gradient and not (self.stopped and value in self.stopped)
 
     def run(self, path: Callable[[Operator], bool] | None = None) -> None:
         """Sweep the block backwards from the seeds, over the operators for which *path* holds."""
@@ -219,7 +265,7 @@ class Builder:
             if len(found) > 1:
                 self.parts[value] = [self.accumulate(value, found)]
             elif not found[0].name:
-                self.settle(found[0], self.base_name(value))
+                self.settle_gradient(found[0], value)
 
     def gradient(self, value: Value) -> Variable | None:
         """The gradient of *value* once the sweep is done, or None where none arrives or none is wanted."""
@@ -229,7 +275,7 @@ class Builder:
         if names.is_part(found[0].name):
             # An earlier call added it to others; alone it is a different gradient and gets a name of its own.
             whole = self.gradient_variable(value)
-            self.settle(whole, self.base_name(value))
+            self.settle_gradient(whole, value)
             assign = registry.by_type("assign")
             self.emit(assign, (found[0],), (whole,), assign.attributes({}), like=value)
             found[:] = [whole]
@@ -262,15 +308,22 @@ class Builder:
         known = self.known.find(op, intern_attrs(op, attrs), inputs)
         if known is not None:
             return next(known.output_variables())
-        base = self.base_name(value)
-        taken = base if not self.is_taken(base) else names.again(base, self.call)
-        for i, v in enumerate(found):
-            if not v.name:
-                self.settle(v, names.part(taken, self.block.idx, i))
+        lent = self.lent.get(variable_of(value)) if self._is_plain(value) else None
+        base = self.base_name(value) if lent is None else lent.name
+        taken = base if lent is not None or not self.is_taken(base) else names.again(base, self.call)
+        for v in found:
+            if v is lent or not v.name:
+                self._settle_summand(v, taken)
+            else:
+                self._summands[taken] = self._summands.get(taken, 0) + 1
         total = self.gradient_variable(value)
         if all(v.kind == SELECTED_ROWS for v in found):
             total.kind = SELECTED_ROWS
-        self.settle(total, base)
+        if lent is not None and lent in set(found):
+            total.name = taken
+            del self.lent[variable_of(value)]
+        else:
+            self.settle_gradient(total, value)
         self.emit(op, inputs, (total,), attrs, like=value)
         return total
 
@@ -280,7 +333,7 @@ class Builder:
 
     def _arrived(self, value: Value, found: Variable | None) -> Variable | None:
         if found is not None and not found.name:
-            self.settle(found, self.base_name(value))
+            self.settle_gradient(found, value)
         return found
 
     def _differentiate(self, node: Node, arriving: list[Variable | None], mask: list[bool]) -> list[Variable | None]:
@@ -372,7 +425,7 @@ class Builder:
         if known is not None:
             return next(known.output_variables())
         variable = self.gradient_variable(value)
-        self.settle(variable, self.base_name(value))
+        self.settle_gradient(variable, value)
         self._note(v)
         self.emit(op, (v,), (variable,), attrs, like=value)
         return variable

@@ -162,13 +162,13 @@ def _end(child: Builder, c: Carried) -> Variable:
     if not found:
         fill = registry.by_type("fill_any_like")
         made = child.gradient_variable(value)
-        child.settle(made, child.base_name(value))
+        child.settle_gradient(made, value)
         child.emit(fill, (c.start,), (made,), fill.attributes({"value": 0.0, "dtype": -1}))
         return made
     if len(found) > 1:
         found[:] = [child.accumulate(value, found)]
     elif not found[0].name:
-        child.settle(found[0], child.base_name(value))
+        child.settle_gradient(found[0], value)
     return _own(child, value, found[0])
 
 
@@ -177,7 +177,7 @@ def _own(child: Builder, value: Value, g: Variable) -> Variable:
     if g.block is child.target:
         return g
     copied = child.gradient_variable(value)
-    child.settle(copied, child.base_name(value))
+    child.settle_gradient(copied, value)
     copied.kind = g.kind
     assign = registry.by_type("assign")
     child.emit(assign, (g,), (copied,), assign.attributes({}))

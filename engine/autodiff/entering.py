@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..ir import roles
-from ..ir.blocks import enter
+from ..ir.blocks import enter, slot
 from ..ir.desc import NewOpDesc, OpDesc
-from ..ir.operator import Operator
+from ..ir.operator import Operator, intern_attrs
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -50,6 +50,10 @@ def call_back(builder: Builder, callbacks: Sequence[Callback], seeds: int) -> li
 def commit(builder: Builder, ops: list[Operator]) -> None:
     """Enter everything into the block: saves of overwritten values, new variables by name, new operators."""
     block = builder.target
+    for op in builder.inner:
+        if op.type == "while_grad":  # some were named anew since
+            arriving = tuple(g.name for g in slot(op, "Out@GRAD") if g is not None)
+            op.attrs = intern_attrs(op.op, {**op.attrs, "original_output_grad": arriving})
     variables = {v.name: v for op in ops for v in op.output_variables() if v.block is block}
     builder.recomputed.settle(builder)
     _insert_saves(builder)

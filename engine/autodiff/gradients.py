@@ -13,7 +13,7 @@ from ..ir.checking import checked
 from ..ir.operator import Operator, each
 from ..ir.program import Block
 from ..ir.variable import Variable
-from .backward import no_grad_names
+from .backward import no_grad_entries
 from .branch import place
 from .builder import Builder
 from .entering import commit
@@ -59,7 +59,7 @@ def gradients(
             hint="call it on what static.nn.cond or while_loop returns",
         )
     block = targets_[0].block.program.global_block()
-    stopped = no_grad_names(block, no_grad_set, "paddle.static.gradients")
+    stopped = no_grad_entries(block, no_grad_set, "paddle.static.gradients")
     program = block.program
     with paused_gc():
         builder = Builder(block, stopped, program._appending_grad_times + 1)

@@ -34,7 +34,7 @@ class Values:
         also: variables that hold something before the operators run, though only a write shows.
     """
 
-    __slots__ = ("_first", "_reads", "_writers", "_writes", "last")
+    __slots__ = ("_before_loop", "_first", "_reads", "_writers", "_writes", "last")
 
     def __init__(self, ops: Sequence[Operator], also: Iterable[Variable] = ()) -> None:
         self.last = dict.fromkeys((*_overwritten(ops), *also), 0)
@@ -44,12 +44,16 @@ class Values:
         self._writers: dict[Value, Operator] = {}
         self._first: dict[Variable, list[int]] = {v: [0] for v in self.last}
         """For each version the first one that is the same value: itself, unless updates led from that one to it."""
+        self._before_loop: dict[Variable, int] = {}
+        """What the first loop that overwrites a variable finds in it."""
         if not self.last:
             return
         for op in ops:
             reads = {v: self.last[v] for v in op.input_variables() if v in self.last}
             if reads:
                 self._reads[op] = reads
+                if op.type == "while":
+                    self._note_loop(op, reads)
             updates = is_update(op)
             for v in op.output_variables():
                 if v in self.last:
@@ -58,6 +62,12 @@ class Values:
                     self._writers[v, self.last[v]] = op
                     first = self._first[v]
                     first.append(first[-1] if updates and v in reads else self.last[v])
+
+    def _note_loop(self, op: Operator, reads: dict[Variable, int]) -> None:
+        written = set(op.output_variables())
+        for v, version in reads.items():
+            if v in written:
+                self._before_loop.setdefault(v, version)
 
     def _value(self, v: Variable, version: int) -> Value:
         first = self._first[v]
@@ -79,6 +89,41 @@ class Values:
         """The value that *v* holds before the block runs."""
         return self._value(v, 0) if v in self.last else v
 
+    def named(self, v: Variable) -> Value:
+        """The value that the name of *v* stands for where a gradient is asked for by name.
+
+        That is what a loop overwrites first, where there is one; what *v* holds before the program runs, if it holds
+        something then; else what it holds in the end. It depends on the program alone, so that it is the same when
+        the program has been copied, or written and read.
+        """
+        if v not in self.last:
+            return v
+        if v in self._before_loop:
+            return self._value(v, self._before_loop[v])
+        return self.initial(v) if v.persistable or v.is_data else self.current(v)
+
+    def before(self, value: Value) -> Value | None:
+        """What a loop had found where it left *value*; None for what no loop has left."""
+        if isinstance(value, Variable):
+            return None
+        writer = self._writers.get(value)
+        if writer is None or writer.type != "while" or value[0] not in self._reads.get(writer, ()):
+            return None
+        return self.read(writer, value[0])
+
+    def is_before_loops(self, value: Value) -> bool:
+        """Whether no loop has overwritten the variable yet."""
+        return isinstance(value, Variable) or value[1] <= self._before_loop.get(value[0], value[1])
+
+    def span(self, v: Variable) -> tuple[int, int | None] | None:
+        """For a variable that a loop returned, the first and last version that the program's variable has as such."""
+        loop = renew.returned_by(v)
+        if loop is None or loop.op not in self._writes:
+            return None
+        found, next_loop = renew.in_program(v)
+        last = self._reads[next_loop.op][found] if next_loop is not None and next_loop.op is not None else None
+        return self._writes[loop.op][found], last
+
     def version_read(self, op: Operator, v: Variable) -> Value:
         """The version of *v* that *op* reads."""
         return (v, self._reads[op][v]) if v in self.last else v
@@ -99,14 +144,46 @@ class Values:
 def asked(values: Values, v: Variable) -> Value:
     """The value that *v* stands for where the user asks for its gradient.
 
-    That is what it holds before the program runs, if it holds something then; for a variable that was given to a loop,
-    what it held before the loop; else what it holds in the end.
+    For a variable that was given to a loop that is what it held before the loop; for one that a loop returned, what the
+    loop left; for others what their name stands for.
     """
     found, loop = renew.in_program(v)
     if loop is not None and loop.op is not None:
         return values.read(loop.op, found)
-    before = v.persistable or (v.is_data and not renew.is_result(v))
-    return values.initial(v) if before else values.current(v)
+    returned = v in values.last and renew.returned_by(v) is not None
+    return values.current(v) if returned else values.named(v)
+
+
+class Stops:
+    """The values at which a ``no_grad_set`` cuts gradients.
+
+    A name stands for the variable that was called so first, and a variable is cut whatever operators write to it. But
+    what a loop returns under the same name is another variable than what was given to the loop, and is cut only where
+    it is in the set itself.
+    """
+
+    def __init__(self, values: Values, entries: Iterable[Variable | str]) -> None:
+        self._values = values
+        self._names: set[str] = set()
+        self._returned: dict[Variable, list[tuple[int, int | None]]] = {}
+        """For variables that loops returned: the first version that is cut, and the last one."""
+        for entry in entries:
+            span = None if isinstance(entry, str) else values.span(entry)
+            if span is None:
+                self._names.add(entry if isinstance(entry, str) else entry.name)
+            else:
+                self._returned.setdefault(renew.in_program(entry)[0], []).append(span)  # type: ignore[arg-type]
+
+    def __bool__(self) -> bool:
+        return bool(self._names or self._returned)
+
+    def __contains__(self, value: Value) -> bool:
+        v = variable_of(value)
+        if v.name in self._names and self._values.is_before_loops(value):
+            return True
+        if v not in self._returned or isinstance(value, Variable):
+            return False
+        return any(first <= value[1] and (last is None or value[1] <= last) for first, last in self._returned[v])
 
 
 def is_update(op: Operator) -> bool:

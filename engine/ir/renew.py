@@ -90,9 +90,17 @@ def in_program(v: Variable) -> tuple[Variable, Loop | None]:
     return found, loop
 
 
-def is_result(v: Variable) -> bool:
-    """Whether a loop returned *v*."""
-    return any(new is v for new, _ in v.block.program.renewed.values())
+def returned_by(v: Variable) -> Loop | None:
+    """The loop that returned *v*, if one did."""
+    return next((loop for new, loop in v.block.program.renewed.values() if new is v), None)
+
+
+def called(block: Block, name: str) -> Variable | None:
+    """The variable of *block* that *name* stands for: of those that loops put in each other's place, the first."""
+    found = block.vars.get(name)
+    if found is None or not block.program.renewed:
+        return found
+    return next((v for v in block.program.renewed if v.block is block and v.name == name), found)
 
 
 def current(v: Variable) -> Variable:

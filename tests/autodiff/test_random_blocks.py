@@ -57,8 +57,8 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int], checkpoints: Sequence[int
     with fresh_programs():
         net = Net(recipe, blocks=True)
         forward = list(net.block.ops)
-        # A cut is by name, and a loop may have given the name of a source to its result.
-        taken = {v.name for v in (*net.sources, net.loss)}
+        # The interpreter knows names only, and a loop gives the name of what it was given to its result.
+        taken = {v.name for v in (*net.sources, net.loss, *net.program.renewed)}
         candidates = [v for v in net.temporaries if v.name not in taken]
         stopped = {candidates[c % len(candidates)].name for c in cuts}
         kept = [candidates[c % len(candidates)] for c in checkpoints]

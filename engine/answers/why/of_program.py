@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...autodiff.values import Value, Values, asked, is_update, variable_of
+from ...autodiff.values import Stops, Value, Values, asked, is_update, variable_of
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...ir.blocks import Region, reads, region
@@ -48,7 +48,7 @@ def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) 
     found = region(op)
     targets = dict.fromkeys(c.end for c in found.carried if c.end is not None and c.result in wanted)
     while True:
-        inner = ProgramFlow(found.block.ops, flow.no_grad, flow.no_grad_at)
+        inner = ProgramFlow(found.block.ops, (), flow.no_grad_at)  # the set holds variables of block 0
         reasons = ProgramReasons(inner, [inner.values.current(v) for v in targets])
         inside = Inside(found, reasons)
         more = [
@@ -69,15 +69,17 @@ class ProgramFlow(Flow[Value, Operator]):
 
     Args:
         ops: in order of execution.
-        no_grad: the names in the no-grad set.
+        no_grad: the variables and names in the no-grad set.
         no_grad_at: the user's line that gave the set, if one did.
     """
 
-    def __init__(self, ops: Sequence[Operator], no_grad: Collection[str], no_grad_at: Location = NOWHERE) -> None:
+    def __init__(
+        self, ops: Sequence[Operator], no_grad: Collection[Variable | str], no_grad_at: Location = NOWHERE
+    ) -> None:
         self.no_grad_at = no_grad_at
         self.ops = ops
         self.values = Values(ops)
-        self.no_grad = frozenset(no_grad)
+        self.no_grad = Stops(self.values, no_grad)
         self.inside: dict[Operator, Inside] = {}
         self._masks: dict[OpDef, tuple[list[bool], list[bool], bool]] = {}
 
@@ -149,7 +151,7 @@ class ProgramFlow(Flow[Value, Operator]):
     def stop(self, value: Value) -> Cut[Value, Operator] | None:
         v: Any = value[0] if type(value) is tuple else value
         if v.stop_gradient:
-            if self.no_grad and v.name in self.no_grad:
+            if self.no_grad and value in self.no_grad:
                 return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
             op = v.op
             if op is not None and op.type == "share_data":
@@ -157,7 +159,7 @@ class ProgramFlow(Flow[Value, Operator]):
             if op is not None and not op.op.differentiable:
                 return Cut(Verdict.NON_DIFFERENTIABLE, value, op)
             return Cut(Verdict.STOP_GRADIENT, value, op)
-        if self.no_grad and v.name in self.no_grad:
+        if self.no_grad and value in self.no_grad:
             return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
         return None
 
@@ -249,7 +251,7 @@ class ProgramReasons(Reasons[Value, Operator]):
                 return Reason(Verdict.NON_DIFFERENTIABLE, found.value, self.flow, cut)
         if found.cut is None:
             return found
-        if v.name in self.flow.no_grad:
+        if found.value in self.flow.no_grad:
             cut = Cut(Verdict.NO_GRAD_SET, found.value, v.op, at=self.flow.no_grad_at)
             return Reason(Verdict.NO_GRAD_SET, found.value, self.flow, cut)
         if isinstance(v, Parameter) and not v.trainable and v.stop_gradient:
@@ -262,7 +264,7 @@ class ProgramReasons(Reasons[Value, Operator]):
 def explain(
     ops: Sequence[Operator],
     targets: Iterable[Variable],
-    no_grad: Collection[str] = (),
+    no_grad: Collection[Variable | str] = (),
     no_grad_at: Location = NOWHERE,
 ) -> ProgramReasons:
     """What a backward pass from *targets* over *ops* reaches, and why it does not reach the rest.
@@ -272,7 +274,7 @@ def explain(
     Args:
         ops: the operators of a block before the backward part is appended, in order of execution.
         targets: the loss, or what ``gradients`` starts from.
-        no_grad: the names in the no-grad set, beside the variables with ``stop_gradient``.
+        no_grad: the variables and names in the no-grad set, beside the variables with ``stop_gradient``.
         no_grad_at: the user's line that gave the set, if one did.
     """
     with paused_gc():

@@ -34,12 +34,12 @@ class Asked:
 
     Attributes:
         listed: the names in the parameter list; None where there is none.
-        no_grad: the names in the no-grad set.
+        no_grad: the variables and names in the no-grad set.
         at: the user's line that says so.
     """
 
     listed: Collection[str] | None = None
-    no_grad: Collection[str] = ()
+    no_grad: Collection[Variable | str] = ()
     at: Location = NOWHERE
 
 
@@ -155,7 +155,7 @@ class ProgramCase(Case[Value, Operator]):
             return {}
         block = self.loss.block.program.clone().global_block()
         before = list(block.ops)
-        append_backward(block.vars[self.loss.name], no_grad_set=set(self.asked.no_grad))
+        append_backward(block.vars[self.loss.name], no_grad_set=list(self.asked.no_grad))
         twins = {before[i]: op for i, op in holders.items()}
         gradients: dict[tuple[Operator, int], Variable] = {}
         for op in block.ops:
