@@ -45,7 +45,8 @@ def append_backward(
     Args:
         loss: a variable of one element that an operator of the program computes.
         parameter_list: the parameters (or their names) whose gradients to return, in this order; all trainable ones
-            by default. Other variables of block 0 may be asked for as well.
+            by default. Other variables of block 0 may be asked for as well. A name that a loop overwrites stands for
+            what was given to the loop, in ``no_grad_set`` too, and so does the name of its gradient.
         no_grad_set: variables of block 0 (or their names) at which gradients are cut, in addition to all variables
             with ``stop_gradient=True``.
         callbacks: called as ``callback(block=..., context=...)`` once for each operator that is added after the seed,

@@ -166,8 +166,11 @@ def _named_after(builder: Builder, value: Value, g: Variable) -> Variable:
     if g.block is builder.target and names.forward(g.name) == v.name:
         return g
     copied = Variable(builder.target, "", v.spec)
-    builder.settle(copied, names.grad(v.name))
-    builder.lend(copied, value)
+    if builder.borrows(value):
+        builder.settle(copied, names.grad(v.name))
+        builder.lend(copied, value)
+    else:  # nothing is written over it, and the variable of that name has no gradient
+        builder.settle_summand(copied, names.grad(v.name))
     assign = registry.by_type("assign")
     builder.emit(assign, (g,), (copied,), assign.attributes({}), like=v)
     return copied

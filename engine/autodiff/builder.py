@@ -113,14 +113,18 @@ class Builder:
         gradient operator writes the gradient of what the loop found there into the same variable.
         """
         v = variable_of(value)
-        if self._is_plain(value):
+        if isinstance(value, Variable) or self._is_plain(value) or (value not in self.keep and self.borrows(value)):
             return names.grad(v.name)
-        before: Value | None = value
-        while before is not None and before not in self.keep:
-            before = self.values.before(before)
-            if before is not None and self._is_plain(before):
-                return names.grad(v.name)
         return names.grad(names.old_version(v.name, value[1]))
+
+    def borrows(self, value: Value) -> bool:
+        """Whether gradients of what a loop has left in *value* end in the variable with the plain name."""
+        before = self.values.before(value)
+        while before is not None:
+            if self._is_plain(before):
+                return self.wanted(before)
+            before = None if before in self.keep else self.values.before(before)
+        return False
 
     def _is_plain(self, value: Value) -> bool:
         """Whether the plain gradient name of the value's variable is that of *value*."""
@@ -188,7 +192,7 @@ class Builder:
             self.lend(variable, value)
             return
         variable.name = lent.name
-        self._settle_summand(lent, variable.name)
+        self.settle_summand(lent, variable.name)
         del self.lent[v]
 
     def lend(self, variable: Variable, value: Value) -> None:
@@ -197,7 +201,7 @@ class Builder:
         if not self._is_plain(value) and names.plain(variable.name) == names.grad(v.name):
             self.lent.setdefault(v, variable)
 
-    def _settle_summand(self, variable: Variable, total: str) -> None:
+    def settle_summand(self, variable: Variable, total: str) -> None:
         """Name *variable* as the next summand of the gradient *total*."""
         number = self._summands.get(total, 0)
         self._summands[total] = number + 1
@@ -313,7 +317,7 @@ class Builder:
         taken = base if lent is not None or not self.is_taken(base) else names.again(base, self.call)
         for v in found:
             if v is lent or not v.name:
-                self._settle_summand(v, taken)
+                self.settle_summand(v, taken)
             else:
                 self._summands[taken] = self._summands.get(taken, 0) + 1
         total = self.gradient_variable(value)

@@ -52,7 +52,7 @@ def agree(recipe: Sequence[Step], asked: Sequence[int]) -> None:
         net = Net(recipe, blocks=True)
         open_ = [i for i, v in enumerate(net.pool) if not v.stop_gradient]
         places = sorted({open_[a % len(open_)] for a in asked})
-        # Python knows a variable before a loop, and another one behind it, by the same name, which stands for the first.
+        # What a loop returns has the name of what it was given, and the name stands for that.
         named = [i for i in places if not returned(net, net.pool[i])]
         expected = {i: slope(net, net.pool[i], i) for i in places}
 
@@ -81,7 +81,7 @@ def built(recipe: Sequence[Step], ask: Callable[[Net], Found]) -> Found:
 
 def by_variable(net: Net, places: list[int]) -> Found:
     pairs = paddle.static.append_backward(net.loss, [net.pool[i] for i in places])
-    got = {p: g for p, g in pairs}
+    got = dict(pairs)
     return run(net, net.program, {i: got.get(net.pool[i]) for i in places})
 
 
@@ -121,6 +121,65 @@ def run(net: Net, program: Program, found: dict[int, Variable | None]) -> Found:
     plan.run(regs)
     values = dict(zip(present, (regs[r] for r in plan.fetches), strict=True))
     return {i: values.get(i, np.zeros(())) for i in found}
+
+
+@examples(60)
+@given(steps(STEPS), st.integers(0, 199))
+def test_the_ways_to_cut_agree(recipe: list[Step], cut: int) -> None:
+    cuts_agree(recipe, cut)
+
+
+def cuts_agree(recipe: Sequence[Step], cut: int) -> None:
+    """Build one program several times with one variable in the no-grad set."""
+    with fresh_programs():
+        net = Net(recipe, blocks=True)
+        place = cut % len(net.pool)
+        v = net.pool[place]
+        direction, difference = slope_past(net, v)
+        sources = range(len(net.sources))
+    ways: list[Callable[[Net], Found]] = [lambda net: past(net, net.program, net.pool[place])]
+    if not returned(net, v):
+        ways.append(lambda net: past(net, net.program, v.name))
+        ways.append(lambda net: past(net, net.program.clone(), v.name))
+        ways.append(lambda net: past(net, read_again(net.program), v.name))
+    for way in ways:
+        found = built(recipe, way)
+        value = sum(float(np.sum(found[i] * direction[net.pool[i].name])) for i in sources)
+        assert abs(value - difference) <= 2e-6 * (1 + abs(difference)), f"{value} past {v.name}, not {difference}"
+
+
+def past(net: Net, program: Program, cut: Variable | str) -> Found:
+    """The gradients of what the program starts from, with a cut."""
+    loss = program.global_block().var(net.loss.name)
+    pairs = paddle.static.append_backward(loss, [v.name for v in net.sources], no_grad_set=[cut])
+    got = {p.name: g for p, g in pairs}
+    return run(net, program, {i: got.get(v.name) for i, v in enumerate(net.sources)})
+
+
+def slope_past(net: Net, v: Variable) -> tuple[dict[str, Any], float]:
+    """A random direction for each source, and how the loss changes along it while *v* stays what it is."""
+    rng = np.random.default_rng(1)
+    along = {s.name: rng.normal(size=s.shape) for s in net.sources}
+    ops = list(net.block.ops)
+    loops = {op: i for i, op in enumerate(ops)}
+    renewed = net.program.renewed
+    end = loops[renewed[v][1].op] if v in renewed else len(ops)
+    begin = next((loops[loop.op] for new, loop in renewed.values() if new is v), -1)
+    held = [i for i in range(max(begin, 0), end) if writes(ops[i], v.name)]
+
+    def loss(step: float, kept: dict[int, Any]) -> float:
+        values = {n: a + step * along[n] if n in along else a for n, a in net.start.items()}
+        if begin < 0 and v.name in net.start:
+            values[v.name] = net.start[v.name]
+        for i, op in enumerate(ops):
+            interpret([op], values)
+            if i in held:
+                values[v.name] = kept.setdefault(i, values[v.name])
+        return float(np.sum(values[net.loss.name]))
+
+    kept: dict[int, Any] = {}
+    loss(0.0, kept)
+    return along, (loss(1e-6, kept) - loss(-1e-6, kept)) / 2e-6
 
 
 def slope(net: Net, v: Variable, seed: int) -> tuple[Any, float]:
@@ -169,6 +228,7 @@ def main(count: int, seed: int) -> None:
         asked = [draw.randrange(200) for _ in range(draw.randint(1, 4))]
         try:
             agree(recipe, asked)  # type: ignore[arg-type]
+            cuts_agree(recipe, asked[0])  # type: ignore[arg-type]
         except Exception as error:
             failed += 1
             print(f"seed {number}: {type(error).__name__}: {str(error).strip().splitlines()[0]}")
