@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import weakref
 from typing import Any
 
@@ -102,6 +103,25 @@ def test_a_stored_value_does_not_alias_what_was_fed(model: Model) -> None:
     fetched[...] = 50
     model.rows[...] = 60
     np.testing.assert_array_equal(np.array(total.get_value()), fed)
+
+
+@pytest.mark.parametrize("type_", ["assign", "share_data"])
+def test_stored_values_alias_neither_what_was_fed_nor_each_other(model: Model, type_: str) -> None:
+    """Not even where an operator gives its operand on."""
+    block = model.loss.block
+    totals = [
+        paddle.static.create_global_var([2, 4], 0.0, "float32", persistable=True, name=name) for name in ("one", "two")
+    ]
+    model.exe.run(paddle.static.default_startup_program())
+    for source, target in ((model.x, totals[0]), (totals[0], totals[1])):
+        block.append_op(type_, {"X": source}, {"Out": target})
+    fetched = model.run([model.x, *totals])
+    fed = model.rows.copy()
+    stored = [np.asarray(t.get_value()) for t in totals]
+    for left, right in itertools.combinations([model.rows, *fetched, *stored], 2):
+        assert not np.shares_memory(left, right)
+    for value in (*fetched, *stored):
+        np.testing.assert_array_equal(value, fed)
 
 
 def test_tensors_instead_of_arrays(model: Model) -> None:

@@ -7,7 +7,8 @@ with the extra ``mutation`` installed::
 
     python -m tests.mutation [--count 100] [--seed 1] [--only autodiff] [--session .mutation/session.sqlite]
 
-A session that was stopped goes on where it stood. ``cr-report SESSION`` and ``cr-html SESSION`` tell more of it.
+A session that was stopped goes on where it stood; with ``--again`` what passed is tried again, after tests were added.
+``cr-report SESSION`` and ``cr-html SESSION`` tell more of it.
 """
 
 from __future__ import annotations
@@ -18,19 +19,24 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from difflib import unified_diff
 from pathlib import Path
-from typing import Any
 
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
 
-from . import places, reach, trial
+from . import places, reach, trial, warm
 
 TRIES = (8, 60)
 """So many tests are run at first, the most specific ones, and so many when these pass; then the others."""
-SECONDS = 20.0
+SECONDS = 8.0
 """What all tests of one change may take, as recorded."""
+
+DECLARED = [
+    reach.Reach(f, 3.0) for f in ("tests/api/test_public_signatures.py", "tests/ops/test_attribute_defaults.py")
+]
+"""Tests that read what functions and operators declare, and run none of them."""
 
 
 def drawn(folder: str, count: int, seed: int) -> list[WorkItem]:
@@ -49,32 +55,29 @@ def drawn(folder: str, count: int, seed: int) -> list[WorkItem]:
     return items
 
 
-def tried(spec: MutationSpec, contents: list[dict[str, Any]]) -> WorkResult:
+def tried(spec: MutationSpec, records: list[reach.Record], processes: warm.Warm, seconds: float) -> WorkResult:
     """What the tests say to one change."""
     path, text = str(spec.module_path), places.mutated(spec)
     source = places.source(path)
     if text is None:
         return WorkResult(WorkerOutcome.NO_TEST)
     diff = "\n".join(unified_diff(source.text.split("\n"), text.split("\n"), path, path, n=0, lineterm=""))
-    tests = _affordable(reach.reaching(contents, source.readers(spec.start_pos[0])))
+    line = spec.start_pos[0]
+    tests = _affordable(reach.reaching(records, source.readers(line)), seconds)
+    if line not in source.within:
+        tests = [*DECLARED, *tests]
     for first, last in itertools.pairwise((0, *TRIES, len(tests))):
         some = tests[first:last]
         names = [t.test for t in some]
-        limit = 20 + 5 * sum(t.seconds for t in some)
-        outcome = names and trial.forked(lambda names=names: trial.notice(path, text, names), limit)
+        outcome = names and processes.notice(path, text, names, 20 + 5 * sum(t.seconds for t in some))
         if outcome:
             return WorkResult(WorkerOutcome.NORMAL, outcome, TestOutcome.KILLED, diff)
     return WorkResult(WorkerOutcome.NORMAL, f"{len(tests)} tests", TestOutcome.SURVIVED, diff)
 
 
-def _affordable(tests: list[reach.Reach]) -> list[reach.Reach]:
-    left, some = SECONDS, []
-    for test in tests:
-        left -= test.seconds
-        if left < 0:
-            break
-        some.append(test)
-    return some
+def _affordable(tests: list[reach.Reach], seconds: float) -> list[reach.Reach]:
+    ends = itertools.accumulate(t.seconds for t in tests)
+    return [t for t, end in zip(tests, ends, strict=True) if end <= seconds]
 
 
 def table(db: WorkDB) -> None:
@@ -103,26 +106,41 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", choices=places.FOLDERS, help="a folder; several times for several")
     parser.add_argument("--session", type=Path, default=Path(".mutation/session.sqlite"))
+    parser.add_argument("--again", action="store_true", help="try again what was not noticed")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="what all tests of one change may take")
     parser.add_argument("--record", action="store_true", help="only note which lines the tests run")
     options = parser.parse_args()
     sys.path.insert(0, "")
     trial.preload()
     options.session.parent.mkdir(parents=True, exist_ok=True)
-    contents = reach.recorded(options.session.parent / "reach")
+    records = reach.recorded(options.session.parent / "reach")
     if options.record:
         return
     with use_db(options.session) as db:
         if not db.num_work_items:
             for folder in options.only or places.FOLDERS:
                 db.add_work_items(drawn(folder, options.count, options.seed))
-        for item in db.pending_work_items:
-            begin = time.perf_counter()
-            result = tried(item.mutations[0], contents)
-            db.set_result(item.job_id, result)
-            spec = item.mutations[0]
-            seconds = time.perf_counter() - begin
-            print(f"{spec.module_path}:{spec.start_pos[0]} {result.test_outcome} {seconds:.1f} s", flush=True)
+        items = db.pending_work_items
+        if options.again:
+            items = [i for i, result in db.completed_work_items if result.test_outcome == TestOutcome.SURVIVED]
+        warm.Warm(lambda processes: _try_all(db, items, records, processes, options.seconds)).run(reach.test_files())
         table(db)
+
+
+def _try_all(
+    db: WorkDB, items: Sequence[WorkItem], records: list[reach.Record], processes: warm.Warm, seconds: float
+) -> None:
+    for item in items:
+        begin = time.perf_counter()
+        result = tried(item.mutations[0], records, processes, seconds)
+        db.set_result(item.job_id, result)
+        spec = item.mutations[0]
+        took = time.perf_counter() - begin
+        print(
+            f"{spec.module_path}:{spec.start_pos[0]} {result.test_outcome} {took:.1f} s",
+            file=sys.__stderr__,
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

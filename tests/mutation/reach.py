@@ -9,10 +9,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -26,23 +25,11 @@ CALLS = 100
 """So many calls of one function are watched in each test: later ones seldom run another line."""
 
 
-@dataclass(frozen=True)
-class Reach:
-    """What one test runs.
-
-    Attributes:
-        test: its node id.
-        seconds: how long it takes.
-        lines: the lines that it runs, in the folders that are changed.
-    """
+class Reach(NamedTuple):
+    """A test that runs a line, and the seconds that it takes."""
 
     test: str
     seconds: float
-    lines: frozenset[Line]
-
-    @property
-    def file(self) -> str:
-        return self.test.partition("::")[0]
 
 
 class _Tracer:
@@ -67,7 +54,7 @@ class _Tracer:
         code = frame.f_code
         known = self._paths.get(id(code))
         if known is None:
-            known = self._paths[id(code)] = (_path_of(code), code)
+            known = self._paths[id(code)] = (path_of(code), code)
         if not known[0]:
             return None
         self._calls[id(code)] += 1
@@ -79,7 +66,7 @@ class _Tracer:
         return self._ran
 
 
-def _path_of(code: CodeType) -> str:
+def path_of(code: CodeType) -> str:
     """The file of a function in the changed folders, from the top of the repository; else nothing."""
     path = code.co_filename.rpartition("/gradtool/")[2]
     return path if path.startswith(tuple(f"engine/{folder}/" for folder in FOLDERS)) else ""
@@ -131,10 +118,24 @@ def test_files() -> list[str]:
     return sorted(str(p) for p in files if not p.relative_to("tests").as_posix().startswith(BESIDE))
 
 
-def recorded(folder: Path) -> list[dict[str, Any]]:
+class Record:
+    """What the tests of one file run.
+
+    Attributes:
+        numbers: line -> its number.
+        tests: for each test, how many lines it runs, the seconds it takes, its id, and its lines as bits.
+    """
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.numbers = {Line(*line): number for number, line in enumerate(content["lines"])}
+        rows = [(int(mask, 16), seconds, test) for test, seconds, mask in content["tests"]]
+        self.tests = sorted((mask.bit_count(), seconds, test, mask) for mask, seconds, test in rows)
+
+
+def recorded(folder: Path) -> list[Record]:
     """What each file of tests runs; what is not in *folder* yet is recorded, and what has changed since."""
     folder.mkdir(parents=True, exist_ok=True)
-    contents = []
+    records = []
     for file in test_files():
         digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
         out = folder / f"{file.replace('/', '.')}-{digest}.json"
@@ -143,22 +144,17 @@ def recorded(folder: Path) -> list[dict[str, Any]]:
             outcome = trial.forked(lambda file=file, out=out: _record(file, out), seconds=3600)
             print(f"{file}: {time.perf_counter() - begin:.1f} s, {outcome or 'recorded'}", flush=True)
         if out.exists():
-            contents.append(json.loads(out.read_text(encoding="utf-8")))
-    return contents
+            records.append(Record(json.loads(out.read_text(encoding="utf-8"))))
+    return records
 
 
-def reaching(contents: Iterable[dict[str, Any]], readers: set[Line]) -> list[Reach]:
+def reaching(records: Iterable[Record], readers: set[Line]) -> list[Reach]:
     """Tests that run one of the lines, the most specific of each file first, file by file in turns."""
-    turns: list[list[tuple[int, float, str]]] = []
-    for content in contents:
-        asked = 0
-        for number, line in enumerate(content["lines"]):
-            if Line(*line) in readers:
-                asked |= 1 << number
-        if not asked:
-            continue
-        hits = [(int(m, 16), seconds, test) for test, seconds, m in content["tests"]]
-        turns.append(sorted((mask.bit_count(), s, test) for mask, s, test in hits if mask & asked))
-    turns = sorted((t for t in turns if t), key=lambda t: t[0])
+    turns = []
+    for record in records:
+        asked = sum(1 << record.numbers[line] for line in readers if line in record.numbers)
+        if asked:
+            turns.append([(count, Reach(test, seconds)) for count, seconds, test, mask in record.tests if mask & asked])
+    turns = sorted((t for t in turns if t), key=lambda t: (t[0][0], t[0][1].test))
     longest = max(map(len, turns), default=0)
-    return [Reach(t[n][2], t[n][1], frozenset()) for n in range(longest) for t in turns if n < len(t)]
+    return [t[n][1] for n in range(longest) for t in turns if n < len(t)]

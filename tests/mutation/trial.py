@@ -1,4 +1,7 @@
-"""One change, tried in a process of its own that has forked from one that has imported everything but gradtool."""
+"""Work in processes of its own; a change of a module, tried in one that imports gradtool anew::
+
+python -m tests.mutation.trial PATH CHANGED SECONDS TEST...
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -88,6 +92,11 @@ def notice(path: str, text: str, tests: list[str]) -> int:
     return pytest_main(["-x", *tests], [])
 
 
+def _limit(seconds: float) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def forked(work: Callable[[], int | None], seconds: float, log: str = os.devnull) -> str:
     """What became of *work* in a child process: nothing, or what went wrong.
 
@@ -116,8 +125,7 @@ def _run(work: Callable[[], int | None], seconds: float, log: str) -> None:
         out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for stream in (1, 2):
             os.dup2(out, stream)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        _limit(seconds)
         code = work() or PASSED
     except BaseException:
         traceback.print_exc()
@@ -125,3 +133,9 @@ def _run(work: Callable[[], int | None], seconds: float, log: str) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+if __name__ == "__main__":
+    path, changed, seconds, *tests = sys.argv[1:]
+    _limit(float(seconds))
+    sys.exit(notice(path, Path(changed).read_text(encoding="utf-8"), tests))

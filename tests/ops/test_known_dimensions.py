@@ -1,0 +1,29 @@
+"""A dimension that one operand knows is known of the result, whichever operand that is."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from gradtool.engine.core.spec import TensorSpec, float32
+from gradtool.engine.ops.registry import by_type
+
+CALLS: dict[str, tuple[list[Any], dict[str, Any], list[int]]] = {
+    "stack": ([[-1, 3], [2, -1], [-1, -1]], {"axis": 0}, [3, 2, 3]),
+    "stack in the middle": ([[-1, 3], [2, -1]], {"axis": 1}, [2, 2, 3]),
+    "concat": ([[1, -1], [2, 4], [3, -1]], {"axis": 0}, [6, 4]),
+    "concat of an unknown number": ([[-1, 4], [2, -1]], {"axis": 0}, [-1, 4]),
+}
+"""Operator and what is meant -> shapes in its list, attributes, the shape of the result."""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_lists(name: str) -> None:
+    shapes, attrs, expected = CALLS[name]
+    op = by_type(name.partition(" ")[0])
+    for some in itertools.permutations(shapes):
+        specs = [TensorSpec(tuple(s), float32) for s in some]
+        results = op.infer_specs([specs, *[None] * (len(op.inputs) - 1)], op.attributes(attrs))
+        assert list(results[0].shape) == expected
