@@ -1,0 +1,64 @@
+"""Gradients of what loops begin with, also where not everything that they leave is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from tests.autodiff.nets import data, main, mean, op, run
+
+X, W = np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6])
+
+
+def built(read: int) -> tuple[Any, Any, Any]:
+    """The loss of result number *read* of a loop, what the loop began with, and ``w``."""
+    h, w = op("tanh", data("x", 3)), data("w", 3)
+    results = paddle.static.nn.while_loop(
+        lambda i, h, b: i < 3,
+        lambda i, h, b: (i + 1, h * h + w, b * h),
+        [paddle.zeros([1], "int64"), h, op("exp", w)],
+    )
+    return mean(op("square", results[read])), h, w
+
+
+def computed(h: np.ndarray, w: np.ndarray, read: int) -> float:
+    b = np.exp(w)
+    for _ in range(3):
+        h, b = h * h + w, b * h
+    return float(np.mean((h, b)[read - 1] ** 2))
+
+
+def differences(function: Callable[[np.ndarray], float], at: np.ndarray) -> list[float]:
+    steps = 1e-6 * np.eye(3)
+    return [(function(at + s) - function(at - s)) / 2e-6 for s in steps]
+
+
+@pytest.mark.parametrize("read", [1, 2])
+def test_a_variable_stands_for_what_it_held_before_the_loop(read: int) -> None:
+    loss, h, w = built(read)
+    asked = paddle.static.gradients([loss], [h, w])
+    value, of_h, of_w = run([loss, *asked], {"x": X, "w": W})
+    start = np.tanh(X)
+    assert value == pytest.approx(computed(start, W, read))
+    np.testing.assert_allclose(of_h, differences(lambda v: computed(v, W, read), start), rtol=1e-5)
+    np.testing.assert_allclose(of_w, differences(lambda v: computed(start, v, read), W), rtol=1e-5)
+
+
+def test_gradients_of_gradients_of_a_loop() -> None:
+    loss, h, w = built(2)
+    (first,) = paddle.static.gradients([loss], [w])
+    (second,) = paddle.static.gradients([mean(op("square", first))], [h])
+
+    def of_first(v: np.ndarray) -> float:
+        return float(np.mean(np.square(differences(lambda u: computed(v, u, 2), W))))
+
+    (found,) = run([second], {"x": X, "w": W})
+    steps = 1e-3 * np.eye(3)
+    start = np.tanh(X)
+    expected = [(of_first(start + s) - of_first(start - s)) / 2e-3 for s in steps]
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    assert any(o.type == "while" for o in main().global_block().ops)
