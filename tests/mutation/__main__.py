@@ -28,6 +28,9 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkI
 
 from . import places, reach, trial, warm
 
+NEAR = 30
+"""So many tests of the folder that mirrors the source's come before others."""
+
 TRIES = (8, 60)
 """So many tests are run at first, the most specific ones, and so many when these pass; then the others."""
 SECONDS = 8.0
@@ -63,7 +66,9 @@ def tried(spec: MutationSpec, records: list[reach.Record], processes: warm.Warm,
         return WorkResult(WorkerOutcome.NO_TEST)
     diff = "\n".join(unified_diff(source.text.split("\n"), text.split("\n"), path, path, n=0, lineterm=""))
     line = spec.start_pos[0]
-    tests = _affordable(reach.reaching(records, source.readers(line)), seconds)
+    tests = reach.reaching(records, source.readers(line))
+    near = [t for t in tests if t.test.startswith(f"tests/{path.split('/')[1]}/")][:NEAR]
+    tests = _affordable(list(dict.fromkeys([*near, *tests])), seconds)
     if line not in source.within:
         tests = [*DECLARED, *tests]
     for first, last in itertools.pairwise((0, *TRIES, len(tests))):

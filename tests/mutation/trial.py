@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -42,6 +43,13 @@ def preload() -> None:
         importlib.import_module(name)
 
 
+def compiled(text: str, path: str) -> CodeType:
+    """The code of a file; what Python warns of in it is no matter."""
+    with warnings.catch_warnings(action="ignore"):
+        code: CodeType = compile(text, path, "exec", dont_inherit=True)
+    return code
+
+
 class _Changed(SourceFileLoader):
     """Loads a module from another text than its file's."""
 
@@ -50,8 +58,7 @@ class _Changed(SourceFileLoader):
         self._text = text
 
     def get_code(self, fullname: str) -> CodeType:
-        code: CodeType = compile(self._text, self.path, "exec", dont_inherit=True)
-        return code
+        return compiled(self._text, self.path)
 
 
 class _Finder:

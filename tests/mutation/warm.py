@@ -29,7 +29,7 @@ Codes = dict[Key, list[CodeType]]
 def _codes(text: str, path: str) -> Codes:
     """Every code in a file, by its name and first line."""
     codes: Codes = defaultdict(list)
-    waiting = [compile(text, path, "exec", dont_inherit=True)]
+    waiting = [trial.compiled(text, path)]
     while waiting:
         code = waiting.pop()
         codes[code.co_qualname, code.co_firstlineno].append(code)
