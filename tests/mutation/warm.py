@@ -59,7 +59,10 @@ class Warm:
     def run(self, files: list[str]) -> None:
         """Collect the files, then go to work."""
         sys.settrace(self._called)
-        trial.pytest_main(["-s", "-x", *files], [self])
+        code = trial.pytest_main(["-s", "-x", *files], [self])
+        sys.settrace(None)
+        if code:
+            sys.exit(f"pytest ended with {code}")
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> None:
         path = path_of(frame.f_code)

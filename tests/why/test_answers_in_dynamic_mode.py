@@ -1,0 +1,79 @@
+"""What ``gradtool.why`` answers in small situations, and what it does not say in those beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.engine.why.answers import Answer
+from gradtool.engine.why.verdicts import Verdict
+
+
+@pytest.fixture(autouse=True)
+def dynamic() -> None:
+    paddle.disable_static()
+
+
+def parameter(*numbers: float) -> paddle.Tensor:
+    w = paddle.create_parameter([len(numbers)], "float32")
+    w.set_value(np.array(numbers, "float32"))
+    return w
+
+
+def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
+    (found,) = paddle.why(loss, w)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("factors", "said"),
+    [
+        ([1.0, 2.0, 3.0, 4.0], ()),
+        ([1.0, 0.0, 3.0, 4.0], ("1 of 4 elements (25 %) are zero",)),
+        ([0.0, 0.0, 0.0, 4.0], ("3 of 4 elements (75 %) are zero",)),
+        ([1.0, 2.0, 3.0, float("nan")], ("it holds NaN or infinity: gradtool nan finds where that was born",)),
+        ([0.0, 2.0, 3.0, float("inf")], ("it holds NaN or infinity: gradtool nan finds where that was born",)),
+    ],
+)
+def test_what_is_worth_knowing_of_a_gradient_that_is_there(factors: list[float], said: tuple[str, ...]) -> None:
+    with paddle.watching():
+        w = parameter(1, 2, 3, 4)
+        found = answer((w * paddle.to_tensor(factors)).sum(), w)
+    assert found.verdict is Verdict.OK
+    assert found.said == said
+
+
+BACKWARD, CLEAR, STEP = "backward", "clear", "step"
+ORDERS = {
+    (BACKWARD, STEP, CLEAR): Verdict.OK,
+    (BACKWARD, CLEAR, STEP): Verdict.CLEARED,
+    (BACKWARD, CLEAR, STEP, CLEAR): Verdict.CLEARED,
+    (BACKWARD, CLEAR, STEP, BACKWARD): Verdict.OK,
+    (BACKWARD, CLEAR): Verdict.OK,
+    (CLEAR, BACKWARD, STEP): Verdict.OK,
+    (BACKWARD, STEP, CLEAR, BACKWARD, CLEAR, STEP): Verdict.CLEARED,
+    (BACKWARD, CLEAR, STEP, BACKWARD, STEP, CLEAR): Verdict.OK,
+    (BACKWARD, BACKWARD, STEP): Verdict.OK,
+    (BACKWARD, STEP, BACKWARD, STEP): Verdict.ACCUMULATED,
+    (BACKWARD, STEP, BACKWARD): Verdict.OK,
+    (BACKWARD, STEP, CLEAR, BACKWARD, STEP): Verdict.OK,
+}
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+def test_orders_of_backward_clearing_and_steps(order: tuple[str, ...]) -> None:
+    with paddle.watching():
+        w = parameter(1, 2)
+        optimizer = paddle.optimizer.SGD(0.1, parameters=[w])
+        for call in order:
+            if call == BACKWARD:
+                loss = paddle.scale(w.sum(), 3.0)
+                loss.backward(retain_graph=True)
+            elif call == CLEAR:
+                optimizer.clear_grad()
+            else:
+                optimizer.step()
+        found = answer(loss, w)
+    assert found.verdict is ORDERS[order]
+    assert found.finding == (found.verdict is not Verdict.OK)
