@@ -468,12 +468,4 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
                 hint="edit it under paddle.no_grad(), or edit a copy: x.clone()",
             )
 
-    def __repr__(self) -> str:
-        with np.printoptions(precision=8, suppress=False, threshold=1000):
-            values = np.array2string(self.array, separator=", ", prefix=" " * 7)
-        return (
-            f"Tensor(shape={list(self.array.shape)}, dtype={self.dtype.name}, place=Place(cpu), "
-            f"stop_gradient={self._stop},\n       {values})"
-        )
-
     __hash__ = object.__hash__

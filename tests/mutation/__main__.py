@@ -49,13 +49,7 @@ def drawn(folder: str, count: int, seed: int) -> list[WorkItem]:
         spec = item.mutations[0]
         at.setdefault((str(spec.module_path), spec.start_pos), []).append(item)
     rng = random.Random(f"{folder} {seed}")
-    items = []
-    for place in rng.sample(sorted(at), len(at)):
-        changes = rng.sample(at[place], len(at[place]))
-        items += itertools.islice((i for i in changes if places.mutated(i.mutations[0]) is not None), 1)
-        if len(items) == count:
-            break
-    return items
+    return [rng.choice(at[place]) for place in rng.sample(sorted(at), min(count, len(at)))]
 
 
 def tried(spec: MutationSpec, records: list[reach.Record], processes: warm.Warm, seconds: float) -> WorkResult:
@@ -63,7 +57,7 @@ def tried(spec: MutationSpec, records: list[reach.Record], processes: warm.Warm,
     path, text = str(spec.module_path), places.mutated(spec)
     source = places.source(path)
     if text is None:
-        return WorkResult(WorkerOutcome.NO_TEST)
+        return WorkResult(WorkerOutcome.NO_TEST)  # the same program, or none
     diff = "\n".join(unified_diff(source.text.split("\n"), text.split("\n"), path, path, n=0, lineterm=""))
     line = spec.start_pos[0]
     tests = reach.reaching(records, source.readers(line))
@@ -90,6 +84,8 @@ def table(db: WorkDB) -> None:
     counts: dict[str, Counter[TestOutcome | None]] = {}
     survivors = []
     for item, result in db.completed_work_items:
+        if result.worker_outcome == WorkerOutcome.NO_TEST:
+            continue
         spec = item.mutations[0]
         folder = next(f for f in places.FOLDERS if str(spec.module_path).startswith(f"engine/{f}/"))
         counts.setdefault(folder, Counter())[result.test_outcome] += 1
