@@ -30,7 +30,7 @@ def _cases() -> dict[str, Case]:
     cases: dict[str, Case] = {}
     for name in ("max", "min", "amax", "amin", "median"):
         cases[name] = ROWS, lambda p, x, name=name: getattr(p, name)(x)
-        for axis in (0, 1) if name != "median" else (0,):
+        for axis in (0, 1):
             cases[f"{name} {axis}"] = ROWS, lambda p, x, name=name, axis=axis: getattr(p, name)(x, axis=axis)
     for name in ("maximum", "minimum"):
         cases[name] = ROWS, lambda p, x, name=name: getattr(p, name)(x, p.to_tensor(OTHER, "float64"))

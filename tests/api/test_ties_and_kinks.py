@@ -16,6 +16,7 @@ RECORDED: dict[str, dict[str, Any]] = json.loads(OUT.read_text(encoding="utf-8")
 ELSEWHERE = {
     "topk False": "of equal elements the first, in their order; Paddle's come as its partial sort leaves them",
     "topk True": "likewise",
+    "median 1": "likewise, of two that are the upper middle",
 }
 """Cases in which another of the equal elements is chosen -> why."""
 
@@ -28,7 +29,7 @@ def test_as_recorded(name: str) -> None:
     for part in ours:
         if part == "gradient" and name in ELSEWHERE:
             assert ours[part] != theirs[part]
-            np.testing.assert_array_equal(np.sum(ours[part], axis=1), np.sum(theirs[part], axis=1))
+            np.testing.assert_allclose(np.sum(ours[part], axis=1), np.sum(theirs[part], axis=1))
         elif part == "dtype" or theirs[part] is None:
             assert ours[part] == theirs[part]
         else:

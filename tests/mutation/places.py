@@ -14,7 +14,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_item import MutationSpec, WorkItem
 
-FOLDERS = ("autodiff", "eager", "kernels", "executor", "why", "ops/library")
+FOLDERS = ("autodiff", "eager", "kernels", "executor", "answers/why", "ops/library")
 """Folders of ``engine/`` that are changed."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -32,7 +32,7 @@ class Source:
     """A file of the engine.
 
     Attributes:
-        path: from the top of the repository, such as ``engine/why/zeros.py``.
+        path: from the top of the repository, such as ``engine/eager/tape.py``.
         lines: for each line, what it is called.
         within: lines that stand in the body of a function.
     """

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradtool.engine.answers.why import zeros
+from gradtool.engine.answers.why.zeros import Scene, killer
 from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.ops import registry
-from gradtool.engine.why import zeros
-from gradtool.engine.why.zeros import Scene, killer
 
 
 def scene(type_: str, slot: str = "X", given: bool = True, **settings: Any) -> Scene:

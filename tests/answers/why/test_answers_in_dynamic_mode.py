@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.why.answers import Answer
-from gradtool.engine.why.verdicts import Verdict
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.verdicts import Verdict
 
 
 @pytest.fixture(autouse=True)
