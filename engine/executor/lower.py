@@ -15,7 +15,7 @@ from ..ir.variable import DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
 from ..ops.opdef import Trait
 from . import control, effects, passes
-from .plan import Instruction, Plan
+from .plan import Instruction, Plan, explained
 
 _SPEC = attrgetter("spec")
 
@@ -154,7 +154,10 @@ class Lowering:
         wanted = _wanted(op) if op.op.forward is not None else None
         kernel = effects.kernel(op) if op.op.has_effect else None
         if kernel is None:
-            kernel = backend.bind(op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC))
+            try:
+                kernel = backend.bind(op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC))
+            except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
+                raise explained(error, op, list(op.input_variables())) from error
         if arrange is not None:
             kernel = arrange(kernel)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)

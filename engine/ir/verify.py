@@ -402,19 +402,29 @@ def _gradient_specs(op: Operator) -> Iterator[Problem]:
     if origin is None or rule is None or origin.op is not op.op.forward:
         return
     for i, value in zip(rule.wrt, op.outputs, strict=True):
+        if i >= len(origin.inputs):
+            continue  # an optional input at the end that was left out
         for v, spec in _pairs((value,), (_specs(origin.inputs[i]),)):
             if not _compatible(v.spec, spec):
                 yield f"'{v.name}' is {v.spec}, but it is a gradient of {spec}", op
 
 
 def _specs(value: Any) -> Any:
-    return tuple(v.spec for v in value) if isinstance(value, tuple) else value.spec if value is not None else None
+    return (
+        tuple(None if v is None else v.spec for v in value)
+        if isinstance(value, tuple)
+        else value.spec
+        if value is not None
+        else None
+    )
 
 
 def _pairs(operands: Operands, specs: Any) -> Iterator[tuple[Variable, TensorSpec]]:
     for value, spec in zip(operands, specs, strict=False):
+        if spec is None:
+            continue  # the gradient of an input that was left out
         if isinstance(value, tuple):
-            yield from ((v, s) for v, s in zip(value, spec, strict=False) if v is not None)
+            yield from ((v, s) for v, s in zip(value, spec, strict=False) if v is not None and s is not None)
         elif value is not None:
             yield value, spec
 

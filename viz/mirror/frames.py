@@ -13,6 +13,7 @@ import numpy as np
 from gradtool.engine.core import names
 from gradtool.engine.view.graph import FORWARD, NodeView
 
+from ..text import printable
 from .cells import Cells
 from .columns import GUTTERS, RECOMPUTED
 from .scene import Frame
@@ -53,9 +54,8 @@ def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, 
 
 
 def framed(group: Group, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
-    return Frame(
-        group.id, group.kind, group.title, x, y, width, height, tuple(cells.drawn.nodes[i].id for i in group.members)
-    )
+    members = tuple(cells.drawn.nodes[i].id for i in group.members)
+    return Frame(group.id, group.kind, printable(group.title), x, y, width, height, members)
 
 
 class Nesting(NamedTuple):

@@ -6,6 +6,7 @@ the reader's light or dark scheme; fills are the same in both, with black text o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from html import escape
 from typing import Final
@@ -96,7 +97,7 @@ def _n(value: float) -> str:
 
 
 def _comment(text: str) -> str:
-    return printable(text).replace("--", "- -")
+    return re.sub("-(?=-)", "- ", printable(text))
 
 
 def _style(colouring: Colouring | None) -> str:

@@ -95,8 +95,11 @@ class _Reader(Lines):
         entries = [self._entry(i, line) for i, line in enumerate(self.each("op"))]
         run = self.the("run")
         timeline = self._timeline(run, values, entries)
-        with contextlib.redirect_stdout(io.StringIO()):  # an operator that prints has printed
-            fill(timeline)
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):  # an operator that prints has printed
+                fill(timeline)
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError) as error:
+            self.fail("values that fit their operators", f"they do not ({type(error).__name__}: {error})")
         if timeline.failed is not None and run["failed"] is None:
             self.fail("operators that run", str(timeline.failed[1]).split("\n")[0])
         book = self._notebook(run, timeline)
