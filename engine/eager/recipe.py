@@ -16,10 +16,10 @@ from ..core.rows import RowArray
 from ..core.spec import in_use, when_in_use
 from ..kernels.backend import backend
 from ..ops import rare
-from ..ops.opdef import OpDef, Operand, Read, WrittenRule, specs_of
+from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
 from .mode import enable_grad, grad_enabled
 from .tape import each, next_key
-from .unusual import cause, explained
+from .unusual import apart, cause, explained, is_of
 from .written import written_pull, written_record
 
 _engine = backend("numpy")
@@ -118,7 +118,7 @@ def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
 
 def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """*kernel*, telling the watcher what it did."""
-    op, attrs, shares = call.recipe.op, call.attrs, call.recipe.op.type == "share_data"
+    op, attrs, shares = call.recipe.op, call.attrs, call.recipe.shares
     single = len(op.outputs) == 1
 
     def tell(*arrays: Any) -> Any:
@@ -151,10 +151,10 @@ def _as_held(found: Any, arrays: Sequence[Any], shares: bool) -> Any:
         shares: whether the result is an operand's storage on purpose.
     """
     if type(found) is np.ndarray:
-        if not shares:
-            for a in arrays:
-                if a is found or (type(a) in (list, tuple) and any(v is found for v in a)):
-                    return found.copy("K")
+        for a in arrays if not shares else ():
+            for v in a if isinstance(a, (list, tuple)) else (a,):
+                if is_of(found, v):
+                    return apart(found, v)
         return found
     if found is None or isinstance(found, RowArray):
         return found
@@ -197,7 +197,7 @@ class Recipe:
         optional_outputs: whether there are outputs that exist only when they are asked for.
         outs: positions of the outputs whose gradient the rule takes.
         kept_outputs: which of these outputs (by index among them) the rule reads the values of.
-        shares: whether the result is the operand's storage on purpose (``detach``).
+        shares: whether results are views of an operand on purpose (``Trait.VIEW``).
         default: the call with all attributes at their defaults.
         record: ``record(call, *tensors)`` computes and records one call.
         written: the same while nobody watches tensors.
@@ -241,7 +241,7 @@ class Recipe:
         self.kept_outputs = frozenset(
             i for i, place in enumerate(self.outs) if place in values and not any(s.many for s in op.outputs)
         )
-        self.shares = op.type == "share_data"
+        self.shares = Trait.VIEW in op.trait
         self.written: Callable[..., Any] = written_record(self)
         self.record = _noted(self.written) if watch.noting and not lists else self.written
         self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None

@@ -61,28 +61,43 @@ def slim(value: Tensor) -> Array:
 
 
 def settled(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
-    """The tensor for one result, sharing the write counter of an operand whose storage it shares.
+    """The tensor for one result, in storage of its own or sharing an operand's and the write counter of that.
 
     Args:
-        shares: whether the result is the operand's storage on purpose.
+        shares: whether it is the operand's storage on purpose; a kernel may return it at any time.
         sources: the operands; tensors, lists of them or None.
     """
     if array is None:
         return None
     if type(array) is not np.ndarray:
         return Tensor(array) if isinstance(array, RowArray) else made(np.asarray(array))
-    base = array.base
     for source_ in sources:
         if source_ is None:
             continue
         for v in source_ if isinstance(source_, (list, tuple)) else (source_,):
-            held = v.array
-            if array is held:
-                # An operator's result is a tensor of its own, as assign's is, unless sharing is what it is for.
-                return made(array, v.version) if shares else made(array.copy("K"))
-            if base is not None and (base is held or (type(held) is np.ndarray and base is held.base)):
-                return made(array, v._version or v.version)  # a view: writing it in place writes its source
+            if is_of(array, v.array):
+                # Writing a view in place writes its source.
+                return made(array, v._version or v.version) if shares else made(apart(array, v.array))
     return made(array)
+
+
+def is_of(array: Array, held: Array) -> bool:
+    """Whether *array* is *held*, or a view of the storage that this is in."""
+    if array is held:
+        return True
+    owner, base = held.base if type(held) is np.ndarray else None, array.base
+    while base is not None:
+        if base is held or base is owner:
+            return True
+        base = getattr(base, "base", None)  # windows are views of a view
+    return False
+
+
+def apart(array: Array, held: Array) -> Array:
+    """A copy of *array*, which :func:`is_of` *held*."""
+    return array.copy(
+        "K" if array is held else "C"
+    )  # of a tensor spread over a dimension, K would turn the order round
 
 
 def made(array: Array, version: Version | None = None) -> Tensor:

@@ -82,6 +82,9 @@ class Trait(enum.Flag):
     """What it computes does not follow from what it reads: its outputs are what they were declared as."""
     MOVES = enum.auto()
     """Elements of any type come out as they went in: moved, repeated or left out, and nothing computed with them."""
+    VIEW = enum.auto()
+    """Its results are views of its first operand also where tensors can be written in place: what is written to one is
+    seen in the other, as in Paddle. Any kernel may return a view; of other operators dynamic mode copies it."""
     HOLOMORPHIC = enum.auto()
     """Takes complex numbers: a function with a complex derivative, whose rule gives this times the output's gradient.
 

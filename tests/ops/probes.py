@@ -55,6 +55,21 @@ def spots(array: np.ndarray, count: int) -> list[tuple[int, ...]]:
     return [tuple(int(i) for i in np.unravel_index(p, array.shape)) for p in places]
 
 
+def defined_gradients(
+    op: OpDef, operands: Sequence[Operand], results: list[Any], douts: Sequence[Any], attrs: dict[str, Any]
+) -> list[Any]:
+    """Gradients per input slot as the definition's rule gives them."""
+    assert op.rule is not None
+    assert op.grad_op is not None
+    read = gradient_operands(op, operands, results, completed(op, results, douts))
+    with np.errstate(all="ignore"):
+        grads = NUMPY.general(op.grad_op, attrs, wanted_for(op, operands))(*read)
+    found: list[Any] = [None] * len(operands)
+    for place, gradient in zip(op.rule.wrt, separated(op.grad_op, grads), strict=True):
+        found[place] = gradient
+    return found
+
+
 class Probe:
     """One case, as a function of its operands and of the gradients that arrive at its outputs.
 
@@ -96,25 +111,10 @@ class Probe:
             results = call(op, inputs, attrs)
         found = {s.name: _real(r) for s, r in zip(op.outputs, results, strict=True)}
         if self.differentiated:
-            pulled = self._defined if defined else pull
+            pulled = defined_gradients if defined else pull
             grads = pulled(op, inputs, results, douts, attrs)
             found |= {f"{s.name}@GRAD": _real(g) for s, g in zip(op.inputs, grads, strict=True)}
         return {name: values for name, values in found.items() if values}
-
-    @staticmethod
-    def _defined(
-        op: OpDef, operands: Sequence[Operand], results: list[Any], douts: Sequence[Any], attrs: dict[str, Any]
-    ) -> list[Any]:
-        """The gradients as the definition's rule gives them."""
-        assert op.rule is not None
-        assert op.grad_op is not None
-        read = gradient_operands(op, operands, results, completed(op, results, douts))
-        with np.errstate(all="ignore"):
-            grads = NUMPY.general(op.grad_op, attrs, wanted_for(op, operands))(*read)
-        found: list[Any] = [None] * len(operands)
-        for place, gradient in zip(op.rule.wrt, separated(op.grad_op, grads), strict=True):
-            found[place] = gradient
-        return found
 
     def second_parts(self, operands: Sequence[Operand]) -> Parts:
         """The gradients of the gradients' weighted sum, by ``SLOT@GRAD@GRAD``; none without a rule."""

@@ -134,7 +134,7 @@ def _(k, x, dout):
     return k.complex(-b * share, a * share)
 
 
-@op("as_complex", trait=Trait.COMPLEX)
+@op("as_complex", trait=Trait.COMPLEX | Trait.VIEW)
 def as_complex(k, x):
     """Complex numbers from pairs of real ones along the last dimension, which goes away."""
     return k.xp.ascontiguousarray(x).view(_whole(x)).reshape(x.shape[:-1])

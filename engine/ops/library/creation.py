@@ -225,6 +225,10 @@ def add_n(k, xs):
 
 @add_n.infer
 def _(xs):
+    first = xs[0].shape
+    for i, x in enumerate(xs):
+        if x.ndim != len(first) or any(m != n and UNKNOWN not in (m, n) for m, n in zip(first, x.shape, strict=True)):
+            raise ShapeError(f"sum: X[0] has the shape {list(first)}, but X[{i}] {list(x.shape)}")
     return xs[0]
 
 

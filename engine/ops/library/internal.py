@@ -55,7 +55,7 @@ def _(k, x: Like, dout, *, axis):
     return k.sum_to(dout, x, axis=axis)
 
 
-@op("align", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL | Trait.MOVES)
+@op("align", "X Y -> Out", attrs={"axis": -1}, trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def align(k, x, like, *, axis):
     """Give *x* the ones that let it broadcast against *like* with its first dimension at *axis*."""
     if axis in (-1, like.ndim - x.ndim) or x.ndim > like.ndim:
@@ -68,7 +68,7 @@ def _(k, x: Like, dout):
     return k.reshape_like(dout, x)
 
 
-@op("reshape_like", "X Y -> Out", trait=Trait.INTERNAL | Trait.MOVES)
+@op("reshape_like", "X Y -> Out", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def reshape_like(k, x, like):
     """*x* in the shape of *like*."""
     return x.reshape(like.shape)
@@ -79,7 +79,7 @@ def _(k, x: Like, dout):
     return k.reshape_like(dout, x)
 
 
-@op("unshape", "X XShape -> Out", trait=Trait.INTERNAL | Trait.MOVES)
+@op("unshape", "X XShape -> Out", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def unshape(k, x, xshape):
     """*x* in the shape that an ``XShape`` output remembers: all but its leading 0."""
     return x.reshape(xshape.shape[1:])

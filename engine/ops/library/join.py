@@ -177,7 +177,7 @@ def _(k, dy, *, axis):
     return k.stack(list(dy), axis=axis)
 
 
-@op("unbind", "X -> Out*", attrs={"axis": 0}, trait=Trait.MOVES)
+@op("unbind", "X -> Out*", attrs={"axis": 0}, trait=Trait.MOVES | Trait.VIEW)
 def unbind(k, x, *, axis):
     """The parts along *axis*, without that dimension."""
     return _parts(k, x, axis)

@@ -72,7 +72,7 @@ def _(k, x, y, dout, *, trans_x, trans_y):
     return left, right
 
 
-@op("as_rows", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES)
+@op("as_rows", "X -> Out", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def as_rows(k, x):
     """A batch of matrices as one, row under row."""
     return x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))  # -1 cannot be told where there are no elements
@@ -109,19 +109,19 @@ def _vector_gradients(k, x, y, dout, trans_x, trans_y):
     return left, right
 
 
-@op("as_row", trait=Trait.INTERNAL | Trait.MOVES)
+@op("as_row", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def as_row(k, x):
     """A leading dimension of one."""
     return x.reshape((1, *x.shape))
 
 
-@op("as_column", trait=Trait.INTERNAL | Trait.MOVES)
+@op("as_column", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def as_column(k, x):
     """A trailing dimension of one."""
     return x.reshape((*x.shape, 1))
 
 
-@op("insert_row", trait=Trait.INTERNAL | Trait.MOVES)
+@op("insert_row", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def insert_row(k, x):
     """A dimension of one before the last."""
     return x.reshape((*x.shape[:-1], 1, x.shape[-1]))
@@ -191,7 +191,7 @@ def _(k, x, y, dout, *, x_num_col_dims, y_num_col_dims):
     )
 
 
-@op("as_matrix", trait=Trait.INTERNAL | Trait.MOVES, attrs={"dims": 1})
+@op("as_matrix", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW, attrs={"dims": 1})
 def as_matrix(k, x, *, dims):
     """Flatten to a matrix: the first *dims* dimensions are rows."""
     return x.reshape((math.prod(x.shape[:dims]), math.prod(x.shape[dims:])))

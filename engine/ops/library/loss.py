@@ -230,7 +230,7 @@ def _(k, x: Like, label, weight, total_weight, dout, *, ignore_index, reduction)
     return -dout * (place if weight is None else place * k.align(weight, x, axis=1))
 
 
-@op("insert_class", trait=Trait.INTERNAL | Trait.MOVES)
+@op("insert_class", trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def insert_class(k, x):
     """A dimension of one at place 1, where the classes are."""
     return x.reshape((x.shape[0], 1, *x.shape[1:]))

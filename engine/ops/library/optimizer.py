@@ -23,10 +23,9 @@ def updates(name, signature, attrs):
     def define(kernel):
         made = op(name, signature, attrs=attrs, differentiable=False)(kernel)
         sources = [made.input_index[s.name.removesuffix("Out")] for s in made.outputs]
-        grad, rate = made.input_index["Grad"], made.input_index["LearningRate"]
 
         def infer(*specs):
-            _check(name, specs[0], specs[grad], specs[rate])
+            _check(name, {s.name: spec for s, spec in zip(made.inputs, specs, strict=True) if spec is not None})
             return tuple(specs[i] for i in sources)
 
         made.infer(infer)
@@ -35,14 +34,20 @@ def updates(name, signature, attrs):
     return define
 
 
-def _check(name, param, grad, rate):
-    same = param.ndim == grad.ndim and all(
-        m == n or UNKNOWN in (m, n) for m, n in zip(param.shape, grad.shape, strict=True)
-    )
-    if not same:
-        raise ShapeError(f"{name}: Param has the shape {list(param.shape)}, but Grad {list(grad.shape)}")
-    if rate.count not in (1, UNKNOWN):
-        raise ShapeError(f"{name}: LearningRate must have one element, but its shape is {list(rate.shape)}")
+NUMBERS = ("LearningRate", "Beta1Pow", "Beta2Pow", "SkipUpdate", "Beta1Tensor", "Beta2Tensor", "EpsilonTensor")
+"""Inputs of one element; the others have the shape of Param."""
+
+
+def _check(name, given):
+    param = given["Param"].shape
+    for slot, spec in given.items():
+        if slot in NUMBERS:
+            if spec.count not in (1, UNKNOWN):
+                raise ShapeError(f"{name}: {slot} must have one element, but its shape is {list(spec.shape)}")
+        elif spec.ndim != len(param) or any(
+            m != n and UNKNOWN not in (m, n) for m, n in zip(param, spec.shape, strict=True)
+        ):
+            raise ShapeError(f"{name}: Param has the shape {list(param)}, but {slot} {list(spec.shape)}")
 
 
 def number(tensor, like):

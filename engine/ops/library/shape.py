@@ -60,7 +60,7 @@ def length(tensor, name):
     "X Shape? ShapeTensor* -> Out XShape",
     type="reshape2",
     attrs={"shape": (), "mkldnn_data_type": "float32", "use_quantizer": False},
-    trait=Trait.MOVES,
+    trait=Trait.MOVES | Trait.VIEW,
 )
 def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
     """The elements in another shape; 0 in *shape* keeps that dimension, one -1 takes what is left."""
@@ -128,7 +128,7 @@ def _(k, xshape: Like, dout):
     "X -> Out XShape",
     type="flatten_contiguous_range",
     attrs={"start_axis": 1, "stop_axis": 1},
-    trait=Trait.MOVES,
+    trait=Trait.MOVES | Trait.VIEW,
 )
 def flatten(k, x, *, start_axis, stop_axis):
     """Dimensions *start_axis* to *stop_axis* (included) joined into one."""
@@ -168,7 +168,7 @@ def _squeezed(shape, axes):
     return tuple(i for i, d in enumerate(shape) if d == 1)
 
 
-@op("squeeze", "X -> Out XShape", type="squeeze2", attrs={"axes": ()}, trait=Trait.MOVES)
+@op("squeeze", "X -> Out XShape", type="squeeze2", attrs={"axes": ()}, trait=Trait.MOVES | Trait.VIEW)
 def squeeze(k, x, *, axes):
     """Without the dimensions *axes* that are 1 (all that are 1 when there are no axes)."""
     return x.squeeze(_squeezed(x.shape, axes)), _xshape(k, x)
@@ -186,7 +186,11 @@ def _(k, xshape: Like, dout):
 
 
 @op(
-    "unsqueeze", "X AxesTensor? AxesTensorList* -> Out XShape", type="unsqueeze2", attrs={"axes": ()}, trait=Trait.MOVES
+    "unsqueeze",
+    "X AxesTensor? AxesTensorList* -> Out XShape",
+    type="unsqueeze2",
+    attrs={"axes": ()},
+    trait=Trait.MOVES | Trait.VIEW,
 )
 def unsqueeze(k, x, axes_tensor, axes_tensor_list, *, axes):
     """With dimensions of 1 put in, one after the other, at *axes* of the result so far."""
@@ -231,7 +235,7 @@ def _inverse(axis):
     return tuple(axes.index(i) for i in range(len(axes)))
 
 
-@op("transpose", "X -> Out XShape", type="transpose2", attrs={"axis": ()}, trait=Trait.MOVES)
+@op("transpose", "X -> Out XShape", type="transpose2", attrs={"axis": ()}, trait=Trait.MOVES | Trait.VIEW)
 def transpose(k, x, *, axis):
     """The dimensions in the order *axis*."""
     try:
@@ -251,7 +255,7 @@ def _(k, xshape: Like, dout, *, axis):
     return k.permute(dout, axis=_inverse(axis))
 
 
-@op("permute", attrs={"axis": ()}, trait=Trait.INTERNAL | Trait.MOVES)
+@op("permute", attrs={"axis": ()}, trait=Trait.INTERNAL | Trait.MOVES | Trait.VIEW)
 def permute(k, x, *, axis):
     """The dimensions in the order *axis*."""
     return x.transpose(axis)

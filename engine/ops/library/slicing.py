@@ -63,7 +63,12 @@ def _cut_spec(x, axes, starts, ends, strides, flags, decreased, unknown, name):
     return x.with_shape(_without(dims, decreased) if decreased else dims)
 
 
-@op("slice", f"Input {STARTS_ENDS} -> Out", attrs={n: v for n, v in BOX.items() if n != "strides"}, trait=Trait.MOVES)
+@op(
+    "slice",
+    f"Input {STARTS_ENDS} -> Out",
+    attrs={n: v for n, v in BOX.items() if n != "strides"},
+    trait=Trait.MOVES | Trait.VIEW,
+)
 def slice_(k, x, starts_t, ends_t, starts_l, ends_l, *, axes, starts, ends, decrease_axis):
     """The elements from *starts* up to but without *ends* along *axes*."""
     starts, ends = _numbers(starts, starts_t, starts_l), _numbers(ends, ends_t, ends_l)
@@ -94,7 +99,7 @@ def _(k, x: Like, starts_t, ends_t, starts_l, ends_l, dout, *, axes, starts, end
     )
 
 
-@op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX, trait=Trait.MOVES)
+@op("strided_slice", f"Input {STRIDED} -> Out", attrs=BOX, trait=Trait.MOVES | Trait.VIEW)
 def strided_slice(
     k, x, starts_t, ends_t, strides_t, starts_l, ends_l, strides_l, *, axes, starts, ends, strides, decrease_axis
 ):

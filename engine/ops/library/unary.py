@@ -51,7 +51,7 @@ def _(k, dout):
     return k.assign(dout)
 
 
-@op("share_data", trait=Trait.UNARY | Trait.MOVES, differentiable=False)
+@op("share_data", trait=Trait.UNARY | Trait.MOVES | Trait.VIEW, differentiable=False)
 def share_data(k, x):
     """The tensor itself, cut off from its gradient: what ``detach()`` makes."""
     return x
