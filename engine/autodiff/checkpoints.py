@@ -7,9 +7,9 @@ counted, nor their gradients once they are made: they take the same room whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 from ..core.collector import paused_gc
@@ -123,6 +123,19 @@ def estimate(
         return _Costs(loss, stopped, shapes).of(checkpoints)
 
 
+@dataclass(slots=True)
+class _Life:
+    """The position of the operator that makes a value, and of its last reader; None if nobody reads it."""
+
+    made: int
+    last: int | None
+
+
+def _last(lives: Mapping[Value, _Life], value: Value) -> int:
+    life = lives.get(value)
+    return -1 if life is None or life.last is None else life.last
+
+
 class _Costs:
     """Bytes along a path of operators; positions lie between operators, 0 before the first.
 
@@ -136,62 +149,91 @@ class _Costs:
 
     def __init__(self, loss: Variable, stopped: Iterable[str], shapes: Mapping[str, Shape] | None) -> None:
         ops = loss.block.program.global_block().ops
-        stopped = frozenset(stopped)
-        self.values = values = Values(ops)
-        self.path = path = path_to(ops, values, loss)
-        self.size = size = len(path)
-        nbytes = _sizes(path, values, shapes or {})
-        made: dict[Value, int] = {}
-        last: dict[Value, int] = {}
-        read: set[Value] = set()
-        self.at_hand = [0] * size
+        self.values = Values(ops)
+        self.path = path_to(ops, self.values, loss)
+        self.size = len(self.path)
+        self._stopped = frozenset(stopped)
+        self._nbytes = _sizes(self.path, self.values, shapes or {})
+        lives = self._lives()
+        read = {value for op in self.path for value in self._read_backward(op)}
+        self.kept = _prefix(self.size, {v: life.made for v, life in lives.items() if v in read}, self._nbytes)
+        self._news: list[list[tuple[int, int]]] = [[] for _ in range(self.size)]
+        """For each operator, what it makes: the last reader's position, and bytes."""
+        for value, life in lives.items():
+            if life.last is not None:
+                self._news[life.made].append((life.last, self._nbytes[value]))
+        self.crossing = self._alive(lives, 0)
+        waiting = self._alive({v: life for v, life in lives.items() if self._flows(variable_of(v))}, 1)
+        self.at_hand = [self._around(op) + n for op, n in zip(self.path, waiting, strict=False)]
+        self.candidates = self._candidates(lives)
 
-        def flows(v: Variable) -> bool:
-            return not v.stop_gradient and v.name not in stopped
+    def _flows(self, v: Variable) -> bool:
+        """Whether the variable has a gradient."""
+        return not v.stop_gradient and v.name not in self._stopped
 
-        for i, op in enumerate(path):
+    def _differentiated(self, op: Operator) -> bool:
+        return op.op.rule is not None and any(map(self._flows, each(op.inputs)))
+
+    def _lives(self) -> dict[Value, _Life]:
+        """When each value of the path is made, and who reads it last; parameters are there anyway."""
+        lives: dict[Value, _Life] = {}
+        for i, op in enumerate(self.path):
             for v in each(op.inputs):
-                value = values.version_read(op, v)
-                if value in made:
-                    last[value] = i
+                value = self.values.version_read(op, v)
+                if value in lives:
+                    lives[value].last = i
             for v in each(op.outputs):
                 if not v.persistable:
-                    made[values.version_written(op, v)] = i
-                    if not repeatable(op):
-                        last[values.version_written(op, v)] = size
-            rule = op.op.rule
-            if rule is None or not any(flows(v) for v in each(op.inputs)):
+                    # What cannot be computed again stays to the end.
+                    lives[self.values.version_written(op, v)] = _Life(i, None if repeatable(op) else self.size)
+        return lives
+
+    def _read_backward(self, op: Operator) -> Iterator[Value]:
+        """The values that the gradient operator of *op* reads, apart from gradients and mere shapes."""
+        rule = op.op.rule
+        if rule is None or not self._differentiated(op):
+            return
+        for n, entry in enumerate(rule.reads):
+            if entry.kind == "dout" or entry.like or (n in rule.needs and not rule.needs[n](op.attrs)):
                 continue
-            around = (*((v, True) for v in each(op.inputs)), *((v, False) for v in each(op.outputs)))
-            for v, is_input in around:
-                if flows(v):
-                    self.at_hand[i] += nbytes[(values.version_read if is_input else values.version_written)(op, v)]
-            for n, entry in enumerate(rule.reads):
-                if entry.kind == "dout" or entry.like or (n in rule.needs and not rule.needs[n](op.attrs)):
-                    continue
-                operands = op.inputs if entry.kind == "in" else op.outputs
-                version = values.version_read if entry.kind == "in" else values.version_written
-                read.update(version(op, v) for v in each(operands[entry.place : entry.place + 1]))
-        self.kept = _prefix(size, {v: i for v, i in made.items() if v in read}, nbytes)
-        self._news: list[list[tuple[int, int]]] = [[] for _ in range(size)]
-        """For each operator, what it makes: the last reader's position, and bytes."""
-        crossing = [0] * (size + 2)
-        waiting = [0] * (size + 2)
-        for value, i in made.items():
-            if value in last:
-                self._news[i].append((last[value], nbytes[value]))
-                crossing[i + 1] += nbytes[value]
-                crossing[last[value] + 1] -= nbytes[value]
-                if flows(variable_of(value)) and last[value] > i + 1:
-                    waiting[i + 1] += nbytes[value]
-                    waiting[last[value]] -= nbytes[value]
-        self.crossing = list(accumulate(crossing[:-1]))
-        self.at_hand = [a + b for a, b in zip(self.at_hand, accumulate(waiting), strict=False)]
-        self.candidates: dict[int, Variable] = {}
-        for i, op in enumerate(path[:-1]):
-            outs = [v for v in each(op.outputs) if last.get(values.version_written(op, v), -1) > i]
-            if outs and repeatable(op):
-                self.candidates[i + 1] = max(outs, key=lambda v: nbytes[values.version_written(op, v)])
+            is_input = entry.kind == "in"
+            operands = op.inputs if is_input else op.outputs
+            version = self.values.version_read if is_input else self.values.version_written
+            for v in each(operands[entry.place : entry.place + 1]):
+                yield version(op, v)
+
+    def _around(self, op: Operator) -> int:
+        """Bytes of the gradients that the gradient operator of *op* reads and makes."""
+        if not self._differentiated(op):
+            return 0
+        inputs = (self.values.version_read(op, v) for v in each(op.inputs) if self._flows(v))
+        outputs = (self.values.version_written(op, v) for v in each(op.outputs) if self._flows(v))
+        return sum(self._nbytes[value] for value in chain(inputs, outputs))
+
+    def _alive(self, lives: Mapping[Value, _Life], early: int) -> list[int]:
+        """For each position, bytes made before it and read from there on.
+
+        Args:
+            early: by how many positions the last reader has done with a value before it is passed.
+        """
+        change = [0] * (self.size + 2)
+        for value, life in lives.items():
+            if life.last is not None and life.last + 1 - early > life.made + 1:
+                change[life.made + 1] += self._nbytes[value]
+                change[life.last + 1 - early] -= self._nbytes[value]
+        return list(accumulate(change[:-1]))
+
+    def _candidates(self, lives: Mapping[Value, _Life]) -> dict[int, Variable]:
+        """After each operator that can be computed again, the largest variable that is read later."""
+        candidates = {}
+        for i, op in enumerate(self.path[:-1]):
+            if not repeatable(op):
+                continue
+            written = {v: self.values.version_written(op, v) for v in each(op.outputs)}
+            read_later = [v for v, value in written.items() if _last(lives, value) > i]
+            if read_later:
+                candidates[i + 1] = max(read_later, key=lambda v: self._nbytes[written[v]])
+        return candidates
 
     def of(self, checkpoints: Iterable[Variable]) -> Choice:
         """What *checkpoints* save."""

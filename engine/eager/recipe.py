@@ -66,7 +66,11 @@ class Call:
             try:
                 op.infer_specs(specs_of(arrays), self.attrs)
             except Exception as error:
-                raise explained(self, arrays, error) from cause(error)
+                refused = explained(self, arrays, error)
+                by = watch.watcher()
+                if by is not None:
+                    by(watch.Failed(refused, op, self.attrs, tuple(arrays), source.here()))
+                raise refused from cause(error)
         if len(self.fitting) >= REMEMBERED:
             self.fitting.clear()
         self.fitting.add(kinds)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -186,11 +187,36 @@ class Numbering:
         as the program or its tape holds it, or can be computed again. What was made off the tape is there before the
         next pass, like data.
         """
-        before = self._last
-        if before is None:
+        if self._last is None:
             return
-        drop = self._store.drop
-        freed = set()
+        freed = self._drop_pass(self._last)
+        old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
+        self._begun_at = 0
+        read = {n for c in self._calls for n in flat(c.operands)}
+        held = cache(self._store.held_elsewhere)
+        stays = []
+        for call in old:
+            if call.recorded and call.key not in freed:
+                stays.append(call)
+                for n in flat(call.outs):
+                    if n not in read:
+                        self._store.release(n)
+            elif self._can_be_let_go(call, read, held):
+                self._let_go(call, read, held)
+            else:
+                stays.append(call)
+        read.update(n for c in stays for n in flat(c.operands))
+        self._keep_leaves(read)
+        self._older += stays
+        for key in freed - {c.key for c in stays}:
+            self._by_key.pop(key, None)
+        if len(self._older) > 2 * self._alive + _SLACK:
+            self._sweep()
+        self._store.clear_up()
+
+    def _drop_pass(self, before: Pass) -> set[int]:
+        """Let go of the values of a pass; the keys of the operators that it freed."""
+        drop, freed = self._store.drop, set()
         for event in before.events:
             if isinstance(event, Hooked):
                 drop(event.after)
@@ -204,42 +230,28 @@ class Numbering:
                 freed.add(event.node.key)
         for n in (*before.totals.values(), *before.seeds.values()):
             drop(n)
-        old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
-        self._begun_at = 0
-        read = {n for c in self._calls for n in flat(c.operands)}
-        stays = []
-        held: dict[int, Any] | None = None
-        for call in old:
-            if call.recorded and call.key not in freed:
-                stays.append(call)
-                for n in flat(call.outs):
-                    if n not in read:
-                        self._store.release(n)
+        return freed
+
+    def _can_be_let_go(self, call: Call, read: set[Any], held: Callable[[], dict[int, Any]]) -> bool:
+        """Whether all results of an operator that somebody reads are there without computing them again."""
+        missing = [n for n in flat(call.outs) if n in read and n not in self._store]
+        return not missing or all(n in held() for n in missing)
+
+    def _let_go(self, call: Call, read: set[Any], held: Callable[[], dict[int, Any]]) -> None:
+        """Forget an operator; results that somebody reads are data from now on."""
+        self._by_key.pop(call.key, None)
+        for n in flat(call.outs):
+            if n not in read:
+                self._store.drop(n)
                 continue
-            outs = flat(call.outs)
-            wanted = [n for n in outs if n in read]
-            if any(n not in self._store for n in wanted):
-                held = self._store.held_elsewhere() if held is None else held
-                if any(n not in self._store and n not in held for n in wanted):
-                    stays.append(call)  # can be computed again
-                    continue
-            self._by_key.pop(call.key, None)
-            for n in outs:
-                if n not in read:
-                    drop(n)
-                else:
-                    self._store.keep(n, self._store.get(n) if n in self._store else (held or {})[n])
-                    self._leaves.add(n)
-        read.update(n for c in stays for n in flat(c.operands))
+            self._store.keep(n, self._store.get(n) if n in self._store else held()[n])
+            self._leaves.add(n)
+
+    def _keep_leaves(self, read: set[Any]) -> None:
+        """Drop the data that nobody reads."""
         for n in self._leaves - read:
-            drop(n)
+            self._store.drop(n)
         self._leaves &= read
-        self._older += stays
-        for key in freed - {c.key for c in stays}:
-            self._by_key.pop(key, None)
-        if len(self._older) > 2 * self._alive + _SLACK:
-            self._sweep()
-        self._store.clear_up()
 
     def _sweep(self) -> None:
         """Forget older calls whose results nobody holds."""
@@ -257,9 +269,7 @@ class Numbering:
             needed.update(flat(call.operands))
         self._older = stays[::-1]
         self._alive = len(stays)
-        for n in self._leaves - needed:
-            self._store.drop(n)
-        self._leaves &= needed
+        self._keep_leaves(needed)
 
 
 def _comes_back(value: Any) -> bool:
