@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _names_legacy  # noqa: F401  (fills the table for paddle.base and paddle.fluid)
 from ._lazy import provide
 
-provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static in_static_mode set_default_dtype")
+provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
 provide(
     "gradtool",
     "gradtool.engine.core.spec",
@@ -27,7 +27,7 @@ provide(
     "all amax amin any cumsum logsumexp max mean min norm prod std sum var",
 )
 provide("gradtool", "gradtool._parameters", "ParamAttr create_parameter")
-provide("gradtool", "gradtool.framework", "seed in_dynamic_mode get_default_dtype set_flags get_flags")
+provide("gradtool", "gradtool.framework", "seed in_dynamic_mode in_static_mode get_default_dtype set_flags get_flags")
 
 provide(
     "gradtool.static",

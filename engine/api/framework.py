@@ -45,6 +45,11 @@ def in_dynamic_mode() -> bool:
     return not state.in_static_mode()
 
 
+def in_static_mode() -> bool:
+    """Whether functions build a program instead of computing at once."""
+    return bool(state.in_static_mode())
+
+
 in_dygraph_mode = in_dynamic_or_pir_mode = in_dynamic_mode
 
 

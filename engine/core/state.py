@@ -1,38 +1,130 @@
-"""What this process is set to: static or dynamic mode, default programs' name scope, seeds.
+"""What this process is set to: static or dynamic mode, default dtype, seeds; and settings that ``with`` blocks change.
 
-Held in context variables, so that threads and async tasks do not disturb each other.
+What is one for the process and what each thread or async task has for itself is a table in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from .errors import DtypeError, ModeError
 from .spec import DType, dtype, float32
 
-_static: ContextVar[bool] = ContextVar("gradtool_static", default=False)
-_scope: ContextVar[str] = ContextVar("gradtool_name_scope", default="/")
-_default_dtype: ContextVar[DType] = ContextVar("gradtool_default_dtype", default=float32)
+T = TypeVar("T")
+
+
+class _Process:
+    """What is one for all threads and tasks.
+
+    Attributes:
+        static: whether the main thread switched to static mode last: other threads begin with it.
+    """
+
+    static = False
+    default_dtype: DType = float32
+
+
+class _Beginning:
+    """The mode of a thread that has not asked for one yet; asked for its truth, it becomes what it is from then on."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        _static.set(_Process.static)
+        return _Process.static
+
+
+_static: ContextVar[bool | _Beginning] = ContextVar("gradtool_static", default=_Beginning())  # noqa: B039  (holds nothing)
+_static.set(False)  # of the thread that imports this
 
 
 def enable_static() -> None:
-    """Build programs from now on instead of computing at once."""
-    _static.set(True)
+    """Build programs from now on instead of computing at once; in the main thread, for threads that start later too."""
+    _switch(True)
 
 
 def disable_static(place: object = None) -> None:
-    """Compute at once from now on (dynamic mode, the default); every place is this machine's memory."""
-    _static.set(False)
+    """Compute at once from now on (dynamic mode, the default); in the main thread, for threads that start later too.
+
+    Every place is this machine's memory.
+    """
+    _switch(False)
+
+
+def _switch(static: bool) -> None:
+    if _in_main_thread():
+        _Process.static = static
+    _static.set(static)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 in_static_mode = _static.get
-"""Whether programs are built instead of computing at once."""
+"""Gives what is true where programs are built instead of computing at once. Every call asks: hence no function."""
+
+
+class _Entry(Generic[T]):
+    """A value of a setting, which someone is inside of."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+
+class Guarded(Generic[T]):
+    """A setting that ``with`` blocks change, for the thread or task that enters them.
+
+    What the main thread has entered holds for other threads as well, as long as they have entered nothing themselves.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._own: ContextVar[_Entry[T] | None] = ContextVar(name, default=None)
+        self._of_main: list[_Entry[T]] = []
+
+    def get(self) -> T | None:
+        """The innermost value, or None."""
+        entry = self._innermost()
+        return None if entry is None else entry.value
+
+    @contextmanager
+    def entered(self, value: T) -> Iterator[None]:
+        """Have *value* inside."""
+        before, entry, shared = self._own.get(), _Entry(value), _in_main_thread()
+        self._own.set(entry)
+        if shared:
+            self._of_main.append(entry)
+        try:
+            yield
+        finally:
+            self._own.set(before)  # no token: a notebook may leave in another context than it entered
+            if shared:
+                self._of_main.remove(entry)  # tasks leave in any order
+
+    def replace(self, value: T) -> bool:
+        """Have *value* in place of the innermost value until its block is left; False where there is none."""
+        entry = self._innermost()
+        if entry is not None:
+            entry.value = value
+        return entry is not None
+
+    def _innermost(self) -> _Entry[T] | None:
+        entry = self._own.get()
+        if entry is None and self._of_main and not _in_main_thread():
+            return self._of_main[-1]
+        return entry
+
+
+_scope: Guarded[str] = Guarded("gradtool_name_scope")
 
 
 def require_static(function: str) -> None:
@@ -49,7 +141,7 @@ def require_static(function: str) -> None:
 
 
 def default_dtype() -> DType:
-    return _default_dtype.get()
+    return _Process.default_dtype
 
 
 def set_default_dtype(d: object) -> None:
@@ -61,22 +153,16 @@ def set_default_dtype(d: object) -> None:
     wanted = dtype(d)
     if not wanted.is_floating:
         raise DtypeError(f"set_default_dtype takes float16, float32, float64 or bfloat16, but received {wanted.name}.")
-    _default_dtype.set(wanted)
+    _Process.default_dtype = wanted
 
 
 def name_scope() -> str:
     """The current ``op_namescope``: ``/`` or ``/a/b/``."""
-    return _scope.get()
+    return _scope.get() or "/"
 
 
-@contextmanager
-def entered_scope(path: str) -> Iterator[None]:
-    """Give operators made inside the ``op_namescope`` *path*."""
-    token = _scope.set(path)
-    try:
-        yield
-    finally:
-        _scope.reset(token)
+entered_scope = _scope.entered
+"""Give operators made inside the ``op_namescope`` of that path."""
 
 
 class RandomState:
@@ -104,12 +190,12 @@ random = RandomState()
 @contextmanager
 def kept() -> Iterator[None]:
     """Give mode, default dtype and the stream of random numbers back as they were."""
-    static, usual, drawn = _static.get(), _default_dtype.get(), dict(vars(random))
+    static, begun, usual, drawn = bool(_static.get()), _Process.static, _Process.default_dtype, dict(vars(random))
     try:
         yield
     finally:
         _static.set(static)
-        _default_dtype.set(usual)
+        _Process.static, _Process.default_dtype = begun, usual
         vars(random).update(drawn)
 
 

@@ -1,11 +1,11 @@
-"""Whether operators are recorded for backward; thread-local."""
+"""Whether operators are recorded for backward: for each thread and async task; threads begin with recording."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from ..core.errors import ArgumentTypeError
@@ -28,13 +28,14 @@ class _GradMode:
 
     def __init__(self, enabled: bool) -> None:
         self._wanted = enabled
-        self._tokens: list[Token[bool]] = []
+        self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(_enabled.set(self._wanted))
+        self._before.append(_enabled.get())
+        _enabled.set(self._wanted)
 
     def __exit__(self, *exception: object) -> None:
-        _enabled.reset(self._tokens.pop())
+        _enabled.set(self._before.pop())  # no token: a notebook may leave in another context than it entered
 
     def __call__(self, function: F) -> F:
         wanted = self._wanted
@@ -94,7 +95,8 @@ class set_grad_enabled(_GradMode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
-        self._tokens.append(_enabled.set(bool(mode)))
+        self._before.append(_enabled.get())
+        _enabled.set(bool(mode))
 
     def __enter__(self) -> None:
         """The mode was set when the object was made."""

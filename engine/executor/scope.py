@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from ..core import state
 from ..core.errors import expect_type
 
 
@@ -85,7 +85,7 @@ class Scope:
         """Nothing: scopes here have no children between runs."""
 
 
-_current: ContextVar[Scope | None] = ContextVar("gradtool_scope", default=None)
+_current: state.Guarded[Scope] = state.Guarded("gradtool_scope")
 _process_scope = Scope()
 
 
@@ -98,8 +98,5 @@ def global_scope() -> Scope:
 def scope_guard(scope: Scope) -> Iterator[None]:
     """Use *scope* inside."""
     expect_type(scope, Scope, "scope", "paddle.static.scope_guard")
-    token = _current.set(scope)
-    try:
+    with _current.entered(scope):
         yield
-    finally:
-        _current.reset(token)

@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import ExitStack, contextmanager
 
 from ..core import state
 from ..core.errors import UsageError, expect_type
 from .program import Block, Program
 
-_main: ContextVar[Program | None] = ContextVar("gradtool_main_program", default=None)
-_startup: ContextVar[Program | None] = ContextVar("gradtool_startup_program", default=None)
+
+class _Default(state.Guarded[Program]):
+    """A default program: one for the process, where no guard names another."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._made: Program | None = None
+        self._making = threading.Lock()
+
+    def program(self) -> Program:
+        program = self.get()
+        if program is None:
+            with self._making:
+                program = self._made = self._made or Program()
+        return program
+
+    def switch(self, program: Program) -> Program:
+        """Use *program* from now on; returns the one before."""
+        before = self.program()
+        if not self.replace(program):
+            self._made = program
+        return before
+
+
+_main = _Default("gradtool_main_program")
+_startup = _Default("gradtool_startup_program")
 
 
 def default_main_program() -> Program:
     """The program that operators are appended to."""
-    found = _main.get()
-    if found is None:
-        found = Program()
-        _main.set(found)
-    return found
+    return _main.program()
 
 
 def default_startup_program() -> Program:
     """The program that initialises parameters."""
-    found = _startup.get()
-    if found is None:
-        found = Program()
-        _startup.set(found)
-    return found
+    return _startup.program()
 
 
 def current_block() -> Block:
@@ -38,16 +54,12 @@ def current_block() -> Block:
 
 def switch_main_program(program: Program) -> Program:
     """Append operators to *program* from now on; returns the program used before."""
-    before = default_main_program()
-    _main.set(program)
-    return before
+    return _main.switch(program)
 
 
 def switch_startup_program(program: Program) -> Program:
     """Append initialisers to *program* from now on; returns the program used before."""
-    before = default_startup_program()
-    _startup.set(program)
-    return before
+    return _startup.switch(program)
 
 
 @contextmanager
@@ -59,14 +71,11 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     """
     expect_type(main_program, Program, "main_program", "paddle.static.program_guard")
     expect_type(startup_program, (Program, type(None)), "startup_program", "paddle.static.program_guard")
-    main = _main.set(main_program)
-    startup = _startup.set(startup_program) if startup_program is not None else None
-    try:
+    with ExitStack() as guards:
+        guards.enter_context(_main.entered(main_program))
+        if startup_program is not None:
+            guards.enter_context(_startup.entered(startup_program))
         yield
-    finally:
-        _main.reset(main)
-        if startup is not None:
-            _startup.reset(startup)
 
 
 @contextmanager
