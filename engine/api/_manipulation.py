@@ -76,8 +76,11 @@ def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> 
     """The dimensions *source* of *x* moved to *destination*, the others in their order."""
     where = "paddle.moveaxis"
     x = tensor(x, "x", where)
-    before = [a % x.ndim for a in integers(source, "source", where)]
-    after = [a % x.ndim for a in integers(destination, "destination", where)]
+    moves = integers(source, "source", where), integers(destination, "destination", where)
+    for a in (*moves[0], *moves[1]):
+        if not -x.ndim <= a < x.ndim:
+            raise ShapeError(f"{where}: dimension {a} is out of range for x {list(x.shape)}.")
+    before, after = ([a % x.ndim for a in move] for move in moves)
     if len(set(before)) != len(before) or len(set(after)) != len(before):
         raise ShapeError(f"{where}: source {before} and destination {after} must name as many dimensions, each once.")
     rest = iter(i for i in range(x.ndim) if i not in before)

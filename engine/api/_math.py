@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, ShapeError
+from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 
@@ -137,6 +137,7 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
 
     Raises:
         ArgumentTypeError: a bound is neither (a TypeError).
+        UsageError: *min* is greater than *max* (a ValueError).
     """
     tensors = [_clip_bound(b, what) for b, what in ((min, "min"), (max, "max"))]
     attrs = {
@@ -145,6 +146,8 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
         if not isinstance(b, AnyTensor)
         for b in (missing if b is None else float(b),)
     }
+    if len(attrs) == 2 and attrs["min"] > attrs["max"]:
+        raise UsageError(f"paddle.clip: min={min} is greater than max={max}.")
     return apply("clip", x, *tensors, attrs=attrs, name=name)  # type: ignore[no-any-return]
 
 

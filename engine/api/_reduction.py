@@ -6,9 +6,10 @@ import builtins
 import math
 from typing import Any
 
-from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.ops.infer import axis_in
 
 from ._arguments import integers, tensor
 from ._creation import cast, full, numel
@@ -37,8 +38,22 @@ def _dims(axis: Any, where: str) -> list[int]:
     return integers(axis, "axis", where)
 
 
+def _axes(x: Any, axis: Any, where: str) -> list[int]:
+    """The dimensions of *x* that *axis* names, as they were given.
+
+    Raises:
+        ShapeError: one is out of range, or occurs twice (a ValueError).
+    """
+    dims = _dims(axis, where)
+    if dims:
+        ndim = tensor(x, "x", where).ndim
+        if len({axis_in(d, ndim, where) for d in dims}) < len(dims):
+            raise ShapeError(f"{where}: axis must name every dimension once, but received {axis}.")
+    return dims
+
+
 def _reduce(op_type: str, x: Any, axis: Any, keepdim: bool, key: str, name: str | None) -> AnyTensor:
-    dims = _dims(axis, f"paddle.{key.removeprefix('reduce_')}")
+    dims = _axes(x, axis, f"paddle.{key.removeprefix('reduce_')}")
     whole = not dims or (len(dims) == tensor(x, "x", f"paddle.{key}").ndim and op_type != "reduce_sum")
     attrs = {"dim": dims, "keep_dim": keepdim, "reduce_all": whole}
     return apply(op_type, x, attrs=attrs, key=key, name=name)  # type: ignore[no-any-return]
@@ -89,7 +104,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     Args:
         dtype: that of the result; by default that of *x*, int64 for narrower integers and truth values.
     """
-    attrs: dict[str, Any] = {"dim": _dims(axis, "paddle.sum"), "keep_dim": keepdim}
+    attrs: dict[str, Any] = {"dim": _axes(x, axis, "paddle.sum"), "keep_dim": keepdim}
     if dtype is not None:
         attrs |= {"in_dtype": tensor(x, "x", "paddle.sum").dtype.code, "out_dtype": dtype_of(dtype).code}
     return apply("reduce_sum", x, attrs=attrs, key="sum", name=name)  # type: ignore[no-any-return]
@@ -110,7 +125,7 @@ def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, nam
 @remembered
 def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """``log Σ exp(x)`` over *axis*, over everything when None, without overflow."""
-    dims = _dims(axis, "paddle.logsumexp")
+    dims = _axes(x, axis, "paddle.logsumexp")
     whole = not dims or len(dims) == tensor(x, "x", "paddle.logsumexp").ndim
     attrs = {"axis": dims, "keepdim": keepdim, "reduce_all": whole}
     return apply("logsumexp", x, attrs=attrs, name=name)  # type: ignore[no-any-return]

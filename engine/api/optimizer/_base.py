@@ -118,7 +118,7 @@ class Optimizer(_steps.Steps):
                     hint="write parameters=model.parameters()",
                 )
             return None
-        if isinstance(parameters, AnyTensor) or not isinstance(parameters, Iterable):
+        if isinstance(parameters, (AnyTensor, dict)) or not isinstance(parameters, Iterable):
             raise ArgumentTypeError(
                 f"'parameters' in {self._where} must be a list of parameters, but received {type(parameters).__name__}."
             )

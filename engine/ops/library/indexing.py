@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...core.errors import LabelError
+from ...core.errors import LabelError, ShapeError
 from ..opdef import Like, Trait, op
 from ..samples import ints
 
@@ -29,6 +29,8 @@ def embedding(k, ids, w, *, padding_idx):
 
 @embedding.infer
 def _(ids, w):
+    if w.ndim != 2:
+        raise ShapeError(f"lookup_table_v2: W {list(w.shape)} must have two dimensions: a row for each id")
     return w.with_shape((*ids.shape, *w.shape[1:]))
 
 

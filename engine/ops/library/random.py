@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...core.errors import UsageError
+from ...core.errors import LabelError, UsageError
 from ...core.spec import TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..opdef import Trait, op
@@ -150,6 +150,9 @@ def _():
 @op("bernoulli", trait=Trait.RANDOM, differentiable=False)
 def bernoulli(k, x):
     """Ones with the probabilities *x*, else zeros."""
+    wrong = ~((x >= 0) & (x <= 1))
+    if wrong.any():
+        raise LabelError(f"bernoulli: {x[wrong].flat[0]:g} is no probability", hint="they go from 0 to 1")
     return (k.xp.asarray(k.generator().random(x.shape)) < x).astype(x.dtype)
 
 

@@ -274,7 +274,8 @@ def flip(k, x, *, axis):
 
 @flip.infer
 def _(x, *, axis):
-    axes_in(axis, x.ndim, "flip")
+    if len(axes_in(axis, x.ndim, "flip")) < len(axis):
+        raise ShapeError(f"flip: axis {list(axis)} must name every dimension of X {list(x.shape)} once")
     return x
 
 
