@@ -16,12 +16,7 @@ _LONGEST_PATH = 4096
 
 def exists(path: str) -> bool:
     """Whether there is a file or a folder of that name; what cannot be a name is none."""
-    if len(path) > _LONGEST_PATH:
-        return False
-    try:
-        return os.path.exists(path)
-    except (OSError, ValueError):
-        return False
+    return len(path) <= _LONGEST_PATH and os.path.exists(path)
 
 
 def write_all(contents: Mapping[str, Content]) -> None:

@@ -74,7 +74,7 @@ def command(**options: Any) -> None:
     again = ["gradtool", "graph", *request.words(), *repeated("--no-grad", options["no_grad"])]
     again += repeated("--params", options["params"])
     for option, name in _SHOWN.items():
-        if options[name] != _DEFAULTS[name]:
+        if options[name] not in (None, _DEFAULTS[name]):
             again += [option, str(options[name])]
     stopwatch = None
     with contextlib.ExitStack() as inside:

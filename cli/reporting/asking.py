@@ -56,8 +56,16 @@ def of_request(
     kept = saved_session.Kept("", []) if session is None else _kept(session)
     noting = Noting(quiet=out.quiet, ascii=out.ascii)
     found = of_file(request, options, noting)
-    debugged = saved_session.line_of([request.model, *shlex.split(kept.model)[1:]] if kept.model else request.words())
+    debugged = saved_session.line_of([request.model, *_words(kept.model)[1:]] if kept.model else request.words())
     return document(found, request.words(), title=title, cells=kept.cells, debugged=debugged)
+
+
+def _words(line: str) -> list[str]:
+    """The words of the command line that a session was begun with."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise CommandError(f"the saved session names no model that can be read: {error}") from None
 
 
 def rendered(made: Document, files: Mapping[str, str], request: Request, options: dict[str, Any]) -> dict[str, str]:

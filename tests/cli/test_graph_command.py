@@ -205,3 +205,7 @@ def test_dot_text_for_dot_has_no_places(gradtool: Run, model: Write) -> None:
     text = gradtool("graph", model(""), "--layout", "dot").out
     assert "// draw it:  dot -Tsvg" in text
     assert "pos=" not in text
+
+
+def test_what_was_not_asked_for_is_not_named(gradtool: Run, model: Write) -> None:
+    assert "// made by: gradtool graph model.py\n" in gradtool("graph", model("")).out

@@ -175,3 +175,16 @@ def test_the_command_evaluates_with_trust_only(here: Path) -> None:
     assert gradtool("debug", "--replay", "s.jsonl", "--trust", typed="rerun 2\n")[0] == 0
     assert (here / "ran").exists()
     assert gradtool("debug", "model.py", "--trust")[0] == 2
+
+
+@pytest.mark.parametrize("model", ["m.py '", "n" * 10_000, "In[" + "n" * 10_000, "n\0", "evil.py --watch x"])
+def test_the_model_that_a_file_names_is_not_looked_for(here: Path, model: str) -> None:
+    lines = saved_with(["list"]).replace('"model": "model.py"', f'"model": {json.dumps(model)}')
+    assert json.dumps(model) in lines
+    (here / "s.jsonl").write_text(lines)
+    (here / "evil.py").write_text("open('ran', 'w').close()")
+    (here / "m.py").write_text("import paddle\nloss = (paddle.to_tensor([1.0], stop_gradient=False) * 2).sum()\n")
+    for words in (["debug", "--replay", "s.jsonl"], ["report", "m.py", "--session", "s.jsonl", "--ipynb", "r.ipynb"]):
+        code, _, err = gradtool(*words, typed="export html s.html\nexport ipynb s.ipynb\n")
+        assert code in ((0,) if words[0] == "debug" else (0, 2)), err
+    assert not (here / "ran").exists()

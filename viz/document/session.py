@@ -77,7 +77,7 @@ def document(cells: Iterable[Cell], model: str, title: str = "") -> Document:
 
 
 def _is_live(model: str) -> bool:
-    return (model.isidentifier() or model.startswith("In[")) and not Path(model).exists()
+    return (model.isidentifier() or model.startswith("In[")) and not os.path.exists(model)
 
 
 def line_of(words: Sequence[str]) -> str:
@@ -91,8 +91,8 @@ _SPECIAL: Final = frozenset(" \t\n\r\f\v'\"\\")
 def seen_from(folder: str, model: str) -> str:
     """A file's name relative to *folder*; the names of modules stay as they are."""
     before, colon, function = model.rpartition(":")
-    file, rest = (before, f":{function}") if colon and before and not Path(model).exists() else (model, "")
-    if not Path(file).exists():
+    file, rest = (before, f":{function}") if colon and before and not os.path.exists(model) else (model, "")
+    if not os.path.exists(file):
         return model
     try:
         return Path(os.path.relpath(os.path.realpath(file), folder)).as_posix() + rest
