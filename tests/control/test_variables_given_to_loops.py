@@ -14,15 +14,15 @@ from tests.autodiff.nets import data, main, mean, op, run
 X, W = np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.5, 0.6])
 
 
-def built(read: int) -> tuple[Any, Any, Any]:
-    """The loss of result number *read* of a loop, what the loop began with, and ``w``."""
+def built() -> tuple[list[Any], Any, Any]:
+    """A loss of each result of a loop, what the loop began with, and ``w``."""
     h, w = op("tanh", data("x", 3)), data("w", 3)
     results = paddle.static.nn.while_loop(
         lambda i, h, b: i < 3,
         lambda i, h, b: (i + 1, h * h + w, b * h),
         [paddle.zeros([1], "int64"), h, op("exp", w)],
     )
-    return mean(op("square", results[read])), h, w
+    return [mean(op("square", r)) for r in results[1:]], h, w
 
 
 def computed(h: np.ndarray, w: np.ndarray, read: int) -> float:
@@ -39,7 +39,8 @@ def differences(function: Callable[[np.ndarray], float], at: np.ndarray) -> list
 
 @pytest.mark.parametrize("read", [1, 2])
 def test_a_variable_stands_for_what_it_held_before_the_loop(read: int) -> None:
-    loss, h, w = built(read)
+    losses, h, w = built()
+    loss = losses[read - 1]
     asked = paddle.static.gradients([loss], [h, w])
     value, of_h, of_w = run([loss, *asked], {"x": X, "w": W})
     start = np.tanh(X)
@@ -49,7 +50,7 @@ def test_a_variable_stands_for_what_it_held_before_the_loop(read: int) -> None:
 
 
 def test_gradients_of_gradients_of_a_loop() -> None:
-    loss, h, w = built(2)
+    (_, loss), h, w = built()
     (first,) = paddle.static.gradients([loss], [w])
     (second,) = paddle.static.gradients([mean(op("square", first))], [h])
 
@@ -62,3 +63,19 @@ def test_gradients_of_gradients_of_a_loop() -> None:
     expected = [(of_first(start + s) - of_first(start - s)) / 2e-3 for s in steps]
     np.testing.assert_allclose(found, expected, rtol=1e-3)
     assert any(o.type == "while" for o in main().global_block().ops)
+
+
+def test_two_gradients_through_one_loop() -> None:
+    """The second finds what the first read of every run, and nothing of it is used up too early."""
+    losses, h, w = built()
+    asked = [g for loss in losses for g in paddle.static.gradients([loss], [h, w])]
+    start = np.tanh(X)
+    for fetched in (asked, asked[::-1]):
+        found = dict(zip((g.name for g in fetched), run(fetched, {"x": X, "w": W}), strict=True))
+        for read, (of_h, of_w) in enumerate((asked[:2], asked[2:]), 1):
+            np.testing.assert_allclose(
+                found[of_h.name], differences(lambda v, read=read: computed(v, W, read), start), rtol=1e-5
+            )
+            np.testing.assert_allclose(
+                found[of_w.name], differences(lambda v, read=read: computed(start, v, read), W), rtol=1e-5
+            )

@@ -105,7 +105,7 @@ def test_a_stored_value_does_not_alias_what_was_fed(model: Model) -> None:
     np.testing.assert_array_equal(np.array(total.get_value()), fed)
 
 
-@pytest.mark.parametrize("type_", ["assign", "share_data"])
+@pytest.mark.parametrize("type_", ["assign", "share_data", "reshape2"])
 def test_stored_values_alias_neither_what_was_fed_nor_each_other(model: Model, type_: str) -> None:
     """Not even where an operator gives its operand on."""
     block = model.loss.block
@@ -113,8 +113,11 @@ def test_stored_values_alias_neither_what_was_fed_nor_each_other(model: Model, t
         paddle.static.create_global_var([2, 4], 0.0, "float32", persistable=True, name=name) for name in ("one", "two")
     ]
     model.exe.run(paddle.static.default_startup_program())
+    views = type_ == "reshape2"
+    extra = {"XShape": block.create_var("old_shape", [0, 2, 4])} if views else {}
+    attrs = {"shape": [2, 4]} if views else {}
     for source, target in ((model.x, totals[0]), (totals[0], totals[1])):
-        block.append_op(type_, {"X": source}, {"Out": target})
+        block.append_op(type_, {"X": source}, {"Out": target} | extra, attrs)
     fetched = model.run([model.x, *totals])
     fed = model.rows.copy()
     stored = [np.asarray(t.get_value()) for t in totals]

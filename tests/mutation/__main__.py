@@ -60,7 +60,9 @@ def tried(spec: MutationSpec, records: list[reach.Record], processes: warm.Warm,
         return WorkResult(WorkerOutcome.NO_TEST)  # the same program, or none
     diff = "\n".join(unified_diff(source.text.split("\n"), text.split("\n"), path, path, n=0, lineterm=""))
     line = spec.start_pos[0]
-    tests = reach.reaching(records, source.readers(line))
+    # After those that run the line, those that run the function around it: records may be older than the line.
+    wider = (reach.reaching(records, lines) for lines in (source.readers(line), *source.around(line)))
+    tests = list(dict.fromkeys(itertools.chain.from_iterable(wider)))
     near = [t for t in tests if t.test.startswith(f"tests/{path.split('/')[1]}/")][:NEAR]
     tests = _affordable(list(dict.fromkeys([*near, *tests])), seconds)
     if line not in source.within:

@@ -75,6 +75,11 @@ class Source:
         reads = {n.lineno for n in self._nodes if isinstance(n, ast.Name) and n.id in names and n.lineno in self.within}
         return {self.lines[n - 1] for n in reads or self.within}
 
+    def around(self, line: int) -> list[set[Line]]:
+        """The lines of the functions around *line*, from the inside, and at last those of all functions of the file."""
+        bodies = [_body(f) for f in self._nodes if isinstance(f, Function) and f.lineno <= line <= f.end_lineno]
+        return [{self.lines[n - 1] for n in body} for body in [*sorted(bodies, key=len), self.within]]
+
     def _statement(self, line: int) -> range:
         """The lines of the innermost statement around *line*; of what holds other statements, the head."""
         around = [n for n in self._nodes if isinstance(n, ast.stmt) and n.lineno <= line <= n.end_lineno]

@@ -42,6 +42,7 @@ def test_defaults_are_those_of_paddle(op: OpDef) -> None:
         if recorded.get(name) is not None and not _same(value, recorded[name]) and (op.type, name) not in DELIBERATE
     }
     assert not differing
+    assert op.defaults.keys() <= recorded.keys()
 
 
 def _same(mine: Any, recorded: Any) -> bool:

@@ -27,3 +27,22 @@ def test_lists(name: str) -> None:
         specs = [TensorSpec(tuple(s), float32) for s in some]
         results = op.infer_specs([specs, *[None] * (len(op.inputs) - 1)], op.attributes(attrs))
         assert list(results[0].shape) == expected
+
+
+EQUATIONS: dict[str, tuple[list[list[int]], list[int]]] = {
+    "ij,jk->ijk": ([[-1, 3], [3, 4]], [-1, 3, 4]),
+    "ij,ij->ij": ([[-1, 3], [2, -1]], [2, 3]),
+    "ij,ij->ji": ([[1, -1], [-1, 1]], [-1, -1]),
+    "i,i,i->i": ([[1], [5], [-1]], [5]),
+}
+"""Equation -> shapes and the shape of the result; 1 may be repeated."""
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_labels_of_einsum(equation: str) -> None:
+    shapes, expected = EQUATIONS[equation]
+    op = by_type("einsum")
+    orders = itertools.permutations(shapes) if len(set(equation.partition("->")[0].split(","))) == 1 else [shapes]
+    for some in orders:
+        specs = [TensorSpec(tuple(s), float32) for s in some]
+        assert list(op.infer_specs([specs], {"equation": equation})[0].shape) == expected

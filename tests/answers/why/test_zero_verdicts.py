@@ -119,6 +119,12 @@ SAID = [
     ("sigmoid", {}, "zero: saturated", "sigmoid is flat there"),
     (
         "softmax",
+        {"outputs": {"Out": [1.0]}},
+        "zero: saturated",
+        "softmax over an axis of one element is constant",
+    ),
+    (
+        "softmax",
         {"outputs": {"Out": [[1.0], [1.0]]}},
         "zero: saturated",
         "softmax over an axis of one element is constant",
