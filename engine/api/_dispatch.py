@@ -100,12 +100,12 @@ def binary(name: str, op_type: str, general: Callable[[Any, Any, str | None], An
     """The function ``paddle.<name>(x, y)`` of an operator with two operands.
 
     Args:
-        general: answers in static mode, and for anything but two tensors of one dtype.
+        general: answers in static mode, and for anything but two tensors.
     """
     op = registry.by_type(op_type)
 
     def function(x: Any, y: Any, name: str | None = None) -> AnyTensor:
-        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype == y.array.dtype and not in_static_mode():
+        if isinstance(x, Tensor) and isinstance(y, Tensor) and not in_static_mode():
             recipe = recipes[op]
             return recipe.record(recipe.default, x, y)  # type: ignore[no-any-return]
         return general(x, y, name)

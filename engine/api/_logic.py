@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradtool.engine.core.errors import DtypeError
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, tensor
@@ -18,11 +17,6 @@ BITS = ("bool", "uint8", "int8", "int16", *INTEGERS)
 def _two(op_type: str, x: Any, y: Any, name: str | None, dtypes: tuple[str, ...] = (), out: Any = None) -> AnyTensor:
     where = f"paddle.{op_type}"
     x, y = tensor(x, "x", where, dtypes), tensor(y, "y", where, dtypes)
-    if x.dtype is not y.dtype:
-        raise DtypeError(
-            f"{where}: x '{x.name}' is {x.dtype.name} and y '{y.name}' is {y.dtype.name}.",
-            hint=f"cast one of them, for example with {y.name}.astype({x.dtype.name!r})",
-        )
     return apply(  # type: ignore[no-any-return]
         op_type, x, y, name=name, outputs={"Out": out} if out is not None else None
     )

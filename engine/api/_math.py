@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, ShapeError, UsageError
+from gradtool.engine.core.spec import DTYPES, bool_, float32
 from gradtool.engine.core.value import AnyTensor
-from gradtool.engine.eager.tensor import Tensor
 
-from ._arguments import integer, tensor
+from ._arguments import INTEGERS, integer, tensor
 from ._dispatch import apply, binary, layer_name, unary
 from ._remembered import remembered
-from ._variable_methods import unified
+from ._variable_methods import cast
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""
@@ -52,8 +52,6 @@ def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
     """``paddle.<name>(x, y)``; the result is called ``<op_type>_0`` itself, without ``.tmp_0``."""
 
     def general(x: Any, y: Any, name: str | None) -> AnyTensor:
-        if isinstance(x, Tensor) and isinstance(y, Tensor) and x.array.dtype != y.array.dtype:
-            x, y = unified(x, y, op_type)  # in dynamic mode, as Paddle does
         return apply(op_type, x, y, name=name, direct=True)  # type: ignore[no-any-return]
 
     return binary(name, op_type, general)
@@ -76,11 +74,9 @@ def pow(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     Raises:
         ArgumentTypeError: *y* is neither (a TypeError).
     """
-    if isinstance(y, complex):
-        return x**y  # type: ignore[no-any-return]
     if isinstance(y, AnyTensor):
         return apply("elementwise_pow", x, y, name=name)  # type: ignore[no-any-return]
-    if isinstance(y, bool) or not isinstance(y, (int, float)):
+    if not isinstance(y, (int, float)):
         raise ArgumentTypeError(f"paddle.pow: y must be a number or a Variable, but received {type(y).__name__}.")
     return apply("pow", x, None, attrs={"factor": y}, name=name)  # type: ignore[no-any-return]
 
@@ -94,8 +90,12 @@ negative = neg
 
 
 def positive(x: Any, name: str | None = None) -> AnyTensor:
-    """*x* itself."""
-    return tensor(x, "x", "paddle.positive")
+    """*x* itself.
+
+    Raises:
+        DtypeError: it holds truth values (a TypeError).
+    """
+    return tensor(x, "x", "paddle.positive", [d.name for d in DTYPES if d is not bool_])
 
 
 @remembered
@@ -140,6 +140,8 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
         UsageError: *min* is greater than *max* (a ValueError).
     """
     tensors = [_clip_bound(b, what) for b, what in ((min, "min"), (max, "max"))]
+    if tensor(x, "x", "paddle.clip").dtype.name in INTEGERS and any(map(_is_real, (min, max))):
+        x = cast(x, float32)
     attrs = {
         what: b
         for what, b, missing in (("min", min, -LARGEST), ("max", max, LARGEST))
@@ -149,6 +151,10 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
     if len(attrs) == 2 and attrs["min"] > attrs["max"]:
         raise UsageError(f"paddle.clip: min={min} is greater than max={max}.")
     return apply("clip", x, *tensors, attrs=attrs, name=name)  # type: ignore[no-any-return]
+
+
+def _is_real(bound: Any) -> bool:
+    return bound.dtype.is_floating if isinstance(bound, AnyTensor) else isinstance(bound, float)
 
 
 def _clip_bound(bound: Any, what: str) -> AnyTensor | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.core.errors import ShapeError, UsageError
-from gradtool.engine.core.spec import UNKNOWN
+from gradtool.engine.core.spec import DTYPES, UNKNOWN
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
@@ -42,7 +42,7 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
     2.0
     """
     where = "paddle.median"
-    x = tensor(x, "x", where)
+    x = tensor(x, "x", where, [d.name for d in DTYPES if not d.is_complex])
     if mode not in ("avg", "min"):
         raise UsageError(f"Mode {mode} is not supported. Must be avg or min.")
     rank = x.ndim
@@ -68,6 +68,8 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
     if not in_static_mode():
         value = apply("median", line if line.dtype.name == kind else cast(line, kind), attrs={"axis": at})[0]
         return _shaped(value, axis, at, shape, keepdim, name)
+    if x.dtype.name in ("bool", "uint8", "int8", "int16"):
+        line = cast(line, kind)
     half = size >> 1
     smaller: Any = topk(line, half + 1, at, largest=False)[0]
     if size % 2:

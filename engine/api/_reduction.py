@@ -6,15 +6,15 @@ import builtins
 import math
 from typing import Any
 
-from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UnsupportedError, UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ops.infer import axis_in
 
-from ._arguments import integers, tensor
+from ._arguments import INTEGERS, integers, tensor
 from ._creation import cast, full, numel
 from ._dispatch import apply, counted, layer_name
-from ._math import pow, sqrt
+from ._math import abs, pow, sqrt
 from ._remembered import remembered
 
 
@@ -148,6 +148,10 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
         unbiased: divide by one less than the number of elements.
     """
     x = tensor(x, "x", "paddle.var")
+    if x.dtype.is_complex:
+        raise DtypeError(f"paddle.var: x must hold real numbers, but '{x.name}' is {x.dtype.name}.")
+    if x.dtype.name in INTEGERS:
+        x = cast(x, "float32")  # the mean of whole numbers is cut off to one
     centred = x - mean(x, axis, True, name)
     total = sum(pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
     count = cast(numel(x), "int64") / cast(numel(total), "int64")
@@ -177,6 +181,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     """
     where = "paddle.norm"
     x = tensor(x, "x", where)
+    x = abs(x) if x.dtype.is_complex else x
     dims = _dims(axis, where)
     if len(dims) > 2:
         raise UsageError(f"{where}: axis must be a number or two numbers, but received {dims}.")

@@ -13,6 +13,7 @@ from gradtool.engine.core.value import AnyTensor
 from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast, full, zeros_like
 from ._dispatch import apply
+from ._variable_methods import unified
 
 
 def topk(
@@ -117,10 +118,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         raise UsageError(f"{place}: either both or neither of x and y must be given.")
     x, y = _branch(x, y, "x"), _branch(y, x, "y")
     if x.dtype is not y.dtype:
-        raise DtypeError(
-            f"{place}: x '{x.name}' is {x.dtype.name} and y '{y.name}' is {y.dtype.name}.",
-            hint=f"cast one of them, for example with {y.name}.astype({x.dtype.name!r})",
-        )
+        x, y = unified(x, y, "where")
     if not condition.shape == x.shape == y.shape:
         from ._math import add
 

@@ -39,7 +39,7 @@ class NotALeaf(UsageError, RuntimeError):
 def operator(
     method: str, op_type: str, reverse: bool, scalar: Callable[[float], tuple[float, float]] | None, general: Any
 ) -> Callable[..., Any]:
-    """The operator of a tensor with one of its dtype or with a number, without detours.
+    """The operator of a tensor with another one or with a number, without detours.
 
     Args:
         scalar: the ``scale`` and ``bias`` for a number.
@@ -47,6 +47,7 @@ def operator(
     """
     op = registry.by_type(op_type)
     divides = op_type == "elementwise_div"  # the quotient of whole numbers is a floating-point number
+    products = op_type == "matmul_v2"  # here, as in Paddle, the operator is not the function
     numbers: dict[float, Call] = {}
     in_static_mode = state.in_static_mode
 
@@ -71,8 +72,7 @@ def operator(
 
     def operate(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor):
-            dtype = self.array.dtype
-            if dtype == other.array.dtype and not (divides and dtype.kind in "biu") and not in_static_mode():
+            if not in_static_mode() and not (products and self.array.dtype != other.array.dtype):
                 recipe = recipes[op]
                 if reverse:
                     return recipe.record(recipe.default, other, self)

@@ -20,10 +20,11 @@ import numpy as np
 
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError
-from gradtool.engine.core.spec import DType, complex64, float32, int64, promoted
+from gradtool.engine.core.spec import DType, bool_, complex64, float32, int64, promoted
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ops.types import meeting
 
 from . import _lazy
 from ._dispatch import append
@@ -138,11 +139,13 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
             kind = promoted(x.dtype, complex64)
             x = x if x.dtype is kind else cast(x, kind)
             other = _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (complex(other),)})
+        elif isinstance(other, bool) and not x.dtype.is_differentiable:
+            other = constant(x, other, like=reverse and isinstance(x, Variable))
         elif not isinstance(other, AnyTensor):
             plain = isinstance(other, (int, float))
             if isinstance(other, float) or (divides and plain):
                 x = _as_float(x)
-            elif plain and x.dtype.name == "bool":
+            elif plain and x.dtype is bool_:
                 x = cast(x, int64)
             number = _number(other, method)
             infinite = divides and not number and isinstance(x, Tensor)
@@ -154,7 +157,7 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
             x, other = unified(x, other, op_type)
         if reverse:
             x, other = other, x
-        if divides:
+        if divides and not (x.dtype is other.dtype is bool_):
             x, other = _as_float(x), _as_float(other)
         return _append(self, op_type, (x, other), {})
 
@@ -199,34 +202,28 @@ def cast(x: AnyTensor, dtype: DType) -> Any:
 
 
 def _as_float(x: AnyTensor) -> AnyTensor:
-    return cast(x, float32) if x.dtype.is_integer or x.dtype.name == "bool" else x
+    return x if x.dtype.is_differentiable else cast(x, float32)
 
 
 def unified(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTensor]:
-    """*x* and *y* in one dtype.
+    """*x* and *y*, cast to the type in which they meet (:func:`gradtool.engine.ops.types.meeting`).
 
-    A 0-d operand gives way to the other one's dtype, unless only it is floating-point. Two floating-point types meet
-    in the wider one, the two of 16 bits in float32. With a complex tensor, operators on complex numbers take real ones
-    as they are. Anything else is left to the user, as in Paddle.
+    With a complex tensor, operators on complex numbers take real ones as they are. ``@`` takes the second operand in
+    the type of the first, as in Paddle, where that is a floating-point one.
 
     Raises:
-        DtypeError: an integer and a floating-point tensor, or two integer types (a TypeError).
+        DtypeError: they do not meet, as an integer and a floating-point tensor, or two integer types (a TypeError).
     """
-    if x.dtype.is_complex or y.dtype.is_complex:
+    if op_type != "where" and (x.dtype.is_complex or y.dtype.is_complex):
         return x, y
-    scalar = not x.ndim or not y.ndim
-    kinds = x.dtype.is_floating, y.dtype.is_floating
-    if op_type == "matmul_v2" or not (scalar or all(kinds)):
+    target = meeting(op_type, x.spec, y.spec)
+    if op_type == "matmul_v2":
+        target = x.dtype if x.dtype.is_floating else None
+    if target is None:
         raise DtypeError(
             f"{op_type}: X '{x.name}' is {x.dtype.name} and Y '{y.name}' is {y.dtype.name}.",
             hint=f"cast one of them, for example {y.name}.astype({x.dtype.name!r})",
         )
-    if kinds[0] != kinds[1]:
-        target = x.dtype if kinds[0] else y.dtype
-    elif scalar and x.ndim != y.ndim:
-        target = x.dtype if x.ndim else y.dtype
-    else:
-        target = promoted(x.dtype, y.dtype) if all(kinds) else max(x.dtype, y.dtype, key=lambda d: d.size)
     return (v if v.dtype is target else cast(v, target) for v in (x, y))  # type: ignore[return-value]
 
 

@@ -17,6 +17,7 @@ from ..core.spec import in_use, when_in_use
 from ..kernels.backend import backend
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
+from .fitting import Fit
 from .mode import enable_grad, grad_enabled
 from .tape import each, next_key
 from .unusual import apart, cause, explained, is_of
@@ -33,14 +34,16 @@ class Call:
         kernel: takes the arrays alone.
         gradients: the gradient kernels, by a number whose bits say which gradients are wanted.
         fitting: shapes and dtypes of operands that the operator's shape rule has accepted.
+        fits: by the types of operands that are not simply float32 or float64: what becomes of them (``fitting.py``).
     """
 
-    __slots__ = ("__weakref__", "attrs", "fitting", "gradients", "kernel", "recipe")
+    __slots__ = ("__weakref__", "attrs", "fits", "fitting", "gradients", "kernel", "recipe")
 
     def __init__(self, recipe: Recipe, attrs: Mapping[str, Any]) -> None:
         self.recipe = recipe
         self.attrs = attrs
         self.fitting: set[Any] = set()
+        self.fits: dict[Any, Fit] = {}
         self.bind()
         _calls.add(self)
 

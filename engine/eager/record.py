@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..ops.opdef import OpDef, Operand
+import numpy as np
+
+from ..ops.opdef import OpDef, Operand, Trait
 from ..ops.readings import Arithmetic
 from ..ops.registry import by_name
 from .recipe import recipes
@@ -39,10 +41,14 @@ class TensorOps:
         op = by_name(name)
 
         def call(*operands: Operand, **given: Any) -> Any:
-            return self._result(apply(op, [lifted(v) for v in operands], op.attributes(given)))
+            return self._result(apply(op, self._lifted(op, operands), op.attributes(given)))
 
         setattr(self, name, call)
         return call
+
+    @staticmethod
+    def _lifted(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
+        return [lifted(v) for v in operands]
 
     @staticmethod
     def _result(found: Any) -> Any:
@@ -51,6 +57,14 @@ class TensorOps:
 
 class RuleOps(TensorOps):
     """The namespace of a rule that is itself recorded; its values are :class:`Recorded`."""
+
+    @staticmethod
+    def _lifted(op: OpDef, operands: Sequence[Operand]) -> list[Operand]:
+        """The operands; where numbers are multiplied by a mask, the mask is one of zeros and ones of their type."""
+        kinds = [v.dtype for v in operands if isinstance(v, Recorded)]
+        if Trait.ELEMENTWISE not in op.trait or not kinds:
+            return [lifted(v) for v in operands]
+        return [lifted(v.astype(kinds[0]) if type(v) is np.ndarray and v.dtype.kind == "b" else v) for v in operands]
 
     @staticmethod
     def _result(found: Any) -> Any:

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import source
+from ..core.spec import float32, float64
 from ..kernels import quiet
 from ..kernels.backend import backend
 from ..ops.opdef import Read, WrittenRule
+from .fitting import fitted
 from .mode import grad_enabled
 from .saved import packing
 from .tape import GradNode, next_key
@@ -95,18 +97,14 @@ def written_record(recipe: Recipe, only: int | None = None) -> Callable[..., Any
     if only is not None and slots.kept():
         lines += ["    if packing() is not None:", f"        return record_all(call, {', '.join(xs)}){pick}"]
     for i in slots.all:
-        if i in slots.empty:
-            array = "()"
-        elif i in slots.lists:
-            array = f"[v.array for v in x{i}]"
-        else:
-            array = f"x{i}.array" + (f" if x{i} is not None else None" if op.inputs[i].optional else "")
-        lines.append(f"    a{i} = {array}")
+        lines.append(f"    a{i} = {_array(slots, i)}")
     names = ", ".join(f"r{j}" for j in slots.outs)
+    lines.append("    kernel = call.kernel")
+    lines += [f"    {line}" for line in _fitting(slots)]
     lines += [
         "    token = hush(IGNORED)",
         "    try:",
-        f"        {names} = call.kernel({', '.join(arrays)})",
+        f"        {names} = kernel({', '.join(arrays)})",
         "    except Exception as error:",
         f"        raise explained(call, [{', '.join(arrays)}], error) from cause(error)",
         "    finally:",
@@ -122,6 +120,46 @@ def written_record(recipe: Recipe, only: int | None = None) -> Callable[..., Any
         lines += [f"        {line}" for line in _recording(slots, only is None)]
     lines.append(f"    return {results}")
     return _defined(recipe, lines, "record")
+
+
+def _array(slots: _Slots, i: int) -> str:
+    """The array or arrays of input *i*."""
+    if i in slots.empty:
+        return "()"
+    if i in slots.lists:
+        return f"[v.array for v in x{i}]"
+    return f"x{i}.array" + (f" if x{i} is not None else None" if slots.op.inputs[i].optional else "")
+
+
+def _fitting(slots: _Slots) -> list[str]:
+    """The lines that look whether the operands that decide the type are float32 or float64 throughout.
+
+    The arrays of NumPy have one object per type, so an identity says so; everything else goes the longer way.
+    """
+    takes = slots.op.takes
+    places = [i for i in takes.places if i not in slots.empty]
+    if not places or (takes.stay is None and len(places) == 1 and places[0] in slots.singles):
+        return []
+    first = min(places, key=lambda i: (i in slots.lists, slots.op.inputs[i].optional, i))
+    kind = f"a{first}[0].dtype if a{first} else F32" if first in slots.lists else f"a{first}.dtype"
+    if first in slots.singles and slots.op.inputs[first].optional:
+        kind += f" if a{first} is not None else F32"
+    tests = ["kind is not F32 and kind is not F64"]
+    for i in places:
+        if i in slots.lists:
+            tests.append(f"[1 for a in a{i} if a.dtype is not kind]")
+        elif i != first:
+            absent = f"a{i} is not None and " if slots.op.inputs[i].optional else ""
+            tests.append(f"{absent}a{i}.dtype is not kind")
+    if takes.stay is None:
+        del tests[0]
+    operands, arrays = ("".join(f"{letter}{i}, " for i in slots.all) for letter in "xa")
+    return [
+        f"kind = {kind}",
+        f"if {' or '.join(tests)}:",
+        f"    kernel, ({operands}) = fitted(call, ({operands}), ({arrays}))",
+        *(f"    a{i} = {_array(slots, i)}" for i in slots.all),
+    ]
 
 
 def _tensors(slots: _Slots, j: int) -> list[str]:
@@ -323,6 +361,8 @@ def written_pull(recipe: Recipe) -> Callable[..., Any] | None:
 
 def _defined(recipe: Recipe, lines: list[str], name: str) -> Callable[..., Any]:
     namespace: dict[str, Any] = {
+        "F32": float32.numpy,
+        "F64": float64.numpy,
         "GHOST_FROM": GHOST_FROM,
         "GradNode": GradNode,
         "IGNORED": quiet.IGNORED,
@@ -330,6 +370,7 @@ def _defined(recipe: Recipe, lines: list[str], name: str) -> Callable[..., Any]:
         "__name__": __name__,
         "cause": cause,
         "explained": explained,
+        "fitted": fitted,
         "frame_at": sys._getframe,
         "ghost": ghost,
         "grad_enabled": grad_enabled,

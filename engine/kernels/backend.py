@@ -16,7 +16,7 @@ import numpy as np
 from ..core import state
 from ..core.errors import BackendError
 from ..core.spec import in_use
-from ..ops import rare
+from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
@@ -82,7 +82,7 @@ class Backend:
             outs: the specs of the outputs, if they are known.
         """
         given = rare.each([*specs, *(outs or ())]) if in_use else ()
-        if not any(s.dtype.is_rare for s in given):
+        if not any(s.dtype.is_rare for s in given) and (not specs or types.plain(op, specs, outs or ())):
             return self._bind(op, attrs, wanted, specs)
         if op.forward is not None and any(s.dtype.is_complex for s in given):
             kernel = self.general(op, attrs, wanted)

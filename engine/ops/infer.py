@@ -20,7 +20,7 @@ def by_trait(op: OpDef, specs: Sequence[Any], attrs: Mapping[str, Any]) -> Tenso
         return specs[0]  # type: ignore[no-any-return]
     if Trait.ELEMENTWISE in op.trait:
         x, y = specs[0], specs[1]
-        return TensorSpec(broadcast(x.shape, y.shape, attrs.get("axis", -1), op.type), meeting(x.dtype, y.dtype))
+        return TensorSpec(broadcast(x.shape, y.shape, attrs.get("axis", -1), op.type), x.dtype)
     if Trait.COMPARE in op.trait:
         x, y = specs[0], specs[1]
         return TensorSpec(broadcast(x.shape, y.shape, -1, op.type), bool_)

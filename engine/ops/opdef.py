@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, overload
 
 from ..core.errors import OperatorError
 from ..core.spec import TensorSpec, in_use
-from . import rare
+from . import rare, types
 
 if TYPE_CHECKING:
     from .samples import Maker, Sample
@@ -198,6 +198,7 @@ class OpDef:
     __slots__ = (
         "_grad",
         "_samples",
+        "_takes",
         "defaults",
         "differentiable",
         "doc",
@@ -250,6 +251,7 @@ class OpDef:
         self.output_index = {s.name: i for i, s in enumerate(outputs)}
         self._samples: Callable[[Maker], Iterator[Sample]] | None = None
         self._grad: OpDef | None = None
+        self._takes: types.Takes | None = None
 
     def __repr__(self) -> str:
         return f"<op {self.type}>"
@@ -333,22 +335,33 @@ class OpDef:
             self._grad = derive(self)
         return self._grad
 
+    @property
+    def takes(self) -> types.Takes:
+        """Which types of elements it takes, and which of its operands decide what it computes in."""
+        if self._takes is None:
+            self._takes = types.takes_of(self)
+        return self._takes
+
     def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Defaults overlaid with *given*; names that the operator does not have are left out.
 
         Raises:
             OperatorError: a value of the wrong type (also a TypeError).
+            DtypeError: a type of elements that it does not make (a TypeError).
         """
         filled = dict(self.defaults)
         for name, value in given.items():
             if name in filled:
                 filled[name] = _checked(self.type, name, value, filled[name])
+        if self.type in types.MAKES:
+            types.expect_made(self.type, filled["dtype"])
         return filled
 
     def infer_specs(self, specs: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Any, ...]:
         """The output specs, one per output slot (a tuple for a list slot), from the input specs."""
         from . import infer
 
+        specs = types.computed(self, specs)
         if in_use:
             rare.expect_complex_allowed(self, specs)
         if self.infer_fn is not None:

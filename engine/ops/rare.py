@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import DtypeError
 from ..core.spec import DType, TensorSpec, dtype, float32, rare_arrays
+from . import types
 
 if TYPE_CHECKING:
     from .opdef import Namespace, OpDef, Operand
@@ -65,7 +66,8 @@ def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any])
     """Raise :class:`DtypeError` if complex numbers would be written into a real result of *op*."""
     from .opdef import Trait
 
-    if op.trait & Trait.COMPLEX or not any(s.dtype.is_complex for s in each(specs)):
+    deciding = each([specs[i] for i in op.takes.places if i < len(specs)]) if op.trait & Trait.MOVES else each(specs)
+    if op.trait & Trait.COMPLEX or not any(s.dtype.is_complex for s in deciding):
         return
     if any(s.dtype.is_floating for s in each(results)):
         given = ", ".join(str(s) for s in each(specs))
@@ -157,15 +159,25 @@ def careful(
     from .opdef import Trait
 
     wide = list if op.trait & Trait.MOVES and op.forward is None else widened  # views stay views
-    wanted = _types(op, [nested(_spec, v) for v in like], attrs, outs)
+    specs = [nested(_spec, v) for v in like]
+    wanted = _types(op, specs, attrs, outs)
+    computed = types.computed(op, specs)
+    kinds = None if computed is specs else [nested(lambda s: s.dtype.numpy, v) for v in computed]
 
     def run(*operands: Operand) -> Any:
+        if kinds is not None:
+            fitted = [nested(_cast, v, kind) for v, kind in zip(operands, kinds, strict=False)]
+            operands = (*fitted, *operands[len(fitted) :])
         result = plain(*wide(operands))
         if len(wanted) == 1:
             return settled(result, wanted[0])
         return tuple(settled(r, w) for r, w in zip(result, wanted, strict=True))
 
     return run
+
+
+def _cast(array: Any, kind: Any) -> Any:
+    return array if array.dtype == kind else array.astype(kind)
 
 
 def _spec(value: Any) -> TensorSpec:

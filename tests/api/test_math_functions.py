@@ -110,9 +110,19 @@ def test_numbers_are_no_variables() -> None:
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "tanh", "sigmoid", "logsumexp"])
-def test_integers_are_refused(name: str) -> None:
-    with pytest.raises(DtypeError, match=f"{name}: X must hold floating-point numbers, but received int64"):
-        compute(getattr(paddle, name), x=np.array([1, 2]))
+def test_integers_become_float32(name: str) -> None:
+    function = getattr(paddle, name)
+    found, expected = compute(lambda x: function(x), x=[1, 2]), compute(lambda y: function(y), y=np.float32([1, 2]))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh"])
+def test_truth_values_are_refused(name: str) -> None:
+    with pytest.raises(
+        DtypeError, match=f"{name}: X must hold floating-point numbers or .*int32, int64, but received bool"
+    ):
+        compute(getattr(paddle, name), x=np.array([True]))
 
 
 @pytest.mark.parametrize("name", ["abs", "square", "sign", "floor", "ceil", "round"])

@@ -50,12 +50,12 @@ def _of_bits(name, doc, trait, high):
     return defined
 
 
-logical_and = _of_bits("logical_and", "Whether both hold.", Trait.COMPARE, 2)
-logical_or = _of_bits("logical_or", "Whether either holds.", Trait.COMPARE, 2)
-logical_xor = _of_bits("logical_xor", "Whether exactly one holds.", Trait.COMPARE, 2)
+logical_and = _of_bits("logical_and", "Whether both hold.", Trait.COMPARE | Trait.COMPLEX, 2)
+logical_or = _of_bits("logical_or", "Whether either holds.", Trait.COMPARE | Trait.COMPLEX, 2)
+logical_xor = _of_bits("logical_xor", "Whether exactly one holds.", Trait.COMPARE | Trait.COMPLEX, 2)
 
 
-@op("logical_not", differentiable=False)
+@op("logical_not", trait=Trait.COMPLEX, differentiable=False)
 def logical_not(k, x):
     """Whether it does not hold."""
     return k.xp.logical_not(x)
@@ -140,7 +140,7 @@ def _near(k, x, y, tolerances, equal_nan):
     return k.xp.isclose(x, y, float(rtol), float(atol), equal_nan)
 
 
-@op("isclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, differentiable=False)
+@op("isclose", "Input Other Rtol? Atol? -> Out", attrs=TOLERANCE, trait=Trait.COMPLEX, differentiable=False)
 def isclose(k, x, y, rtol_tensor, atol_tensor, *, rtol, atol, equal_nan):
     """Whether elements differ by at most ``atol + rtol·|y|``."""
     return k.xp.asarray(_near(k, x, y, _tolerances(rtol, atol, rtol_tensor, atol_tensor), equal_nan))

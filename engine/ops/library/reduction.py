@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.errors import UnsupportedError
+from ...core.errors import DtypeError, UnsupportedError
+from ...core.spec import bool_, int64
 from ...core.spec import dtype as dtype_of
 from ..infer import axes_in, axis_in, expect_floating, product, reduced
 from ..opdef import Like, Trait, op
@@ -35,6 +36,11 @@ def _reduced_spec(name, dtype_rule=None, real=False):
             )
         if real:
             expect_floating(x, "X", name)
+        if x.dtype.is_complex and out_dtype != -1 and not dtype_of(out_dtype).is_complex:
+            raise DtypeError(
+                f"{name}: a result of {dtype_of(out_dtype).name} cannot hold {x.dtype.name}.",
+                hint="sum the parts, paddle.real(x) and paddle.imag(x)",
+            )
         spec = x.with_shape(reduced(x.shape, axes_of(dim, reduce_all, x.ndim, name), keep_dim))
         if out_dtype != -1:
             return spec.with_dtype(out_dtype)
@@ -44,19 +50,21 @@ def _reduced_spec(name, dtype_rule=None, real=False):
 
 
 def _summed_dtype(given):
-    """Sums and products of narrow integers and of truth values are int64, so that they do not wrap around."""
-    return "int64" if given.name in ("bool", "int32", "int16", "int8", "uint8") else given
+    """Sums of int32 and of truth values are int64; narrower integers stay what they are (as in Paddle)."""
+    return "int64" if given.name in ("bool", "int32") else given
 
 
-def _total_dtype(x, out_dtype):
-    return (dtype_of(out_dtype) if out_dtype != -1 else dtype_of(_summed_dtype(dtype_of(x.dtype)))).numpy
+def _running_dtype(given):
+    """Running sums of integers are int64."""
+    return int64 if given.is_integer or given is bool_ else given
 
 
 @op("reduce_sum", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
 def reduce_sum(k, x, *, dim, keep_dim, reduce_all, out_dtype):
-    """Sum over dimensions; a narrow integer type widens to int64."""
+    """Sum over dimensions; int32 and truth values are counted in int64."""
     axes = axes_of(dim, reduce_all, x.ndim, "reduce_sum")
-    return k.xp.sum(x, axis=axes, keepdims=keep_dim, dtype=_total_dtype(x, out_dtype))
+    kind = dtype_of(out_dtype if out_dtype != -1 else _summed_dtype(dtype_of(x.dtype)))
+    return k.xp.sum(x, axis=axes, keepdims=keep_dim, dtype=kind.numpy)
 
 
 @op("reduce_mean", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
@@ -80,14 +88,15 @@ def _mean(xp, x, axes, keep):
 
 @op("reduce_prod", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
 def reduce_prod(k, x, *, dim, keep_dim, reduce_all, out_dtype):
-    """Product over dimensions; a narrow integer type widens to int64."""
+    """Product over dimensions."""
     axes = axes_of(dim, reduce_all, x.ndim, "reduce_prod")
-    return k.xp.prod(x, axis=axes, keepdims=keep_dim, dtype=_total_dtype(x, out_dtype))
+    kind = dtype_of(out_dtype if out_dtype != -1 else x.dtype)
+    return k.xp.prod(x, axis=axes, keepdims=keep_dim, dtype=kind.numpy)
 
 
 reduce_sum.infer(_reduced_spec("reduce_sum", _summed_dtype))
 reduce_mean.infer(_reduced_spec("reduce_mean"))
-reduce_prod.infer(_reduced_spec("reduce_prod", _summed_dtype))
+reduce_prod.infer(_reduced_spec("reduce_prod"))
 
 
 @mean.infer
@@ -233,13 +242,13 @@ def reduce_amin(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_al
     return k.xp.min(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_amin"), keepdims=keep_dim)
 
 
-@op("reduce_all", WITH_AXES, attrs=ATTRS, differentiable=False)
+@op("reduce_all", WITH_AXES, attrs=ATTRS, trait=Trait.COMPLEX, differentiable=False)
 def reduce_all(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
     """Whether all elements over dimensions are true."""
     return k.xp.all(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_all"), keepdims=keep_dim)
 
 
-@op("reduce_any", WITH_AXES, attrs=ATTRS, differentiable=False)
+@op("reduce_any", WITH_AXES, attrs=ATTRS, trait=Trait.COMPLEX, differentiable=False)
 def reduce_any(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all):
     """Whether any element over dimensions is true."""
     return k.xp.any(x, axis=axes_of(dim, reduce_all, x.ndim, "reduce_any"), keepdims=keep_dim)
@@ -303,13 +312,14 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
 
     *exclusive* leaves each element out of its own sum; *reverse* starts from the end.
     """
+    kind = _running_dtype(dtype_of(x.dtype)).numpy
     if flatten:
         x, axis = x.reshape(-1), 0
     if not x.ndim:
-        return x - x if exclusive else x
+        return (x - x if exclusive else x).astype(kind, copy=False)
     if reverse:
         x = k.xp.flip(x, axis)
-    found = k.xp.cumsum(x, axis=axis, dtype=x.dtype)
+    found = k.xp.cumsum(x, axis=axis, dtype=kind)
     if exclusive:
         found = k.xp.roll(found, 1, axis)
         k.xp.moveaxis(found, axis, 0)[:1] = 0
@@ -318,6 +328,7 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
 
 @cumsum.infer
 def _(x, *, axis, flatten):
+    x = x.with_dtype(_running_dtype(x.dtype))
     if flatten:
         return x.with_shape((product(x.shape),))
     axis_in(axis, x.ndim, "cumsum")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.errors import LabelError, ShapeError
-from ...core.spec import UNKNOWN
+from ...core.errors import DtypeError, LabelError, ShapeError
+from ...core.spec import UNKNOWN, DType
 from ..infer import axis_in, expect_floating
 from ..opdef import Late, Trait, op
 from ..samples import between, exactly, ints, simplex
@@ -105,10 +105,30 @@ def classes_of(xp, label, count, ignore_index, name):
     return classes, kept
 
 
+def expect_labels(logits: DType, label: DType, soft: bool, name: str) -> None:
+    """Raise :class:`DtypeError` unless labels of that type fit logits of that type.
+
+    Args:
+        soft: whether they are probabilities.
+    """
+    mixed = label.is_half or (logits.is_half and label.is_floating)
+    if soft and not (label is logits or mixed):
+        raise DtypeError(
+            f"{name}: soft labels must be {logits.name}, as the logits are, but received {label.name}.",
+            hint=f"cast them: label.astype({logits.name!r})",
+        )
+    if not soft and label.name not in ("int32", "int64"):
+        raise DtypeError(
+            f"{name}: labels are class indices, int32 or int64, but received {label.name}.",
+            hint="soft_label=True takes a probability for each class",
+        )
+
+
 @cross_entropy.infer
 def _(logits, label, *, soft_label, axis):
     name = "softmax_with_cross_entropy"
     expect_floating(logits, "Logits", name)
+    expect_labels(logits.dtype, label.dtype, soft_label, name)
     if not logits.ndim:
         raise ShapeError(f"{name}: Logits must have a dimension for the classes")
     at = axis_in(axis, logits.ndim, name)

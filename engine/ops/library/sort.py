@@ -6,7 +6,7 @@ from ...core.errors import ShapeError
 from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..infer import axis_in
-from ..opdef import Like, op
+from ..opdef import Like, Trait, op
 from ..samples import bools, distinct, exactly, ints
 
 
@@ -123,7 +123,7 @@ arg_max = _define(
 arg_min = _define("arg_min", lambda xp: xp.argmin, "Place of the smallest element along *axis*; the first of several.")
 
 
-@op("where_index", "Condition -> Out", differentiable=False)
+@op("where_index", "Condition -> Out", trait=Trait.COMPLEX, differentiable=False)
 def where_index(k, condition):
     """The coordinates of the elements that are not zero, one row each."""
     if not condition.ndim:

@@ -19,7 +19,7 @@ def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> An
         weight: ``[inputs, outputs]``.
         bias: ``[outputs]``, or None.
     """
-    tensor(x, "x", "linear", FLOATS)
+    tensor(x, "x", "linear")
     layer = layer_name(name, "linear")
     out = apply("matmul_v2", x, weight, name=layer)
     return out if bias is None else apply("elementwise_add", out, bias, name=layer)
@@ -49,7 +49,7 @@ def embedding(
         UnsupportedError: *max_norm* or *scale_grad_by_freq*.
     """
     tensor(x, "x", "embedding", ("uint8", "int8", "int16", "int32", "int64"))
-    tensor(weight, "weight", "embedding", FLOATS)
+    tensor(weight, "weight", "embedding", (*FLOATS, "complex64", "complex128"))
     for what, given in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
         if given:
             raise UnsupportedError(f"embedding: the argument {what} is not part of this version of gradtool.")

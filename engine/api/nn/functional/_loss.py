@@ -14,7 +14,9 @@ from gradtool._reduction import mean, sum
 from gradtool._remembered import remembered
 from gradtool._search import where as where_
 from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.spec import DTYPES
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.ops.library.softmax import expect_labels
 
 
 def _check_reduction(reduction: Any, where: str, others: tuple[str, ...] = ()) -> None:
@@ -52,6 +54,7 @@ def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = 
     """
     _check_reduction(reduction, "l1_loss")
     difference = subtract(input, label, name=name if reduction == "none" else None)
+    tensor(difference, "input - label", "l1_loss", [d.name for d in DTYPES if d.is_differentiable])
     return _reduced(abs(difference), reduction, name)
 
 
@@ -223,6 +226,7 @@ def _aligned(logits: Any, label: Any, soft_label: bool, axis: int, where: str) -
         ShapeError: their numbers of dimensions do not fit (a ValueError).
     """
     logits, label = tensor(logits, "input", where), tensor(label, "label", where)
+    expect_labels(logits.dtype, label.dtype, soft_label, where)
     if not logits.ndim:
         raise ShapeError(f"{where}: the dimension of input should be larger than zero.")
     if label.ndim == logits.ndim - 1 and not soft_label:
@@ -304,6 +308,7 @@ def _cross_entropy(
             kept = cast(label != ignore_index, input.dtype)
             label = multiply(cast(label != ignore_index, label.dtype), label)
         label = _smoothed(input, label, soft_label, axis, label_smoothing)
+        label = label if input.dtype.name != "float64" else cast(label, input.dtype)
         soft_label = True
     if whole and soft_label:
         loss = _soft_loss(input, label, axis, use_softmax, name)

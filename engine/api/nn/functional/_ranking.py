@@ -96,6 +96,7 @@ def cosine_embedding_loss(
         UsageError: shapes that do not fit (a ValueError).
     """
     _reduction(reduction, "CosineEmbeddingLoss")
+    tensor(label, "label", "cosine_embedding_loss", ("float32", "float64", *INTEGERS))
     if label.ndim != 1:
         raise UsageError("1D target tensor expected, multi-target not supported")
     if list(input1.shape) != list(input2.shape):

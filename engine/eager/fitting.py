@@ -1,0 +1,100 @@
+"""Operands that are not float32 or float64 throughout: cast, taken as they are or refused (``ops/types.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..core.errors import GradtoolError
+from ..core.spec import DType, dtype
+from ..ops import rare, types
+from ..ops.opdef import OpDef, Operand, specs_of
+from ..ops.registry import by_type
+
+if TYPE_CHECKING:
+    from .recipe import Call
+
+
+class Fit(NamedTuple):
+    """What becomes of operands of certain types.
+
+    Attributes:
+        casts: by operand: the type that it is cast to (in a list, for a list), or None.
+        settles: the types that the results must have, where the kernel need not give these by itself.
+    """
+
+    casts: tuple[Any, ...] | None
+    settles: tuple[Any, ...] | None
+
+
+def fitted(call: Call, operands: Sequence[Operand], arrays: Sequence[Operand]) -> tuple[Any, Sequence[Operand]]:
+    """The kernel of *call* for operands of these types, and the operands to call it with.
+
+    Args:
+        arrays: those of *operands*.
+
+    Raises:
+        DtypeError: the operator does not take them.
+    """
+    key = _key(arrays)
+    fit = call.fits.get(key)
+    if fit is None:
+        fit = call.fits[key] = _fit(call, arrays)
+    if fit.casts is not None:
+        operands = [_cast(v, kind) for v, kind in zip(operands, fit.casts, strict=True)]
+    return call.kernel if fit.settles is None else _settling(call.kernel, fit.settles), operands
+
+
+def _key(arrays: Sequence[Operand]) -> tuple[Any, ...]:
+    return tuple(
+        [None if a is None else _key(a) if isinstance(a, (list, tuple)) else (a.dtype, not a.ndim) for a in arrays]
+    )
+
+
+def _fit(call: Call, arrays: Sequence[Operand]) -> Fit:
+    op: OpDef = call.recipe.op
+    specs = specs_of(arrays)
+    try:
+        computed = types.computed(op, specs)
+        settles = _settles(op, specs, computed, call.attrs)
+    except GradtoolError as error:
+        from .unusual import explained
+
+        raise explained(call, list(arrays), error) from None
+    casts = None if computed is specs else tuple(map(_difference, specs, computed))
+    return Fit(casts, settles)
+
+
+def _difference(given: Any, wanted: Any) -> Any:
+    if isinstance(given, (list, tuple)):
+        return [_difference(g, w) for g, w in zip(given, wanted, strict=True)]
+    return None if given is wanted else wanted.dtype
+
+
+def _settles(op: OpDef, specs: Sequence[Any], computed: Sequence[Any], attrs: Any) -> tuple[Any, ...] | None:
+    """The types of the results, where the operator counts in whole numbers or truth values."""
+    if op.takes.stay is None or types.plain(op, computed) or any(s.dtype.is_rare for s in rare.each(computed)):
+        return None
+    return tuple(rare.nested(lambda s: s.dtype, s) for s in op.infer_specs(specs, attrs))
+
+
+def _settling(kernel: Callable[..., Any], kinds: tuple[DType | None, ...]) -> Callable[..., Any]:
+    def run(*arrays: Any) -> Any:
+        result = kernel(*arrays)
+        if len(kinds) == 1:
+            return rare.settled(result, kinds[0])
+        return tuple(map(rare.settled, result, kinds))
+
+    return run
+
+
+def _cast(value: Any, kind: Any) -> Any:
+    """A tensor in the type *kind*, by a recorded cast, or a list of them; as it is where that is None."""
+    if kind is None or value is None:
+        return value
+    if isinstance(kind, list):
+        return [_cast(v, k) for v, k in zip(value, kind, strict=True)]
+    from .recipe import recipes
+
+    recipe = recipes[by_type("cast")]
+    return recipe.record(recipe.given({"in_dtype": dtype(value.array.dtype).code, "out_dtype": kind.code}), value)

@@ -1,0 +1,71 @@
+"""Every call of the table with operands of every type: as in Paddle, or as decided, and the same in both modes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import Trait
+
+from .calls import CALLS, kinds_of
+from .decided import DECISIONS, IN_PROGRAMS, decision_of
+from .fixed import operators, outcomes
+from .table import RECORDED, cells, decided
+
+NOTED = decided()
+
+ELSEWHERE = {
+    "optimizers": "accuracy adadelta adagrad adam adamax adamw lamb momentum rmsprop sgd clip_by_norm squared_l2_norm",
+    "blocks and branches": "block_grad conditional_block select_input select_output while pylayer py_func print assert",
+    "in place": "fill_any set_value",
+    "layers and initializers": "orthogonal_random rnn seed truncated_gaussian_random",
+    "old functions": "fill_constant_batch_size_like mul",
+    "no operator of programs": "median",
+    "no public function": "fused_softmax_mask_upper_triangle",
+    "selected rows": "get_tensor_from_selected_rows merge_selected_rows",
+}
+"""Operators in no call, as their types are not the user's to mix."""
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_types_of_a_call(call: str) -> None:
+    found = cells(call)
+    wrong = []
+    for cell in found:
+        expected = NOTED.get((call, cell.types), cell.theirs)
+        if cell.ours != expected:
+            wrong.append(f"{cell.types}: {cell.ours} instead of {expected}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_static_program_declares_and_gives_the_same(call: str) -> None:
+    wrong = []
+    for cell, (declared, delivered) in zip(cells(call), outcomes(call, kinds_of(call)), strict=True):
+        expected = IN_PROGRAMS.get(call, cell.ours)
+        if not expected == declared == delivered:
+            wrong.append(f"{cell.types}: {declared} is declared and {delivered} comes, in dynamic mode {expected}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_noted_difference_is_one_and_has_a_reason() -> None:
+    used = set()
+    for cell in (c for call in {call for call, _ in NOTED} for c in cells(call)):
+        if (cell.call, cell.types) in NOTED:
+            decision = decision_of(cell)
+            assert cell.ours != cell.theirs, f"{cell} differs no more"
+            assert decision is not None, f"{cell} has no reason"
+            used.add(decision)
+    assert [d.reason for d in DECISIONS if d not in used] == []
+
+
+def test_every_call_is_recorded() -> None:
+    assert set(RECORDED) == set(CALLS)
+
+
+def test_every_operator_is_in_a_call() -> None:
+    reached = {type_ for call in CALLS for type_ in operators(call)}
+    elsewhere = {type_ for types in ELSEWHERE.values() for type_ in types.split()}
+    known = {op.type for op in registry.all_ops() if not op.trait & Trait.INTERNAL}
+    assert sorted(known - reached - elsewhere) == []
+    assert sorted(elsewhere & reached | elsewhere - known) == []
