@@ -288,7 +288,7 @@ class _Reader(Lines):
                     mask = store.get(entry.binding.mask) if entry.binding.mask != NOBODY else None
                     try:
                         entry.kernel = kernel(entry.binding, mask)
-                    except (KeyError, TypeError, ValueError, AssertionError, GradtoolError) as error:
+                    except (LookupError, TypeError, ValueError, AttributeError, AssertionError, GradtoolError) as error:
                         self.fail(f"attributes of {entry.type}", f"they do not fit ({type(error).__name__}: {error})")
         for entry in entries:
             if entry.drawn is not None and entry.kernel is not None:
