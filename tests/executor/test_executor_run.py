@@ -134,6 +134,15 @@ def test_tensors_instead_of_arrays(model: Model) -> None:
     np.testing.assert_array_equal(np.array(tensor), model.run([model.out])[0])
 
 
+def test_arrays_of_a_handle_are_copies_in_the_type_asked_for(model: Model) -> None:
+    (tensor,) = model.run([model.out], return_numpy=False)
+    first, second = np.array(tensor), np.asarray(tensor)
+    assert not np.shares_memory(first, second)
+    first[...] = 100
+    np.testing.assert_array_equal(np.asarray(tensor), second)
+    assert np.asarray(tensor, dtype="float64").dtype == np.float64
+
+
 def test_an_unknown_name_cannot_be_fetched(model: Model) -> None:
     with pytest.raises(RuntimeError, match=r"cannot fetch 'relu_0\.tmp_1'") as caught:
         model.run(["relu_0.tmp_1"])
