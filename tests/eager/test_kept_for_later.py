@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.eager.tape import InplaceError
+from gradtool.engine.eager.tape import InplaceError, finite
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +56,24 @@ def test_an_id_outside_the_table_is_named(dtype: str, ids: list[int], bad: int) 
     table = paddle.to_tensor(np.ones((2, 3), dtype), stop_gradient=False)
     with pytest.raises(ValueError, match=rf"id {bad} is outside the table of 2 rows"):
         paddle.nn.functional.embedding(paddle.to_tensor(ids), table)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], True),
+        ([np.ones(2), "text", None, 3], True),
+        ([np.array([1.0, NAN])], False),
+        ([np.ones(2), [np.ones(2), np.array([np.inf])]], False),
+        ([[np.ones(2)], (np.ones(2), (np.array([NAN]),))], False),
+        ([np.array([True]), np.array([1]), np.array(["nan"])], True),
+        ([np.array([complex(1, NAN)])], False),
+    ],
+)
+def test_numbers_that_are_not_finite_are_found_in_lists_too(values: list[object], expected: bool) -> None:
+    assert finite(values) is expected
+    tensors = [paddle.to_tensor(v) if isinstance(v, np.ndarray) and v.dtype.kind in "fcib" else v for v in values]
+    assert finite(tensors) is expected

@@ -1,0 +1,36 @@
+"""What ``gradtool.why`` answers where gradients pass a PyLayer of a static program, which has a backward of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool.engine.answers.why.verdicts import Verdict
+
+FACTORS = [(2.0, 3.0), (0.0, 3.0), (2.0, 0.0)]
+
+
+def answers(first: float, second: float) -> dict[str, Any]:
+    """By the parameters' names, of a layer whose backward multiplies by two factors; ``w`` is read twice."""
+    x = paddle.static.data("x", [3])
+    w, v = (paddle.static.create_parameter([3], "float32", name=name) for name in "wv")
+    out = paddle.static.nn.static_pylayer(lambda a, b: a * b, [w, v], lambda d: (d * first, d * second))
+    loss = paddle.sum(out * x) + paddle.sum(w)
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    found = paddle.why(loss, [w, v], feed={"x": np.array([1, 2, 3], "float32")}, contributions=True)
+    return {a.name: a for a in found}
+
+
+@pytest.mark.parametrize(("first", "second"), FACTORS)
+def test_what_backward_returns_is_what_counts(first: float, second: float) -> None:
+    found = answers(first, second)
+    w, v = found["w"], found["v"]
+    assert w.verdict is Verdict.OK
+    assert w.gradient["norm"] == pytest.approx(np.linalg.norm(first * np.array([1, 2, 3]) + 1), rel=1e-5)
+    parts = {p.op: p.norm for p in w.parts}
+    assert parts["pylayer.0"] == pytest.approx(first * np.linalg.norm([1, 2, 3]), rel=1e-5)
+    assert v.verdict is (Verdict.OK if second else Verdict.TIMES_ZERO)
+    assert v.gradient["norm"] == pytest.approx(second * np.linalg.norm([1, 2, 3]), rel=1e-5)
