@@ -26,7 +26,8 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     """The elements of *x* in another shape.
 
     Args:
-        shape: a list of numbers and variables, or a variable. 0 keeps that dimension; one -1 takes what is left.
+        shape: a list of numbers and variables, or a variable. 0 keeps that dimension (and means no elements where *x*
+            has none); one -1 takes what is left.
 
     Raises:
         ShapeError: the numbers of elements differ (a ValueError).
@@ -42,7 +43,7 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> AnyTensor:
     if not size.parts:
         if size.numbers.count(-1) > 1 or min(size.numbers, default=0) < -1:
             raise ShapeArgumentError(f"{where}: at most one number of shape can be -1, but received {size.numbers}.")
-        if 0 in size.numbers[x.ndim :]:
+        if 0 in size.numbers[x.ndim :] and 0 not in x.shape:
             raise ShapeArgumentError(
                 f"{where}: shape {size.numbers} has a 0 where '{x.name}' {list(x.shape)} has no dimension to keep."
             )
@@ -238,8 +239,8 @@ def tile(x: Any, repeat_times: Any, name: str | None = None) -> AnyTensor:
     where = "paddle.tile"
     x = tensor(x, "x", where)
     times = dims(repeat_times, "repeat_times", where)
-    if any(n <= 0 for n in times.numbers) and not times.parts:
-        raise ShapeArgumentError(f"{where}: repeat_times must be positive, but received {times.numbers}.")
+    if any(n < 0 for n in times.numbers) and not times.parts:
+        raise ShapeArgumentError(f"{where}: repeat_times must not be negative, but received {times.numbers}.")
     attrs = {"repeat_times": times.numbers if times.whole is None else [-1] * max(times.whole.ndim, 1)}
     return apply("tile", x, times.whole, times.parts, attrs=attrs, name=name)  # type: ignore[no-any-return]
 

@@ -86,7 +86,9 @@ def neg(x: Any, name: str | None = None) -> AnyTensor:
     return scale(x, -1.0, name=name)
 
 
-negative = neg
+def negative(x: Any, name: str | None = None) -> AnyTensor:
+    """``-x``, of which Paddle makes another name in programs than :func:`neg`."""
+    return -tensor(x, "x", "paddle.negative")  # type: ignore[no-any-return]
 
 
 def positive(x: Any, name: str | None = None) -> AnyTensor:

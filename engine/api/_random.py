@@ -123,8 +123,8 @@ def _bounds(low: Any, high: Any, where: str) -> tuple[int, int]:
 def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> AnyTensor:
     """The whole numbers below *n* in random order."""
     count = integer(n, "n", "paddle.randperm")
-    if count < 1:
-        raise UsageError(f"paddle.randperm: n must be positive, but received {count}.")
+    if count < 0:
+        raise UsageError(f"paddle.randperm: n must not be negative, but received {count}.")
     made = apply("randperm", attrs={"n": count, "dtype": dtype_of(dtype).code}, name=name)
     made.stop_gradient = True
     return made  # type: ignore[no-any-return]

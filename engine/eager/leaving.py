@@ -67,7 +67,9 @@ class ToPython:
     # What decides and what counts is no value that comes back.
 
     def __bool__(self) -> bool:
-        return bool(self._only("bool"))
+        # As Paddle says: whether the number is positive. A branch of a program must be the one that it takes there.
+        self._only("bool")
+        return bool(self.array.reshape(()) > 0)
 
     def __index__(self) -> int:
         return int(self._only("index"))

@@ -113,10 +113,13 @@ def of_arrays(a: dict[str, Any], b: dict[str, Any], loose: bool) -> str:
         if a.get(key) != b.get(key):
             return word
     x, y = np.array(a["values"], float), np.array(b["values"], float)
-    for special, word in ((np.isnan, "nan"), (np.isposinf, "infinity"), (np.isneginf, "infinity")):
-        if (special(x) != special(y)).any():
-            return word
-    finite = np.isfinite(x)
+    finite, other = np.isfinite(x), np.isfinite(y)
+    if (finite & ~other).any():
+        return "not finite in Paddle"
+    if (other & ~finite).any():
+        return "finite in Paddle"
+    if any((special(x) != special(y)).any() for special in (np.isnan, np.isposinf)):
+        return "nan or infinity"
     x, y = x[finite], y[finite]
     if not x.size:
         return ""

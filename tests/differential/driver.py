@@ -50,8 +50,10 @@ def plain(array: Any) -> dict[str, Any]:
 
 def message(error: Exception) -> str:
     """What an exception says, without the traceback in C++ that Paddle puts before it."""
-    whole = str(error)
-    return whole.rpartition("Error Message Summary:")[2].lstrip("\n- ").strip()[:300]
+    whole = str(error).rpartition("Error Message Summary:")[2].lstrip("\n- ").strip()
+    if "In user code:" in whole:
+        whole = whole[max(whole.find("Error: "), 0) :]
+    return whole[:300]
 
 
 def states(layer: Any) -> dict[str, Any]:
@@ -190,7 +192,10 @@ class Run:
                 starts.append(self.paddle.static.data(name, list(target.shape), dtype))
                 self.feeds[name] = pattern(target.shape).astype(dtype)
         into = [self.values[n] for n in inputs]
-        self.grads = dict(zip(inputs, self.paddle.static.gradients(chosen, into, starts), strict=True))
+        # Paddle leaves out what has none where all have none.
+        self.grads = dict.fromkeys(inputs) | dict(
+            zip(inputs, self.paddle.static.gradients(chosen, into, starts), strict=False)
+        )
 
     def append_backward(self, target: str, parameter_list: Any = None, no_grad_set: Any = None) -> None:
         chosen = self.chosen([target])
@@ -300,7 +305,11 @@ class Run:
         try:
             executor = self.paddle.static.Executor(self.paddle.CPUPlace())
             executor.run(startup)
+            # What Paddle's recurrent layers put their weights into is the same memory once more.
+            flat = {n for op in startup.blocks[0].ops if op.type == "coalesce_tensor" for n in op.output("FusedOutput")}
             for parameter in main.all_parameters():
+                if parameter.name in flat:
+                    continue
                 array = self.fill(parameter.name, parameter.shape, dtype_name(parameter.dtype))
                 scope.find_var(parameter.name).get_tensor().set(array, self.paddle.CPUPlace())
             for _ in range(self.runs):
@@ -310,9 +319,12 @@ class Run:
             return
         arrays = dict(zip(declared, fetched, strict=True))
         self.answer["values"] = {n: plain(arrays[n]) for n in variables}
-        self.answer["grads"] = {n: plain(arrays[f"{n}@"]) if n in gradients else None for n in self.grads}
+        told = {n: arrays[f"{n}@"] for n in gradients}
+        self.answer["grads"] = {n: None if told.get(n) is None else plain(told[n]) for n in self.grads}
         if self.runs > 1:
             for parameter in main.all_parameters():
+                if parameter.name in flat:
+                    continue
                 state = np.array(scope.find_var(parameter.name).get_tensor())
                 self.answer["values"][parameter.name] = plain(state)
 

@@ -15,6 +15,7 @@ from .comparing import difference
 from .decided import DECISIONS, Decision, reason_of
 from .driver import answered
 from .record import DECIDED, SLICE
+from .slopes import verdict
 
 RECORDS: list[list[Any]] = json.loads(SLICE.read_text(encoding="utf-8"))
 EXAMPLES: dict[str, Any] = dict(json.loads(DECIDED.read_text(encoding="utf-8")))
@@ -46,6 +47,11 @@ def test_what_is_decided_still_differs(decision: Decision) -> None:
     gap = difference(decision.example, ours(decision.example), EXAMPLES[decision.example])
     assert gap is not None, f"nothing differs any more: {decision.reason}"
     assert decision.takes(decision.example, gap), gap
+
+
+@pytest.mark.parametrize("decision", [d for d in DECISIONS if d.slopes], ids=lambda d: d.reason)
+def test_where_paddle_is_said_to_be_wrong_differences_say_so(decision: Decision) -> None:
+    assert verdict(decision.example, ours(decision.example), EXAMPLES[decision.example]) == "ours"
 
 
 def test_a_changed_value_is_a_difference() -> None:

@@ -149,8 +149,8 @@ class XavierNormal(_Xavier):
 
 
 _GAINS = {
-    **dict.fromkeys(("sigmoid", "linear", "conv1d", "conv2d", "conv3d"), 1.0),
-    **dict.fromkeys(("conv1d_transpose", "conv2d_transpose", "conv3d_transpose"), 1.0),
+    **dict.fromkeys(("sigmoid", "linear", "conv1d", "conv2d", "conv3d"), 1),
+    **dict.fromkeys(("conv1d_transpose", "conv2d_transpose", "conv3d_transpose"), 1),
     "tanh": 5 / 3,
     "relu": math.sqrt(2),
     "selu": 0.75,

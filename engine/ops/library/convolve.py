@@ -147,7 +147,7 @@ def spread(xp, w, y, image, geometry):
     if w.shape[1] == 1 and channels > 1:
         out = xp.zeros((batch, channels, *windows.padded), y.dtype)
         weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
-        parts = y.reshape((batch, channels, -1, *result))
+        parts = y.reshape((batch, channels, w.shape[0] // channels, *result))
         for i, j, (rows, columns) in windows.places():
             out[:, :, rows, columns] += (parts * weight[..., i, j]).sum(2)
         return windows.crop(out)
@@ -173,7 +173,7 @@ def weigh(xp, x, y, shape, geometry):
     view = windows.view(windows.pad(x))
     if shape[1] == 1 and channels > 1:
         out = xp.empty((channels, shape[0] // channels, *shape[2:]), x.dtype)
-        parts = y.reshape((batch, channels, -1, *result))
+        parts = y.reshape((batch, channels, shape[0] // channels, *result))
         for i, j, _ in windows.places():
             out[:, :, i, j] = (view[:, :, None, i, j] * parts).sum((0, 3, 4))
         return out.reshape(shape)

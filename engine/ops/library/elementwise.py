@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ...core.errors import UsageError
 from ..opdef import Like, Trait, op
 from ..samples import between, distinct, exactly, ints
 from .internal import broadcast_axes
@@ -31,6 +32,17 @@ def _define(name, type_, function, takes=Trait.NONE):
     return op(name, "X Y -> Out", type=type_, attrs={"axis": -1}, trait=Trait.ELEMENTWISE | takes)(kernel)
 
 
+def _refusing_zero(function):
+    """A division of the array module that refuses whole numbers over zero, where NumPy would say 0."""
+
+    def divide(x, y):
+        if y.dtype.kind in "iu" and x.size and not y.all():
+            raise UsageError("whole numbers cannot be divided by zero", hint="look at the divisor, or divide floats")
+        return function(x, y)
+
+    return divide
+
+
 _DOCS = {
     "add": "Sum of two tensors",
     "sub": "Difference of two tensors",
@@ -50,8 +62,8 @@ div = _define("div", "elementwise_div", lambda xp: xp.divide, Trait.HOLOMORPHIC)
 pow = _define("pow", "elementwise_pow", lambda xp: xp.power, Trait.HOLOMORPHIC)
 max = _define("max", "elementwise_max", lambda xp: xp.maximum)
 min = _define("min", "elementwise_min", lambda xp: xp.minimum)
-mod = _define("mod", "elementwise_mod", lambda xp: xp.mod)
-floordiv = _define("floordiv", "elementwise_floordiv", lambda xp: xp.floor_divide)
+mod = _define("mod", "elementwise_mod", lambda xp: _refusing_zero(xp.mod))
+floordiv = _define("floordiv", "elementwise_floordiv", lambda xp: _refusing_zero(xp.floor_divide))
 floordiv.differentiable = False
 
 

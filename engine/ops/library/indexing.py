@@ -43,7 +43,7 @@ def _(k, ids, w: Like, dout, *, padding_idx):
 def add_rows(k, ids, x, like, *, padding_idx):
     """Zeros in the shape of *like* with the rows of *x* added at *ids*: the transpose of ``embedding``."""
     xp = k.xp
-    flat, rows = ids.reshape(-1), x.reshape((-1, *like.shape[1:]))
+    flat, rows = ids.reshape(-1), x.reshape((ids.size, *like.shape[1:]))
     if padding_idx != -1:
         keep = flat != padding_idx
         flat, rows = flat[keep], rows[keep]

@@ -244,7 +244,7 @@ def _(k, x: Like, dout):
 @op("label_smooth", "X PriorDist? -> Out", attrs={"epsilon": 0.0})
 def label_smooth(k, x, prior, *, epsilon):
     """``(1 - epsilon)·x + epsilon·prior``; the prior is even over the last dimension unless it is given."""
-    share = epsilon / x.shape[-1] if prior is None else epsilon * prior.reshape(-1)
+    share = epsilon / max(x.shape[-1], 1) if prior is None else epsilon * prior.reshape(-1)
     return (1 - epsilon) * x + share
 
 

@@ -139,6 +139,8 @@ def batch_norm(
     if momentum_tensor is not None:
         momentum = momentum_tensor.reshape(()).astype(x.dtype)
     found, spread = found.reshape(mean.shape), spread.reshape(mean.shape)
+    if not x.size:
+        momentum = 1  # nothing was seen: the running statistics stay
     return (
         found,
         (spread + epsilon) ** -0.5,

@@ -84,6 +84,8 @@ def _target(old, shape):
         ShapeError: the numbers of elements differ.
     """
     dims = list(shape)
+    if 0 in old and 0 in shape and UNKNOWN not in shape:
+        return tuple(shape)  # without elements a 0 stands for itself
     kept = [i for i, d in enumerate(shape) if d == 0]
     for i in kept:
         if i >= len(old):
@@ -164,7 +166,7 @@ def _squeezed(shape, axes):
     An unknown dimension counts as 1 where an axis names it, and as another one elsewhere.
     """
     if axes:
-        return tuple(i for i in axes_in(axes, len(shape), "squeeze2") if shape[i] in (1, UNKNOWN))
+        return tuple(i for i in axes_in(axes, len(shape), "squeeze2") if i < len(shape) and shape[i] in (1, UNKNOWN))
     return tuple(i for i, d in enumerate(shape) if d == 1)
 
 

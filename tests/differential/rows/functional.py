@@ -285,7 +285,7 @@ def _(g: Draw, name: str) -> str:
     count = g.count(1, x.rank)
     last = list(x.shape[-count:])
     weight, bias = (g.of(OMIT, g.tensor(last, x.dtype)) for _ in range(2))
-    return g.call(name, x, last, weight=weight, bias=bias, epsilon=g.maybe(0.01))
+    return g.call(name, x, last, weight=weight, bias=bias, epsilon=g.maybe(g.of(0.0005, 0.01)))
 
 
 @row("batch_norm", within=HERE, weight=3)

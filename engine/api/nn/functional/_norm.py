@@ -101,6 +101,14 @@ def layer_norm(
             f"Given normalized_shape is {list(normalized_shape)}, expected input with shape [{expected}], "
             f"but got input shape {list(x.shape)}"
         )
+    if not 0 <= epsilon <= 0.001:
+        raise UsageError(f"layer_norm: epsilon must lie between 0 and 0.001, but it is {epsilon}.")
+    if not begin:
+        raise UsageError(
+            f"layer_norm: normalized_shape {list(normalized_shape)} must leave a dimension of x {list(x.shape)} for "
+            "the rows.",
+            hint="unsqueeze x at axis 0",
+        )
     attrs = {"begin_norm_axis": begin, "epsilon": epsilon}
     mean, variance, y = apply("layer_norm", x, weight, bias, attrs=attrs, name=name)
     cut(mean, variance)

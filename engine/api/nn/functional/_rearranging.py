@@ -53,10 +53,15 @@ def temporal_shift(
 
     Args:
         x: ``[clips · seg_num, channels, height, width]``.
-        shift_ratio: the share of channels for either direction, at most 0.5.
+        shift_ratio: the share of channels for either direction, less than 0.5.
+
+    Raises:
+        UsageError: *shift_ratio* is not between 0 and 0.5 (a ValueError).
     """
     channel_last(data_format, "temporal_shift")
     tensor(x, "x", "temporal_shift", FLOATS)
+    if not 0 < shift_ratio < 0.5:
+        raise UsageError(f"temporal_shift: shift_ratio must lie between 0 and 0.5, but it is {shift_ratio}.")
     attrs = {"seg_num": seg_num, "shift_ratio": float(shift_ratio), "data_format": data_format}
     return apply("temporal_shift", x, attrs=attrs, name=name)
 
