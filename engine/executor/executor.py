@@ -86,8 +86,9 @@ class Executor:
         Args:
             program: the default main program when None.
             feed: values by variable name: NumPy arrays, or nested lists, which get the declared dtype. Their last
-                dimensions may be missing, as in Paddle; every operator then goes by what comes. Names that are no
-                variables are ignored.
+                dimensions may be missing, as in Paddle; every operator then goes by what comes. What an operator
+                computes may be fed, too, and keeps the fed value. A persistable variable has the fed value for one run,
+                and stays what it was in the scope unless operators write it. Names that are no variables are ignored.
             fetch_list: variables or names, also nested or as ``(parameter, gradient)`` pairs.
             scope: where persistable variables live; the global scope when None.
             return_numpy: arrays instead of tensor handles.

@@ -30,7 +30,8 @@ def lower(
     """A plan that computes *fetched* and the program's persistable variables from *fed*.
 
     Every write gets a register of its own, so an overwritten variable needs no copy. A fed variable keeps its fed
-    value even if an operator computes it; declared data may be overwritten (``assign(output=)``, ``increment``).
+    value even if an operator computes it; declared data and persistable variables may be overwritten
+    (``assign(output=)``, ``increment``, updates of parameters).
 
     Args:
         chosen: the passes to go through; leaving some out costs time or memory, never a result.
@@ -126,7 +127,7 @@ class Lowering:
         if v is not None:
             if 0 <= v.spec.nbytes <= passes.SMALL:
                 self.small.add(new)
-            if v.name in self.fed and not v.is_data:
+            if v.name in self.fed and not (v.is_data or v.persistable):
                 self.read(v)
             else:
                 self.current[v] = new

@@ -232,7 +232,8 @@ class Operator:
         elif name == "op_namescope":
             self.scope = str(value)
         elif name in self.attrs:
-            self.attrs = intern_attrs(self.op, {**self.attrs, **self.op.attributes({name: value})})
+            checked = self.op.attributes({name: value})[name]
+            self.attrs = intern_attrs(self.op, {**self.attrs, name: checked})
         elif name not in COMMON:
             self.attr(name)  # raises
         self.block.program.version += 1

@@ -47,7 +47,7 @@ class Variable(AnyTensor):
         loc: where it was made, if no operator says so.
     """
 
-    __slots__ = ("block", "is_data", "kind", "loc", "name", "op", "persistable", "spec", "stop_gradient")
+    __slots__ = ("_persistable", "block", "is_data", "kind", "loc", "name", "op", "spec", "stop_gradient")
 
     is_parameter = False
     lod_level = 0
@@ -72,10 +72,19 @@ class Variable(AnyTensor):
         self.spec = spec
         self.op: Operator | None = None
         self.stop_gradient = stop_gradient
-        self.persistable = persistable
+        self._persistable = persistable
         self.is_data = is_data
         self.kind = kind
         self.loc = loc
+
+    @property
+    def persistable(self) -> bool:
+        return self._persistable
+
+    @persistable.setter
+    def persistable(self, persistable: bool) -> None:
+        self._persistable = persistable
+        self.block.program.version += 1  # what a plan stores in the scope goes by it
 
     @property
     def shape(self) -> Shape:

@@ -296,6 +296,16 @@ def test_a_parameter_may_be_fed_for_one_run(model: Model) -> None:
     np.testing.assert_array_equal(np.array(model.weight.get_value()), before)
 
 
+def test_a_fed_parameter_is_updated_from_what_was_fed() -> None:
+    w = paddle.static.create_parameter([2], "float32", name="w")
+    paddle.optimizer.SGD(0.5).minimize(paddle.sum(w * w * 0.25))
+    exe = Executor()
+    exe.run(paddle.static.default_startup_program())
+    (updated,) = exe.run(feed={"w": np.array([4.0, 8.0], "float32")}, fetch_list=[w])
+    np.testing.assert_array_equal(updated, [3.0, 6.0])
+    np.testing.assert_array_equal(np.array(w.get_value()), [3.0, 6.0])
+
+
 # -- running --------------------------------------------------------------------------------------------------------
 
 
@@ -402,6 +412,17 @@ def test_an_edit_is_seen_by_the_next_run(model: Model) -> None:
     doubled._set_attr("scale", 3.0)
     np.testing.assert_allclose(model.run([model.loss])[0], 3 * before, rtol=1e-6)
     assert len(block.program.plans) == 1
+
+
+def test_a_variable_is_stored_once_it_is_persistable(model: Model) -> None:
+    (before,) = model.run([model.loss])
+    model.out.persistable = True
+    (out, after) = model.run([model.out, model.loss])
+    np.testing.assert_array_equal(np.array(model.out.get_value()), out)
+    model.out.persistable = False
+    model.run([model.loss], feed={"x": model.rows + 1})
+    np.testing.assert_array_equal(np.array(paddle.static.global_scope().find_var(model.out.name).get_tensor()), out)
+    np.testing.assert_array_equal(before, after)
 
 
 def test_plans_do_not_pile_up(model: Model) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import gradtool as paddle
@@ -14,8 +16,12 @@ from gradtool.engine.core.errors import (
     UsageError,
     VariableNotFound,
 )
+from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.ir import verify
+from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Block, Program
+from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import BlockValue
 
 
 @pytest.fixture
@@ -301,6 +307,27 @@ def test_set_attr_changes_one_operator_only(block: Block) -> None:
     assert (first.attr("scale"), second.attr("scale")) == (2.0, 1.0)
     with pytest.raises(OperatorError):
         first._set_attr("scale", "two")
+
+
+def test_set_attr_leaves_the_other_attributes_of_every_operator_alone() -> None:
+    block = Program().global_block()
+    for definition in registry.all_ops():
+        plain = {name: _other(value) for name, value in definition.defaults.items()}
+        for name, value in definition.defaults.items():
+            op = Operator(block, definition, (), (), dict(plain), loc=NOWHERE)
+            if isinstance(value, BlockValue):
+                continue
+            op._set_attr(name, value)
+            assert op.attrs == plain | {name: value}, (op.type, name)
+
+
+def _other(value: Any) -> Any:
+    """A value of the same kind that is not *value*."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    return f"{value}x" if isinstance(value, str) else value
 
 
 def test_variables_of_another_program_are_refused() -> None:
