@@ -79,3 +79,20 @@ def test_two_gradients_through_one_loop() -> None:
             np.testing.assert_allclose(
                 found[of_w.name], differences(lambda v, read=read: computed(start, v, read), W), rtol=1e-5
             )
+
+
+@pytest.mark.parametrize("start", [5, 2])
+def test_a_loop_that_is_not_entered_gives_its_parameters_zeros(start: int) -> None:
+    x, w = data("x", 3), data("w", 3)
+    v = data("v", 2, 3)
+    i = paddle.static.data("i", [1], "int64")
+    _, h = paddle.static.nn.while_loop(
+        lambda i, h: i < 3, lambda i, h: (i + 1, h * w + paddle.sum(v, axis=0)), [i, op("tanh", x)]
+    )
+    asked = paddle.static.gradients([paddle.sum(h)], [x, w, v])
+    of_x, of_w, of_v = run(asked, {"x": X, "w": W, "v": np.ones((2, 3)), "i": np.array([start])})
+    slope = 1 - np.tanh(X) ** 2
+    entered = start < 3
+    np.testing.assert_allclose(of_x, slope * W if entered else slope)
+    np.testing.assert_allclose(of_w, np.tanh(X) if entered else np.zeros(3))
+    np.testing.assert_allclose(of_v, np.full((2, 3), float(entered)))

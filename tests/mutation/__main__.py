@@ -77,8 +77,9 @@ def tried(spec: MutationSpec, records: list[reach.Record], processes: warm.Warm,
 
 
 def _affordable(tests: list[reach.Reach], seconds: float) -> list[reach.Reach]:
-    ends = itertools.accumulate(t.seconds for t in tests)
-    return [t for t, end in zip(tests, ends, strict=True) if end <= seconds]
+    quick = [t for t in tests if t.seconds <= seconds / 4]
+    ends = itertools.accumulate(t.seconds for t in quick)
+    return [t for t, end in zip(quick, ends, strict=True) if end <= seconds]
 
 
 def table(db: WorkDB) -> None:
