@@ -7,7 +7,7 @@ from ...core.spec import UNKNOWN
 from ..infer import product as count_of
 from ..opdef import Like, op
 from .convolve import Geometry, back, first, product, spatial, spread
-from .window import check_numbers
+from .window import check_numbers, count_of_windows
 
 ATTRS = {
     "strides": (1, 1),
@@ -66,14 +66,7 @@ def _sizes(name, image, window, geometry):
         if UNKNOWN in (n, k):
             found.append(UNKNOWN)
             continue
-        size = (n + before + after - d * (k - 1) - 1) // s + 1
-        if size < 1:
-            raise ShapeError(
-                f"{name}: a window of {d * (k - 1) + 1} does not fit into {n} rows or columns padded by "
-                f"{before} and {after}",
-                hint="use a smaller filter or dilation, or more padding",
-            )
-        found.append(size)
+        found.append(count_of_windows(name, n, (before, after), d * (k - 1) + 1, s))
     return tuple(found)
 
 
@@ -98,8 +91,10 @@ def _transposed_sizes(name, image, window, geometry, output_padding, output_size
                 f"{i + 2}, not {size}",
                 hint="choose output_size within these bounds, or output_padding smaller than the stride",
             )
-        if size < 1:
-            raise ShapeError(f"{name}: nothing is left of {n} rows or columns after taking away padding {pads[i]}")
+        if size < 0:
+            raise ShapeError(
+                f"{name}: less than nothing is left of {n} rows or columns after taking away padding {pads[i]}"
+            )
         found.append(size)
     return tuple(found)
 
@@ -190,12 +185,16 @@ def _(make):
     yield make(input=(1, 2, 7, 6), filter=(3, 2, 3, 2), padding_algorithm="VALID", dilations=(1, 2))
     yield make(input=(2, 5, 6, 3), filter=(4, 3, 3, 2), paddings=(1, 0), data_format="NHWC")
     yield make(input=(0, 3, 5, 6), filter=(4, 3, 3, 2))
+    yield make(input=(2, 4, 4, 6), filter=(2, 2, 5, 2), groups=2)
+    yield make(input=(2, 3, 4, 6), filter=(2, 3, 3, 2), strides=(3, 2), dilations=(2, 1))
 
 
 @depthwise_conv2d.samples
 def _(make):
     yield make(input=(2, 3, 5, 6), filter=(3, 1, 3, 2), groups=3, paddings=(1, 1))
     yield make(input=(2, 3, 5, 6), filter=(6, 1, 2, 3), groups=3, strides=(2, 1), dilations=(1, 2))
+    yield make(input=(2, 3, 5, 6), filter=(3, 1, 6, 2), groups=3)
+    yield make(input=(2, 3, 5, 6), filter=(3, 1, 6, 2), groups=3, strides=(2, 1))
 
 
 @conv2d_transpose.samples
@@ -206,6 +205,7 @@ def _(make):
     yield make(input=(1, 4, 3, 2), filter=(4, 3, 2, 3), groups=2, dilations=(2, 1), paddings=(1, 0, 0, 1))
     yield make(input=(1, 2, 3, 4), filter=(2, 3, 3, 2), strides=(2, 1), padding_algorithm="SAME")
     yield make(input=(1, 3, 4, 2), filter=(2, 3, 3, 2), strides=(2, 1), data_format="NHWC")
+    yield make(input=(1, 2, 1, 3), filter=(2, 3, 2, 2), paddings=(1, 1))
 
 
 @depthwise_conv2d_transpose.samples

@@ -66,10 +66,14 @@ class Windows:
                 f"a convolution has strides and dilations of at least 1 and paddings of at least 0, not "
                 f"{list(self.strides)}, {list(self.dilations)} and {[list(pad) for pad in self.pads]}"
             )
-        self.padded = (image[0] + self.top + bottom, image[1] + self.left + right)
-        for n, k, s, d, size in zip(result, window, self.strides, self.dilations, self.padded, strict=True):
-            if (n - 1) * s + (k - 1) * d >= size:
+        padded = [image[0] + self.top + bottom, image[1] + self.left + right]
+        for i, (n, k, s, d) in enumerate(zip(result, window, self.strides, self.dilations, strict=True)):
+            beyond = (n - 1) * s + (k - 1) * d + 1 - padded[i]
+            if n == 1 and 0 < beyond < s:
+                padded[i] += beyond  # the one window that counts although it is larger: see count_of_windows
+            elif n and beyond > 0:
                 raise ShapeError(f"a convolution of an image of {list(image)} cannot have the size {list(result)}")
+        self.padded = tuple(padded)
         self.plain = self.padded == tuple(image) == tuple(result) and window == (1, 1) and tuple(self.strides) == (1, 1)
 
     def pad(self, x):
@@ -123,6 +127,8 @@ def product(xp, x, w, result, geometry):
     """The convolution of *x* with *w*, of the spatial size *result*."""
     batch, channels = x.shape[:2]
     windows = Windows(xp, w.shape[2:], x.shape[2:], result, geometry)
+    if 0 in result:
+        return xp.zeros((batch, w.shape[0], *result), x.dtype)
     view = windows.view(windows.pad(x))
     if w.shape[1] == 1 and channels > 1:
         weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
@@ -144,6 +150,8 @@ def spread(xp, w, y, image, geometry):
     groups = geometry.groups
     channels = w.shape[1] * groups
     windows = Windows(xp, w.shape[2:], image, result, geometry)
+    if 0 in result:
+        return xp.zeros((batch, channels, *image), y.dtype)
     if w.shape[1] == 1 and channels > 1:
         out = xp.zeros((batch, channels, *windows.padded), y.dtype)
         weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
@@ -170,6 +178,8 @@ def weigh(xp, x, y, shape, geometry):
     result = y.shape[2:]
     groups = geometry.groups
     windows = Windows(xp, shape[2:], x.shape[2:], result, geometry)
+    if 0 in result:
+        return xp.zeros(shape, x.dtype)
     view = windows.view(windows.pad(x))
     if shape[1] == 1 and channels > 1:
         out = xp.empty((channels, shape[0] // channels, *shape[2:]), x.dtype)

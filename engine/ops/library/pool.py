@@ -14,6 +14,9 @@ from ..opdef import Like, Trait, op
 from ..samples import distinct, ints
 from .window import Line, Window, check_numbers
 
+LOWEST = -3.4028234663852886e38
+"""The maximum of no elements, for every type: Paddle begins with the lowest number of float32."""
+
 ATTRS = {
     "pooling_type": "",
     "ksize": (1, 1),
@@ -63,17 +66,22 @@ def _largest(xp, x, axis, line):
             part = part.max(axis, keepdims=True)
         target = out[_at(axis, results)]
         xp.maximum(target, part, out=target)
+    if line.void:
+        out[_at(axis, line.void)] = LOWEST
     return out
 
 
 def _largest_at(xp, x, places, axis, line):
     """Maximum of each window along one dimension, and the smallest of the *places* where it stands.
 
-    NaN is the maximum of its window, as it is for ``maximum``.
+    NaN is the maximum of its window, as it is for ``maximum``. A window without elements has place 0, which nobody may
+    read: see :func:`_without_void`.
     """
     nowhere = xp.iinfo(places.dtype).max
     best = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     found = xp.full(best.shape, nowhere, places.dtype)
+    if line.void:
+        found[_at(axis, line.void)] = 0
     for elements, results in line.taps():
         part, place = x[_at(axis, elements)], places[_at(axis, elements)]
         if line.is_whole(elements):
@@ -90,6 +98,16 @@ def _largest_at(xp, x, places, axis, line):
     return best, found
 
 
+def _without_void(x, lines):
+    """*x*, by windows, with 0 for those that have no elements."""
+    if not lines[0].void and not lines[1].void:
+        return x
+    x = x.copy()
+    for axis, line in zip((2, 3), lines, strict=True):
+        x[_at(axis, line.void)] = 0
+    return x
+
+
 def _counts(xp, lines, dtype):
     """What every window's sum is divided by."""
     rows, columns = (xp.asarray(line.counts, dtype) for line in lines)
@@ -104,17 +122,22 @@ def _back(k, x, window):
     return k.xp.moveaxis(x, 1, -1) if window.data_format == "NHWC" else x
 
 
+def _means(xp, x, lines):
+    return _total(xp, _total(xp, x, 2, lines[0]), 3, lines[1]) / _counts(xp, lines, x.dtype)
+
+
 def _average(k, x, window):
     x = _first(k, x, window)
-    lines = _lines("pool2d", x.shape[2:], window)
-    total = _total(k.xp, _total(k.xp, x, 2, lines[0]), 3, lines[1])
-    return _back(k, total / _counts(k.xp, lines, x.dtype), window)
+    return _back(k, _means(k.xp, x, _lines("pool2d", x.shape[2:], window)), window)
 
 
 def _maximum(k, x, window):
     x = _first(k, x, window)
     lines = _lines("pool2d", x.shape[2:], window)
-    return _back(k, _largest(k.xp, _largest(k.xp, x, 2, lines[0]), 3, lines[1]), window)
+    out = _largest(k.xp, _largest(k.xp, x, 2, lines[0]), 3, lines[1])
+    if not x.size:
+        out[...] = 0  # so does Paddle where the image, and not the window only, has no elements
+    return _back(k, out, window)
 
 
 def _places(xp, x, lines):
@@ -161,8 +184,10 @@ def _where(xp, hit, x):
 
 @op("pool_average", "X -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
 def pool_average(k, x, *, window):
-    """Mean of every window."""
-    return _average(k, x, window)
+    """Mean of every window, 0 of one without elements: the transpose of ``pool_spread``."""
+    x = _first(k, x, window)
+    lines = _lines("pool2d", x.shape[2:], window)
+    return _back(k, _without_void(_means(k.xp, x, lines), lines), window)
 
 
 @op("pool_spread", "X Y -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
@@ -193,7 +218,7 @@ def put_largest(k, x, image, largest, *, window):
     lines = _lines("pool2d", image.shape[2:], window)
     if not _steps(lines):
         places = _places(xp, image, lines)
-        return _back(k, put_places.kernel(k, x, places, image), window)
+        return _back(k, put_places.kernel(k, _without_void(x, lines), places, image), window)
     out = xp.zeros(image.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
         out[element] += _where(xp, hit, x[results])
@@ -208,7 +233,7 @@ def take_largest(k, x, image, largest, *, window):
     lines = _lines("pool2d", image.shape[2:], window)
     if not _steps(lines):
         places = _places(xp, image, lines)
-        return _back(k, take_places.kernel(k, x, places), window)
+        return _back(k, _without_void(take_places.kernel(k, x, places), lines), window)
     out = xp.zeros(largest.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
         out[results] += _where(xp, hit, x[element])
@@ -229,6 +254,8 @@ def _(k, image, largest, dout, *, window):
 def take_places(k, x, places):
     """The elements of every plane of *x* at *places*."""
     xp = k.xp
+    if not x.size:  # places of windows that lie in padding, of which there is no element
+        return xp.zeros(places.shape, x.dtype)
     flat = x.reshape((*x.shape[:2], math.prod(x.shape[2:])))
     wanted = places.reshape((*places.shape[:2], math.prod(places.shape[2:]))).astype(xp.int64)
     return xp.take_along_axis(flat, wanted, 2).reshape(places.shape)
@@ -238,6 +265,8 @@ def take_places(k, x, places):
 def put_places(k, x, places, like):
     """Zeros in the shape of *like* with *x* added at *places* of every plane: the transpose of ``take_places``."""
     xp = k.xp
+    if not like.size:
+        return xp.zeros(like.shape, x.dtype)
     planes, size = math.prod(like.shape[:2]), math.prod(like.shape[2:])
     out = xp.zeros(planes * size, x.dtype)
     starts = xp.arange(planes, dtype=xp.int64) * size
@@ -331,7 +360,15 @@ def max_pool2d_with_index(k, x, **attrs):
 
 @max_pool2d_with_index.infer
 def _(x, **attrs):
-    out = _pooled("max_pool2d_with_index", x, Window.of(attrs))
+    window = Window.of(attrs)
+    out = _pooled("max_pool2d_with_index", x, window)
+    for line in _lines("max_pool2d_with_index", x.shape[2:], window) if UNKNOWN not in x.shape[2:] else ():
+        if line.void:
+            raise ShapeError(
+                f"max_pool2d_with_index: a window lies outside an image of {line.size} rows or columns, and no maximum "
+                "has a place there",
+                hint="use less padding, ceil_mode=False or return_mask=False",
+            )
     return out, out.with_dtype(int32)
 
 
@@ -355,6 +392,12 @@ def _(make):
         yield make(x=image, pooling_type=kind, ksize=(3, 2), paddings=(1, 1), padding_algorithm="VALID")
         yield make(x=distinct((2, 5, 4, 3)), pooling_type=kind, ksize=(3, 2), strides=(2, 1), data_format="NHWC")
         yield make(x=(0, 3, 5, 4), pooling_type=kind, ksize=(2, 2), strides=(2, 2))
+        yield make(x=image, pooling_type=kind, ksize=(8, 2))
+        yield make(x=image, pooling_type=kind, ksize=(8, 2), strides=(2, 1))
+        # Beside the lowest number of float32, the maximum in the padding, no difference is seen.
+        beyond = {"pooling_type": kind, "ksize": (2, 2), "paddings": (1, 1), "ceil_mode": True, "smooth": kind == "avg"}
+        yield make(x=distinct((2, 3, 5, 5)), strides=(4, 4), **beyond)
+        yield make(x=distinct((1, 2, 23, 4)), strides=(3, 5), exclusive=False, **beyond)
     many = ints((2, 3, 5, 4), 3, dtype="float64")
     yield make(x=many, pooling_type="max", ksize=(3, 2), strides=(2, 1), smooth=False)
 

@@ -9,7 +9,7 @@ from ...core.spec import UNKNOWN
 from ..infer import product
 from ..opdef import Like, Trait, op
 from .convolve import Geometry, Windows
-from .window import check_numbers
+from .window import check_numbers, count_of_windows
 
 WINDOWS = {"kernel_sizes": (1, 1), "strides": (1, 1), "paddings": (0, 0, 0, 0), "dilations": (1, 1)}
 
@@ -31,8 +31,8 @@ def _counts(name, image, attrs):
     pads, dilations = geometry.settled(name, attrs["kernel_sizes"], image, None)
     found = []
     for n, k, s, d, pair in zip(image, attrs["kernel_sizes"], attrs["strides"], dilations, pads, strict=True):
-        count = UNKNOWN if n == UNKNOWN else (n + sum(pair) - d * (k - 1) - 1) // s + 1
-        if count != UNKNOWN and count < 1:
+        count = UNKNOWN if n == UNKNOWN else count_of_windows(name, n, pair, d * (k - 1) + 1, s)
+        if not count:
             raise ShapeError(f"{name}: a window of {d * (k - 1) + 1} does not fit into {n} padded by {pair}")
         found.append(count)
     return tuple(found)
@@ -120,6 +120,7 @@ def _(make):
     yield make(x=(2, 3, 5, 6), kernel_sizes=(3, 2))
     yield make(x=(1, 2, 5, 6), kernel_sizes=(2, 3), strides=(2, 1), paddings=(1, 0, 2, 1), dilations=(2, 1))
     yield make(x=(0, 2, 5, 6), kernel_sizes=(2, 3))
+    yield make(x=(2, 3, 4, 6), kernel_sizes=(5, 2), strides=(2, 3))
 
 
 @fold.samples

@@ -43,6 +43,25 @@ def padding_of(
     raise OperatorError(f"{op}: paddings must be 2 or 4 numbers, not {list(paddings)}")
 
 
+def count_of_windows(op: str, size: int, pads: tuple[int, int], window: int, step: int, ceil: bool = False) -> int:
+    """How many windows stand along a dimension of that size.
+
+    A division cuts off towards zero, as in Paddle: one window that reaches beyond the padding by less than a step
+    counts; there is none where it is up to a step more.
+
+    Raises:
+        ShapeError: the window is larger still.
+    """
+    span = size + sum(pads) - window + (step - 1 if ceil else 0)
+    count = 1 + (span // step if span >= 0 else -(-span // step))
+    if count < 0:
+        raise ShapeError(
+            f"{op}: a window of {window} does not fit into {size} rows or columns padded by {pads[0]} and {pads[1]}",
+            hint="use a smaller window or dilation, or more padding",
+        )
+    return count
+
+
 def check_numbers(op: str, name: str, values: Sequence[int], least: int) -> None:
     """Raise :class:`OperatorError` unless *values* are two (or, for paddings, four) numbers of at least *least*."""
     if len(values) not in ((2, 4) if name == "paddings" else (2,)) or any(v < least for v in values):
@@ -74,8 +93,11 @@ class Line:
     """The windows along one dimension.
 
     Attributes:
-        starts, ends: the part of each window that lies within the image.
-        counts: what each window's sum is divided by.
+        starts, ends: the part of each window that lies within the image; of one in the padding, no end is behind its
+            start.
+        counts: what each window's sum is divided by. That of a window in the padding may be 0 or negative, as in
+            Paddle.
+        void: the windows that lie in the padding.
         step: the distance of their starts where it is the same everywhere, else 0.
     """
 
@@ -92,26 +114,15 @@ class Line:
             pads = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)[
                 index
             ]
-            span = size + sum(pads) - k
-            count = (span + step - 1 if window.ceil_mode else span) // step + 1
-            if count < 1:
-                raise ShapeError(
-                    f"{name}: a window of {k} does not fit into {size} rows or columns padded by "
-                    f"{pads[0]} and {pads[1]}",
-                    hint="use a smaller kernel_size or more padding",
-                )
+            count = count_of_windows(name, size, pads, k, step, window.ceil_mode)
             spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(count)]
             if not window.exclusive:
                 divided = [min(b, size + pads[0]) - a for a, b in spans]
         self.starts = [max(a, 0) for a, _ in spans]
         self.ends = [min(b, size) for _, b in spans]
-        if any(a >= b for a, b in zip(self.starts, self.ends, strict=True)):
-            raise ShapeError(
-                f"{name}: a window lies outside an image of {size} rows or columns",
-                hint="use less padding, or ceil_mode=False",
-            )
-        self.counts = divided or [b - a for a, b in zip(self.starts, self.ends, strict=True)]
-        self.first, self.reach = spans[0][0], spans[0][1] - spans[0][0]
+        self.counts = [b - a for a, b in zip(self.starts, self.ends, strict=True)] if divided is None else divided
+        self.void = [i for i, (a, b) in enumerate(zip(self.starts, self.ends, strict=True)) if a >= b]
+        self.first, self.reach = (spans[0][0], spans[0][1] - spans[0][0]) if spans else (0, 0)
         step = spans[1][0] - self.first if len(spans) > 1 else 0
         regular = all(span == (self.first + i * step, spans[0][1] + i * step) for i, span in enumerate(spans))
         self.step = step if regular else 0
@@ -137,7 +148,8 @@ class Line:
             yield from self.elements()
             return
         for i, (a, b) in enumerate(zip(self.starts, self.ends, strict=True)):
-            yield slice(a, b), slice(i, i + 1)
+            if a < b:
+                yield slice(a, b), slice(i, i + 1)
 
     def is_whole(self, elements: slice) -> bool:
         """Whether a slice from :meth:`taps` is a whole window."""
