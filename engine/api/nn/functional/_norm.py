@@ -101,6 +101,12 @@ def layer_norm(
             f"Given normalized_shape is {list(normalized_shape)}, expected input with shape [{expected}], "
             f"but got input shape {list(x.shape)}"
         )
+    for what, factor in (("weight", weight), ("bias", bias)):
+        if factor is not None and tensor(factor, what, "layer_norm").ndim != 1:
+            raise UsageError(
+                f"layer_norm: {what} must have one dimension, of all the sizes in normalized_shape multiplied, but its "
+                f"shape is {list(factor.shape)}."
+            )
     if not 0 <= epsilon <= 0.001:
         raise UsageError(f"layer_norm: epsilon must lie between 0 and 0.001, but it is {epsilon}.")
     if not begin:
