@@ -44,6 +44,31 @@ def test_five_steps(expression: str) -> None:
     np.testing.assert_allclose(after.reshape(-1), VALUES[expression], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("rate", [0.1, optimizer.lr.StepDecay(0.1, 5)], ids=["number", "schedule"])
+@pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adam", "AdamW", "Adagrad", "RMSProp", "Lamb"])
+def test_a_float64_program_has_a_float64_learning_rate(kind: str, rate: Any) -> None:
+    w = paddle.static.create_parameter([2], "float64", name="w")
+    made = getattr(optimizer, kind)(rate)
+    made.minimize(paddle.sum(w * w))
+    held = paddle.static.default_main_program().global_block().var("learning_rate_0")
+    assert held.dtype is paddle.float64
+    before, after = (run([fetched], startup=first)[0] for fetched, first in ((w, True), (held, False)))
+    assert (before.dtype, after.item()) == ("float64", 0.1)
+
+
+def test_the_learning_rate_has_the_type_of_the_loss_then_of_the_first_parameter() -> None:
+    w = paddle.static.create_parameter([2], "float64", name="w")
+    loss = paddle.sum(w * w)
+    pairs = paddle.static.append_backward(loss)
+    optimizer.SGD(0.1).apply_gradients(pairs)  # nothing says a type, as in Paddle
+    optimizer.SGD(0.1, parameters=[w]).apply_gradients(pairs)
+    optimizer.SGD(0.1).minimize(paddle.cast(loss, "float16"))
+    optimizer.SGD(0.1, parameters=[w]).minimize(paddle.cast(loss, "float32"))
+    block = paddle.static.default_main_program().global_block()
+    types = [block.var(f"learning_rate_{i}").dtype for i in range(4)]
+    assert types == [paddle.float32, paddle.float64, paddle.float32, paddle.float32]
+
+
 @pytest.mark.parametrize(
     "name", [n for n in replay.names("s") if "minimize" in (replay.CASES / "models" / f"{n}.py").read_text()]
 )

@@ -9,6 +9,7 @@ from gradtool import _parameters
 from gradtool.engine.autodiff.backward import append_backward
 from gradtool.engine.core import names, state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, ElementTypeError, LossTypeError, UsageError, expect_type
+from gradtool.engine.core.spec import DType, float32, float64
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import build, default, roles
@@ -103,6 +104,8 @@ class Optimizer(_steps.Steps):
         self._grad_clip = grad_clip
         self._name = name
         self._rates: dict[Program, Variable] = {}
+        self._dtype: DType | None = self._parameters[0].dtype if self._parameters else None
+        """The type of the learning rate's variable; None until a loss or a parameter says it."""
         self._states: dict[tuple[Any, str], Any] = {}
         self._checkpoints: Any = None
         """What a RecomputeOptimizer around this one keeps."""
@@ -212,11 +215,18 @@ class Optimizer(_steps.Steps):
         """The variable that holds the learning rate in *program*."""
         found = self._rates.get(program)
         if found is None:
-            found = _global_variable(program, "learning_rate", (), self.get_lr(), state.default_dtype())
+            found = _global_variable(program, "learning_rate", (), self.get_lr(), self._rate_dtype())
             self._rates[program] = found
             if isinstance(self._learning_rate, LRScheduler):
                 program.live[found.name] = self._learning_rate
         return found
+
+    def _rate_dtype(self) -> DType:
+        """The type of the loss or of the first parameter, so that a float64 program loses nothing; no half precision."""
+        default_dtype = state.default_dtype()
+        if self._dtype is None:
+            return default_dtype
+        return self._dtype if self._dtype in (float32, float64, default_dtype) else float32
 
     def _factor(self, param: Any) -> float:
         """What the learning rate of *param* is multiplied by: the factors in its ParamAttr and of its group."""
@@ -299,6 +309,7 @@ class Optimizer(_steps.Steps):
                 variable=loss.name,
                 hint="reduce it, for example with paddle.mean",
             )
+        self._dtype = loss.dtype
         found: Any = append_backward(loss, parameters or self._parameters, no_grad_set, callbacks, self._checkpoints)
         pairs: Pairs = found[0] if isinstance(found, tuple) else found
         return pairs
