@@ -30,6 +30,10 @@ class FedTypeError(FeedError, DtypeError):
     """A fed value of another data type than declared."""
 
 
+class StoredTypeError(ExecutionError, DtypeError):
+    """A value in the scope of another data type than its variable (a ValueError in Paddle's operators)."""
+
+
 class FetchTypeError(ArgumentTypeError):
     """An entry of ``fetch_list`` that is neither a Variable nor a name."""
 
@@ -185,6 +189,8 @@ class Executor:
                     made=source.describe(variable.made_at),
                     hint="run the startup program first: exe.run(paddle.static.default_startup_program())",
                 )
+            else:
+                _expect_declared_type(program.global_block().vars[name], values[name])
         return plan, plan.registers(fed, values), values
 
     @contextmanager
@@ -249,6 +255,17 @@ class Executor:
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
         variables = program.global_block().vars
         return {name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables}
+
+
+def _expect_declared_type(v: Variable, value: Any) -> None:
+    """Refuse a value of the scope that somebody has set in another type: what is computed from it would be wrong."""
+    if value.dtype != v.dtype.numpy:
+        raise StoredTypeError(
+            f"The data type of '{v.name}' must be '{v.dtype.name}', but its value in the scope is '{value.dtype}'.",
+            variable=v.name,
+            made=source.describe(v.made_at),
+            hint=f"set an array of {v.dtype.name} there",
+        )
 
 
 def _fed_value(v: Variable, value: Any) -> np.ndarray[Any, Any]:

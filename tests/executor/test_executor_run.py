@@ -20,7 +20,7 @@ from gradtool.engine.core.errors import (
     UninitializedError,
     VariableNotFound,
 )
-from gradtool.engine.executor.executor import Executor
+from gradtool.engine.executor.executor import Executor, StoredTypeError
 from gradtool.engine.executor.values import SkippedValueWarning
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
@@ -304,6 +304,12 @@ def test_a_fed_parameter_is_updated_from_what_was_fed() -> None:
     (updated,) = exe.run(feed={"w": np.array([4.0, 8.0], "float32")}, fetch_list=[w])
     np.testing.assert_array_equal(updated, [3.0, 6.0])
     np.testing.assert_array_equal(np.array(w.get_value()), [3.0, 6.0])
+
+
+def test_a_value_of_another_type_in_the_scope_is_refused(model: Model) -> None:
+    paddle.static.global_scope().find_var("a.w_0").get_tensor().set(np.ones((4, 3)), paddle.CPUPlace())
+    with pytest.raises(StoredTypeError, match=r"'a.w_0' must be 'float32', but its value in the scope is 'float64'"):
+        model.run([model.loss])
 
 
 # -- running --------------------------------------------------------------------------------------------------------

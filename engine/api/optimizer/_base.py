@@ -222,7 +222,7 @@ class Optimizer(_steps.Steps):
         return found
 
     def _rate_dtype(self) -> DType:
-        """The type of the loss or of the first parameter, so that a float64 program loses nothing; no half precision."""
+        """The type of the loss or of the first parameter; float32 for half precision."""
         default_dtype = state.default_dtype()
         if self._dtype is None:
             return default_dtype
