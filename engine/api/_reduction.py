@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.spec import UNKNOWN, float64
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ops.infer import axis_in
@@ -155,9 +156,15 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
     centred = x - mean(x, axis, True, name)
     total = sum(pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
     count = cast(numel(x), "int64") / cast(numel(total), "int64")
+    if x.dtype is float64:
+        count = cast(count, x.dtype)
     if unbiased and 0 not in x.shape:  # of no elements there is no variance: 0 / 0
         full([], 1.0, x.dtype)  # Paddle makes it and does not use it
         count = count - 1.0
+        if builtins.any(x.shape[d] == UNKNOWN for d in _dims(axis, "paddle.var") or range(x.ndim)):
+            count = apply(
+                "relu", count
+            )  # there may be no elements after all: 0 / 0 as above, where Paddle's 0 / -1 is 0
     count.stop_gradient = True
     return total / count  # type: ignore[no-any-return]
 

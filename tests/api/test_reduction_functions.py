@@ -140,6 +140,35 @@ def test_variance_operators() -> None:
     ]
 
 
+@pytest.mark.parametrize("axis", [None, 0, -2, [0, 1]])
+@pytest.mark.parametrize("function", [paddle.var, paddle.std])
+def test_variance_of_as_many_rows_as_come(function: Any, axis: Any) -> None:
+    x = paddle.static.data("x", [-1, 3], "float64")
+    out = function(x, axis)
+    exe = paddle.static.Executor()
+    for n in (3, 0, 2):
+        rows = np.arange(3.0 * n).reshape(n, 3) ** 2
+        expected = (
+            getattr(np, function.__name__)(rows, tuple(axis) if isinstance(axis, list) else axis, ddof=1)
+            if n
+            else np.nan
+        )
+        np.testing.assert_allclose(exe.run(feed={"x": rows}, fetch_list=[out])[0], expected)
+
+
+def test_variance_has_operators_of_its_own_only_where_a_dimension_may_be_empty() -> None:
+    _, fixed = made_by(lambda x: paddle.var(x, 1), x=X)
+    program = paddle.static.Program()
+    for shape, more in (([-1, *X.shape[1:]], 0), ([X.shape[0], -1, *X.shape[2:]], 1)):
+        with paddle.static.program_guard(program):
+            before = len(program.global_block().ops)
+            paddle.var(paddle.static.data(f"x{more}", shape, "float64"), 1)
+        types = [o.type for o in program.global_block().ops[before:]]
+        assert [t for t in types if t != "relu"] == fixed
+        assert types.count("relu") == more
+    assert fixed[10:] == ["elementwise_div", "cast", "fill_constant", "scale", "elementwise_div"]
+
+
 class TestNorm:
     @pytest.mark.parametrize("order", [None, "fro", 1, 2, 3, 0.5, -1, 0, math.inf, -math.inf])
     def test_of_everything(self, order: Any) -> None:
