@@ -78,3 +78,41 @@ def test_orders_of_backward_clearing_and_steps(order: tuple[str, ...]) -> None:
         found = answer(loss, w)
     assert found.verdict is ORDERS[order]
     assert found.finding == (found.verdict is not Verdict.OK)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_leaf_stays_the_same_when_it_is_written_in_place(times: int) -> None:
+    with paddle.watching():
+        w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        loss = paddle.scale(w, 3.0).sum()
+        with paddle.no_grad():
+            for _ in range(times):
+                w.set_value(np.array([3.0, 4.0], "float32"))
+                w.fill_(5.0)
+        found = answer(loss, w)
+    assert found.verdict is Verdict.OK
+    assert found.gradient is not None
+    assert found.gradient["norm"] == pytest.approx(np.sqrt(18.0))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_stopped_operand_beside_one_that_is_trained(swapped: bool) -> None:
+    with paddle.watching():
+        w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        x = paddle.to_tensor([3.0, 4.0], stop_gradient=True)
+        loss = (x * w if swapped else w * x).sum()
+        of_w, of_x = paddle.why(loss, [w, x])
+    assert of_w.verdict is Verdict.OK
+    assert of_x.verdict in (Verdict.STOP_GRADIENT, Verdict.FROZEN)
+    assert of_x.gradient is None
+
+
+def test_the_way_from_the_loss_to_what_a_dead_relu_cut_off() -> None:
+    with paddle.watching():
+        w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        h = paddle.tanh(paddle.scale(w, 3.0))
+        loss = paddle.exp(paddle.nn.functional.relu(paddle.scale(h, -1.0))).sum()
+        found = answer(loss, w)
+    assert found.verdict is Verdict.DEAD_RELU
+    types = [station.partition(".")[0] for station in found.path[1:-1]]
+    assert [t for t in types if t in ("relu", "scale", "tanh")] == ["relu", "scale", "tanh", "scale"]
