@@ -179,17 +179,20 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
 
     Args:
         p: the order; None and ``"fro"`` are the root of the sum of squares.
-        axis: None takes *x* for one long vector; a number, vectors along that dimension; two numbers, matrices, for
-            which p is ``"fro"``, 1 or -1 (largest or smallest column sum), or ∞ or -∞ (row sum).
+        axis: None takes *x* for one long vector (with ``"nuc"``, for a matrix); a number, vectors along that dimension;
+            two numbers, matrices, for which p is ``"fro"``, 1 or -1 (largest or smallest column sum), ∞ or -∞ (row
+            sum), 2 or -2 (largest or smallest singular value), or ``"nuc"`` (their sum).
+
+    The gradient of singular values is right where several are equal, too (of the largest ones, each gets its share);
+    derivatives of higher order are not finite there, nor where one of them is 0.
 
     Raises:
         UsageError: an order or axis that is none of these (a ValueError).
-        UnsupportedError: a matrix norm made of singular values: 2, -2 and ``"nuc"`` (a ValueError).
     """
     where = "paddle.norm"
     x = tensor(x, "x", where)
     x = abs(x) if x.dtype.is_complex else x
-    dims = _dims(axis, where)
+    dims = list(range(x.ndim)) if axis is None and p == "nuc" else _dims(axis, where)
     if len(dims) > 2:
         raise UsageError(f"{where}: axis must be a number or two numbers, but received {dims}.")
     if len(dims) == 2:
@@ -211,10 +214,7 @@ def _matrix_norm(x: AnyTensor, p: Any, dims: list[int], keepdim: bool, name: str
         attrs: dict[str, Any] = {"dim": dims, "keep_dim": keepdim}
         return apply("frobenius_norm", x, attrs=attrs, name=name)  # type: ignore[no-any-return]
     if p in (2, -2, "nuc"):
-        raise UnsupportedError(
-            f"paddle.norm: p={p!r} of matrices needs singular values, which are not part of this version of gradtool.",
-            hint="'fro', 1, -1, inf and -inf are",
-        )
+        return _singular_norm(x, p, dims, keepdim, name)
     if p not in (1, -1, math.inf, -math.inf):
         raise UsageError(
             f"paddle.norm: p of matrices must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but received {p!r}."
@@ -227,3 +227,22 @@ def _matrix_norm(x: AnyTensor, p: Any, dims: list[int], keepdim: bool, name: str
     return apply(  # type: ignore[no-any-return]
         "reduce_max" if p > 0 else "reduce_min", sums, attrs={"dim": [place], "keep_dim": keepdim}, name=layer
     )
+
+
+def _singular_norm(x: AnyTensor, p: Any, dims: list[int], keepdim: bool, name: str | None) -> AnyTensor:
+    """The largest or the smallest singular value, or their sum."""
+    rows, columns = (axis_in(d, x.ndim, "paddle.norm") for d in dims)
+    if rows == columns:
+        raise UsageError(f"paddle.norm: axis must be two different dimensions, but received {dims}.")
+    order = [*(d for d in range(x.ndim) if d not in (rows, columns)), rows, columns]
+    layer = layer_name(name, "nuclear_norm" if p == "nuc" else "p_matrix_norm")
+    counted(f"{layer}.tmp")  # Paddle makes the result's variable first
+    matrices, _ = apply("transpose2", x, attrs={"axis": order}, name=layer)
+    _, values, _ = apply("svd", matrices, attrs={"full_matrices": False}, name=layer)
+    reduction = {"nuc": "reduce_sum", 2: "reduce_max", -2: "reduce_min"}[p]
+    out = apply(reduction, values, attrs={"dim": [-1], "keep_dim": keepdim}, name=layer)
+    if not keepdim:
+        return out  # type: ignore[no-any-return]
+    out, _ = apply("unsqueeze2", out, None, [], attrs={"axes": [-1]}, name=layer)
+    back = sorted(range(x.ndim), key=order.__getitem__)
+    return apply("transpose2", out, attrs={"axis": back}, name=layer)[0]  # type: ignore[no-any-return]
