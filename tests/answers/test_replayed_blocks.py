@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,6 @@ from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs
 from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 @examples(150)

@@ -6,6 +6,8 @@ variables made so far it takes, and a choice. Every list of steps is a valid pro
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +45,32 @@ def examples(count: int) -> settings:
         database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
+
+
+def try_many(check: Callable[[list[Step], random.Random], None], most: int) -> None:
+    """Try as many programs as the command line asks for (``COUNT [SEED]``); say what fails, and on which steps.
+
+    Args:
+        check: raises where something is wrong; draws what it needs beside the steps.
+        most: steps of a program.
+    """
+    count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    failed = 0
+    for number in range(seed, seed + count):
+        draw = random.Random(number)
+        recipe = [_step(draw) for _ in range(draw.randint(1, most))]
+        paddle.enable_static()
+        try:
+            check(recipe, draw)
+        except Exception as error:
+            failed += 1
+            print(f"seed {number}: {type(error).__name__}: {str(error).strip()[:300]}")
+            print(f"  {recipe}", flush=True)
+    print(f"{count} programs, {failed} failed")
+
+
+def _step(draw: random.Random) -> Step:
+    return draw.randrange(60), draw.randrange(60), draw.randrange(60), draw.randrange(60)
 
 
 class Net:

@@ -7,31 +7,21 @@ forward part, block by block; one that is not there has a verdict; and what is t
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gradtool as paddle
 from gradtool.engine.answers.why.program_case import Asked, ProgramCase
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.variable import Variable
-from tests.autodiff.random_programs import Net, Step, examples, steps
+from tests.autodiff.random_programs import Net, Step, examples, steps, try_many
 from tests.autodiff.test_random_blocks import backward, planned
 
 STEPS = 60
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 @examples(250)
@@ -72,21 +62,10 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int]) -> None:
                 assert answer.verdict.is_zero or answer.verdict is Verdict.PRUNED or not np.any(mine)
 
 
-def main(count: int, seed: int) -> None:
-    """Try *count* programs beginning with that seed; print the recipe of each that fails."""
-    paddle.enable_static()
-    failed = 0
-    for number in range(seed, seed + count):
-        draw = random.Random(number)
-        recipe = [tuple(draw.randrange(60) for _ in range(4)) for _ in range(draw.randint(1, STEPS))]
-        cuts = [draw.randrange(100) for _ in range(draw.randrange(3))]
-        try:
-            agree(recipe, cuts)  # type: ignore[arg-type]
-        except Exception as error:
-            failed += 1
-            print(f"seed {number}: {type(error).__name__}: {str(error).strip()[:300]}")
-    print(f"{count} programs, {failed} failed")
+def check(recipe: list[Step], draw: random.Random) -> None:
+    """One program of :func:`~tests.autodiff.random_programs.try_many`."""
+    agree(recipe, [draw.randrange(100) for _ in range(draw.randrange(3))])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    try_many(check, STEPS)

@@ -8,9 +8,8 @@ direction. ``python -m tests.autodiff.test_random_blocks COUNT SEED`` tries many
 from __future__ import annotations
 
 import random
-import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ir.verify import verify
-from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
+from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps, try_many
 
 STEPS = 100
 
@@ -37,13 +36,6 @@ STEPS = 100
 def _every_tensor_is_worth_releasing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tensors here are small; the pass that lets go of them is to be tried all the same."""
     monkeypatch.setattr(passes, "SMALL", -1)
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 @examples(900)
@@ -136,24 +128,13 @@ def difference(net: Net, ops: Sequence[Operator], along: dict[str, Any], held: d
     return (at(1e-6) - at(-1e-6)) / 2e-6
 
 
-def main(count: int, seed: int) -> None:
-    """Try *count* programs beginning with that seed; print the recipe of each that fails."""
-    paddle.enable_static()
-    passes.SMALL = -1  # type: ignore[misc]
-    failed = 0
-    for number in range(seed, seed + count):
-        draw = random.Random(number)
-        recipe = [tuple(draw.randrange(60) for _ in range(4)) for _ in range(draw.randint(1, STEPS))]
-        cuts = [draw.randrange(100) for _ in range(draw.randrange(3))]
-        checkpoints = [draw.randrange(100) for _ in range(draw.randrange(4))]
-        try:
-            agree(recipe, cuts, checkpoints)  # type: ignore[arg-type]
-        except Exception as error:
-            failed += 1
-            print(f"seed {number}: {type(error).__name__}: {str(error).strip().splitlines()[0]}")
-            print(f"  agree({recipe}, {cuts}, {checkpoints})", flush=True)
-    print(f"{count} programs, {failed} failed")
+def check(recipe: list[Step], draw: random.Random) -> None:
+    """One program of :func:`~tests.autodiff.random_programs.try_many`."""
+    cuts = [draw.randrange(100) for _ in range(draw.randrange(3))]
+    checkpoints = [draw.randrange(100) for _ in range(draw.randrange(4))]
+    agree(recipe, cuts, checkpoints)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    passes.SMALL = -1  # type: ignore[misc]
+    try_many(check, STEPS)

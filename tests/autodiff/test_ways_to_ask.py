@@ -10,12 +10,10 @@ programs that have been written and read, which know nothing of Python's variabl
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,18 +24,11 @@ from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ir.verify import verify
-from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
+from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps, try_many
 
 STEPS = 24
 Found = dict[int, Any]
 """Gradients by the place of the variable among those that a program knows; zeros where there is none."""
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 @examples(60)
@@ -218,23 +209,12 @@ def writes(op: Operator, name: str) -> bool:
     return any(o.name == name for o in op.output_variables())
 
 
-def main(count: int, seed: int) -> None:
-    """Try *count* programs beginning with that seed; print the recipe of each that fails."""
-    paddle.enable_static()
-    failed = 0
-    for number in range(seed, seed + count):
-        draw = random.Random(number)
-        recipe = [tuple(draw.randrange(60) for _ in range(4)) for _ in range(draw.randint(1, STEPS))]
-        asked = [draw.randrange(200) for _ in range(draw.randint(1, 4))]
-        try:
-            agree(recipe, asked)  # type: ignore[arg-type]
-            cuts_agree(recipe, asked[0])  # type: ignore[arg-type]
-        except Exception as error:
-            failed += 1
-            print(f"seed {number}: {type(error).__name__}: {str(error).strip().splitlines()[0]}")
-            print(f"  agree({recipe}, {asked})", flush=True)
-    print(f"{count} programs, {failed} failed")
+def check(recipe: list[Step], draw: random.Random) -> None:
+    """One program of :func:`~tests.autodiff.random_programs.try_many`."""
+    asked = [draw.randrange(200) for _ in range(draw.randint(1, 4))]
+    agree(recipe, asked)
+    cuts_agree(recipe, asked[0])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    try_many(check, STEPS)

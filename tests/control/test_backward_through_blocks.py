@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,6 @@ from gradtool.engine.ir.verify import verify
 
 static = paddle.static
 nn = paddle.static.nn
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
-        yield
-    paddle.disable_static()
 
 
 def main() -> Any:

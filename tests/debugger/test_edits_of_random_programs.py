@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,6 @@ from tests.autodiff.test_random_blocks import backward, planned
 
 STEPS = 40
 END = 10**9
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 SETTINGS = examples(150)

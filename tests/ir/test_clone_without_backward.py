@@ -7,7 +7,6 @@ compute the same values to the bit.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,6 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ir.verify import verify
 
 nn = paddle.static.nn
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 class Training:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,6 @@ RECORDED: dict[str, dict[str, Any]] = json.loads(
 SHARED = [o for o in registry.all_ops() if not o.trait & Trait.INTERNAL and o.type in RECORDED]
 DELIBERATE: dict[tuple[str, str], str] = {}
 """(operator, attribute) -> why our default is another one."""
-
-
-@pytest.fixture(autouse=True)
-def static_mode() -> Iterator[None]:
-    paddle.enable_static()
-    with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
-        yield
-    paddle.disable_static()
 
 
 @pytest.mark.parametrize("op", SHARED, ids=lambda op: op.type)
