@@ -381,8 +381,8 @@ def _(make):
     yield make(x=exactly([[1000.0, 999.5], [-1000.0, -999.0]]), axis=(1,))
     yield make(x=())
     yield make(x=(0, 3), axis=(1,))
-    yield make(x=(0, 3), axis=(0,))
-    yield make(x=(3, 0), axis=(1,), keepdim=True)
+    yield make(x=(0, 3), axis=(0,), smooth=False)  # of -∞ there are no differences
+    yield make(x=(3, 0), axis=(1,), keepdim=True, smooth=False)
 
 
 @cumsum.samples
