@@ -136,6 +136,7 @@ CALLS: tuple[str, ...] = (
     "paddle.norm(x, p=3, axis=0)",
     "paddle.norm(x, p='fro', axis=[0, 1])",
     "paddle.norm(x, p=1, axis=[0, 1])",
+    "paddle.norm(x, p=2, axis=[0, 1])",
     "paddle.mean(x, axis=0)",
     "paddle.argmax(x, axis=0, dtype='int32')",
     "paddle.topk(x, 1)",

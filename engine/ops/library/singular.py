@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.errors import ShapeError, UnsupportedError
+from ...core.errors import DtypeError, ShapeError, UnsupportedError
 from ...core.spec import UNKNOWN
-from ..infer import expect_floating
 from ..opdef import Late, Trait, op
 from ..samples import exactly
 
@@ -27,7 +26,8 @@ def svd(k, x, *, full_matrices):
 
 @svd.infer
 def _(x, *, full_matrices):
-    expect_floating(x, "X", "svd")
+    if not x.dtype.is_floating:
+        raise DtypeError(f"svd: X must hold real floating-point numbers, but received {x.dtype.name}.")
     if x.ndim < 2:
         raise ShapeError(f"svd: X {list(x.shape)} must have at least 2 dimensions")
     if full_matrices:
