@@ -191,8 +191,9 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     """
     where = "paddle.norm"
     x = tensor(x, "x", where)
-    x = abs(x) if x.dtype.is_complex else x
     dims = list(range(x.ndim)) if axis is None and p == "nuc" else _dims(axis, where)
+    singular = len(dims) == 2 and p in (2, -2, "nuc")  # of complex numbers they are not those of their sizes
+    x = abs(x) if x.dtype.is_complex and not singular else x
     if len(dims) > 2:
         raise UsageError(f"{where}: axis must be a number or two numbers, but received {dims}.")
     if len(dims) == 2:

@@ -14,7 +14,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool import static
-from gradtool.engine.core.errors import UnsupportedError
+from gradtool.engine.core.errors import DtypeError, UnsupportedError
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 from tests.api.test_calls_that_paddle_computes import BOTH
@@ -114,6 +114,13 @@ def test_one_bad_number_loses_its_matrix_and_no_other(order: Any, bad: float) ->
     assert np.isfinite(norms.numpy()).tolist() == [True, False]
     assert np.isfinite(t.grad.numpy()).all((1, 2)).tolist() == [True, False]
     np.testing.assert_allclose(norms.numpy()[0], np.linalg.norm(CUBE[0], order), rtol=1e-12)
+
+
+@ORDERS
+def test_complex_matrices_are_refused(order: Any) -> None:
+    paddle.disable_static()
+    with pytest.raises(DtypeError, match="complex"):
+        paddle.norm(paddle.to_tensor(np.array([[1 + 2j, 2], [3, 1j]])), order, [0, 1])
 
 
 def test_the_nuclear_norm_takes_a_matrix_as_it_is() -> None:

@@ -138,6 +138,11 @@ DECISIONS = (
         lambda c: c.ours == "f4",
     ),
     Decision(
+        "The columns and rows beside complex singular values are fixed up to a phase only; gradtool refuses.",
+        r"paddle\.norm\(x, p=2, axis=\[0, 1\]\)",
+        lambda c: c.refuses and c.complex,
+    ),
+    Decision(
         "The Frobenius norm of complex numbers is real.",
         r"paddle\.norm\(x, p='fro', axis=\[0, 1\]\)",
         lambda c: c.complex and c.ours.startswith("f"),
