@@ -283,3 +283,16 @@ def test_watching_may_end_in_another_context() -> None:
     stack.close()
     assert watch.noting == 0
     assert current() is None
+
+
+def test_a_stored_tensor_stays_itself_when_it_is_written() -> None:
+    """What has no place on the tape and is not stored holds something else from then on."""
+    with keeping() as journal:
+        stored, passing = paddle.to_tensor([0.0, 0.0]), paddle.to_tensor([0.0, 0.0])
+        stored.persistable = True
+        before = [journal.number(t) for t in (stored, passing)]
+        for tensor in (stored, passing):
+            tensor.add_(paddle.to_tensor([1.0, 1.0]))
+        after = [journal.number(t) for t in (stored, passing)]
+    assert after[0] == before[0]
+    assert after[1] != before[1]

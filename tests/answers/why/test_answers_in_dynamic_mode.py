@@ -116,3 +116,23 @@ def test_the_way_from_the_loss_to_what_a_dead_relu_cut_off() -> None:
     assert found.verdict is Verdict.DEAD_RELU
     types = [station.partition(".")[0] for station in found.path[1:-1]]
     assert [t for t in types if t in ("relu", "scale", "tanh")] == ["relu", "scale", "tanh", "scale"]
+
+
+def test_a_tensor_is_judged_as_it_was_when_it_was_used_beside_one_that_has_a_gradient() -> None:
+    with paddle.watching():
+        w, c = parameter(1.0, 2.0), parameter(3.0, 4.0)
+        c.stop_gradient = True
+        loss = (w * c).sum()
+        c.stop_gradient = False
+        found = paddle.why(loss, [w, c])
+    assert [a.verdict for a in found] == [Verdict.OK, Verdict.STOP_GRADIENT]
+
+
+def test_one_of_two_results_leads_to_the_loss() -> None:
+    with paddle.watching():
+        w = parameter(1.0, 2.0, 3.0, 4.0)
+        first, second = paddle.split(w, 2)
+        found = answer((first.detach() * 1).sum() + second.sum(), w)
+    assert found.verdict is Verdict.OK
+    assert found.gradient is not None
+    assert found.gradient["zeros"] == 2

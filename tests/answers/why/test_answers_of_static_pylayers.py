@@ -34,3 +34,12 @@ def test_what_backward_returns_is_what_counts(first: float, second: float) -> No
     assert parts["pylayer.0"] == pytest.approx(first * np.linalg.norm([1, 2, 3]), rel=1e-5)
     assert v.verdict is (Verdict.OK if second else Verdict.TIMES_ZERO)
     assert v.gradient["norm"] == pytest.approx(second * np.linalg.norm([1, 2, 3]), rel=1e-5)
+
+
+def test_what_only_the_layer_reads_has_no_gradient_of_its_own() -> None:
+    v, w = (paddle.static.create_parameter([3], "float32", name=name) for name in "vw")
+    loss = paddle.sum(paddle.static.nn.static_pylayer(lambda a: a * w, [v], lambda d: d))
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    (answer,) = paddle.why(loss, [w])
+    assert answer.verdict is Verdict.NON_DIFFERENTIABLE
+    assert "pylayer has no gradient for w" in str(answer)
