@@ -54,6 +54,8 @@ def fill(
                 raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use dtype='complex64'")
             attrs["value"], attrs["str_value"] = number.real, str(number)
         else:
+            if kind.is_integer and not math.isfinite(number):
+                raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use a floating-point type")
             number = int(number) if kind.is_integer else float(number)
             attrs["value"], attrs["str_value"] = float(number), str(number)
     made = apply(

@@ -193,3 +193,12 @@ def test_meshgrid() -> None:
 def test_wrong_arguments(call: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         eval(call, {"paddle": paddle})
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_whole_numbers_are_finite(value: float, dtype: str) -> None:
+    for switch in (paddle.enable_static, paddle.disable_static):
+        switch()
+        with pytest.raises(TypeError, match=f"is no {dtype}"):
+            paddle.full([2], value, dtype)
