@@ -399,3 +399,10 @@ class TestCrossEntropy:
     def test_logits_must_be_real(self) -> None:
         with pytest.raises(DtypeError, match="Logits must hold floating-point numbers, but received int64"):
             compute(F.cross_entropy, input=LOGITS.astype("int64"), label=LABELS)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_a_ranking_loss_is_named_after_itself(reduction: str) -> None:
+    a, b, label = (paddle.static.data(name, [3]) for name in ("a", "b", "label"))
+    loss = F.margin_ranking_loss(a, b, label, reduction=reduction)
+    assert loss.name == "margin_ranking_loss_0.tmp_0"

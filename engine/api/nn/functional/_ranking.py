@@ -56,15 +56,15 @@ def margin_ranking_loss(
     _reduction(reduction, "MarginRankingLoss")
     for what, v in (("input", input), ("other", other), ("label", label)):
         tensor(v, what, "margin_ranking_loss", FLOATS)
-    # The loss is named after itself and not after the mean or sum that it ends in.
+    # The loss is named after itself and not after the operator that it ends in.
     apart = gradtool.subtract(input, other)
     loss = gradtool.multiply(gradtool.neg(label), apart)
     if margin != 0.0:
         loss = gradtool.add(loss, _creation.fill([1], margin, loss.dtype))
-    loss = relu(loss)
-    if reduction == "none":
-        return loss
     layer = layer_name(name, "margin_ranking_loss")
+    if reduction == "none":
+        return apply("relu", loss, name=layer)
+    loss = relu(loss)
     if reduction == "mean":
         return apply("mean", loss, name=layer)
     return apply("reduce_sum", loss, attrs={"dim": (), "reduce_all": True}, name=layer)
