@@ -18,8 +18,8 @@ import click
 
 from gradtool.viz.text import legible
 
-from . import views
-from .errors import CommandError, ReaderGone, StdoutError
+from . import streams, views
+from .errors import CommandError
 from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -181,7 +181,7 @@ class Output:
             write_all(also or {})
             from .terminal import show
 
-            with _writing():
+            with streams.written(nothing_else=True):
                 show(report, sys.stdout, ascii_only=self.ascii or not _utf8(sys.stdout.encoding))
                 sys.stdout.flush()
             return
@@ -202,7 +202,7 @@ class Output:
         if self.taker is not None:
             self.taker.text(encodable(text, None, self.ascii), self.format)
             return
-        with _writing():
+        with streams.written(nothing_else=True):
             sys.stdout.write(encodable(text, sys.stdout.encoding, self.ascii))
             sys.stdout.flush()
 
@@ -213,7 +213,7 @@ class Output:
             return
         if sys.stdout.isatty():
             raise CommandError("a picture is no text for a terminal", "-o FILE writes it to a file")
-        with _writing():
+        with streams.written(nothing_else=True):
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
 
@@ -225,17 +225,6 @@ class Output:
         if os.environ.get("NO_COLOR"):
             return False
         return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    """Turn failures to write to stdout into errors of ours (click would end the process its own way)."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise ReaderGone from None
-    except OSError as error:
-        raise StdoutError(f"cannot write to stdout: {error.strerror or error}") from None
 
 
 def _utf8(encoding: str | None) -> bool:

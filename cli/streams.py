@@ -45,13 +45,17 @@ def opened() -> None:
 
 
 @contextmanager
-def written() -> Iterator[None]:
-    """Turn a failure to write to a stream into an error of ours; errors about files name the file."""
+def written(*, nothing_else: bool = False) -> Iterator[None]:
+    """Turn a failure to write to a stream into an error of ours; errors about files name the file.
+
+    Args:
+        nothing_else: standard output is all that is written inside, so every failure is one of it.
+    """
     try:
         yield
     except BrokenPipeError:
         raise ReaderGone from None
     except OSError as error:
-        if error.filename is not None or error.errno not in _LOST:
+        if not nothing_else and (error.filename is not None or error.errno not in _LOST):
             raise
-        raise StdoutError(f"cannot write to stdout: {error.strerror}") from None
+        raise StdoutError(f"cannot write to stdout: {error.strerror or error}") from None
