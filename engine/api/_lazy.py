@@ -117,8 +117,10 @@ def missing(package: str, name: str, known: list[str]) -> AttributeError:
     """The error for a name that gradtool does not have."""
     from gradtool.engine.core.errors import NotImplementedHere, did_you_mean
 
+    from . import _absent
+
     public = package.replace("gradtool", "paddle", 1)
-    why = REASONS.get((package, name))
+    why = REASONS.get((package, name)) or _absent.reasons().get((package, name))
     return NotImplementedHere(
         f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=did_you_mean(name, known)
     )

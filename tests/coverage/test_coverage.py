@@ -1,0 +1,38 @@
+"""Every public name of Paddle is here, or it is written down that it is to come, or why it never will."""
+
+from __future__ import annotations
+
+import pytest
+
+import gradtool
+from gradtool import _absent
+
+from . import names
+
+SPACES = names.spaces()
+
+
+def test_what_is_lacking_is_what_is_written_down() -> None:
+    assert names.not_yet() == names.lacking(), "python -m tests.coverage --renew, where names have come"
+
+
+def test_no_name_is_both_here_and_said_never_to_come() -> None:
+    for space in SPACES:
+        assert not space.have & space.reasons.keys(), space.path
+
+
+def test_every_reason_is_about_a_name_of_paddle() -> None:
+    spaces = {space.path.replace("paddle", "gradtool", 1): space.names for space in SPACES}
+    for package, listed, _ in _absent.ABSENT:
+        assert {*listed.split()} <= {*spaces[package]}, package
+
+
+def test_paddles_names_are_recorded() -> None:
+    counts = {space.path: len(space.names) for space in SPACES}
+    assert counts["paddle"] > 500 < counts["paddle.Tensor"]
+    assert counts["paddle.linalg"] == 40
+
+
+def test_a_name_that_never_comes_says_why() -> None:
+    with pytest.raises(AttributeError, match=r"paddle\.XPUPlace is not implemented in gradtool: it is about devices"):
+        gradtool.XPUPlace  # noqa: B018
