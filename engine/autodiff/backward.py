@@ -6,11 +6,9 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from ..core import source, state
-from ..core.collector import paused_gc
+from ..core import state
 from ..core.errors import (
     ArgumentTypeError,
-    LossError,
     LossTypeError,
     UnknownNameWarning,
     UnsupportedError,
@@ -19,15 +17,11 @@ from ..core.errors import (
     expect_type,
 )
 from ..core.near_names import near, shortened
-from ..ir import renew, roles
-from ..ir.checking import checked
+from ..ir import renew
 from ..ir.program import Block
 from ..ir.variable import Variable
-from .branch import place
-from .builder import Builder
-from .checkpoints import checkpoint_variables, choose
-from .entering import call_back, commit
-from .values import asked as of_value
+from .checkpoints import checkpoint_variables
+from .part import beginning, differentiate
 
 _HERE = "paddle.static.append_backward"
 
@@ -90,51 +84,26 @@ def append_backward(
         if not callable(callback):
             raise UsageError(f"'callback' must be a callable object, but received {type(callback).__name__}.")
     loss = renew.current(loss)
-    where = place(loss, _HERE)
+    where = beginning(loss, _HERE)
     block = loss.block.program.global_block()
-    _check_loss(loss)
-    kept = checkpoint_variables(block, checkpoints, _HERE)
+    keep = checkpoint_variables(block, checkpoints, _HERE)
     if checkpoints and where.target is not None:
         raise UnsupportedError(
             f"{_HERE}: checkpoints inside a branch are not part of this version of gradtool.",
             hint="leave them out: the gradients are the same, they only need more memory",
         )
-    asked = _parameters(block, parameter_list)
+    asked = _asked(block, parameter_list) if parameter_list is not None else None
     stopped = no_grad_entries(block, no_grad_set, _HERE)
-    program = block.program
-    with paused_gc():
-        call = program._appending_grad_times + 1
-        builder = Builder(where.block, stopped, call, bool(callbacks), ops=where.ops, target=where.target)
-        builder.new_blocks += where.new
-        builder.keep.update(of_value(builder.values, v) for v in asked if not v.is_parameter)
-        builder.seed_loss(loss)
-        seeds = len(builder.ops)
-        if kept is None:
-            kept = choose(loss, map(_name, stopped)).checkpoints
-        used = builder.recomputed.cut(builder, loss, kept)
-        builder.run()
-        builder.name_all()
-        pairs = []
-        for v in asked:
-            gradient = builder.gradient(of_value(builder.values, v))
-            if gradient is not None:
-                pairs.append((v, gradient))
-        ops = call_back(builder, tuple(callbacks or ()), seeds)
-        assert loss.op is not None
-        loss.op.role |= roles.LOSS
-        commit(builder, ops)
-        program._appending_grad_times += where.target is None
-        _note_pairs(pairs)
-    checked(program, "append_backward")
-    state.note_backward(loss, None if parameter_list is None else asked, stopped)
+    part = differentiate(loss, stopped, asked, checkpoints=keep, callbacks=tuple(callbacks or ()), where=where)
+    state.note_backward(loss, asked, stopped)
     if not checkpoints:
-        return pairs
-    _warn_unused(kept, used)
-    return pairs, [v.name for v in used]
+        return part.pairs
+    _warn_unused(part.checkpoints if keep is None else keep, part.checkpoints)
+    return part.pairs, [v.name for v in part.checkpoints]
 
 
-def _warn_unused(given: Sequence[Variable], used: Sequence[Variable]) -> None:
-    unused = [v.name for v in dict.fromkeys(given) if v not in set(used)]
+def _warn_unused(checkpoints: Sequence[Variable], used: Sequence[Variable]) -> None:
+    unused = [v.name for v in dict.fromkeys(checkpoints) if v not in set(used)]
     if unused:
         warnings.warn(
             f"checkpoints that the loss does not depend on are left out: {', '.join(unused)}",
@@ -143,38 +112,19 @@ def _warn_unused(given: Sequence[Variable], used: Sequence[Variable]) -> None:
         )
 
 
-def _check_loss(loss: Variable) -> None:
-    if loss.op is None:
-        raise LossError(
-            f"the loss '{loss.name}' is not computed by any operator.",
-            variable=loss.name,
-            made=source.describe(loss.made_at),
-            hint="a fed variable or a parameter has no backward part; compute a loss from it first",
-        )
-    if loss.spec.count != 1:
-        raise LossError(
-            f"the loss '{loss.name}' must have one element, but its shape is {list(loss.shape)}.",
-            variable=loss.name,
-            made=source.describe(loss.made_at),
-            hint="reduce it, for example with paddle.mean, or use static.gradients, which takes targets of any shape",
-        )
-
-
-def _parameters(block: Block, given: Any) -> list[Variable]:
+def _asked(block: Block, parameter_list: Any) -> list[Variable]:
     """The variables whose gradients are asked for, in order."""
-    if given is None:
-        return [p for p in block.program.all_parameters() if p.trainable]
-    expect_type(given, (list, tuple, set), "parameter_list", _HERE)
-    found = []
-    for i, entry in enumerate(sorted(given, key=_name) if isinstance(given, set) else given):
+    expect_type(parameter_list, (list, tuple, set), "parameter_list", _HERE)
+    entries = sorted(parameter_list, key=_name) if isinstance(parameter_list, set) else parameter_list
+    asked = []
+    for i, entry in enumerate(entries):
         expect_type(entry, (Variable, str), f"parameter_list[{i}]", _HERE)
-        if isinstance(entry, Variable):
-            found.append(entry)
-        elif (named := renew.called(block, entry)) is not None:
-            found.append(named)
-        else:
+        v = entry if isinstance(entry, Variable) else renew.called(block, entry)
+        if v is None:
             _warn_unknown(entry, block, "parameter_list", [p.name for p in block.all_parameters()])
-    return found
+        else:
+            asked.append(v)
+    return asked
 
 
 def _name(entry: object) -> str:
@@ -182,16 +132,16 @@ def _name(entry: object) -> str:
     return entry.name if isinstance(entry, Variable) else str(entry)
 
 
-def no_grad_entries(block: Block, given: Any, where: str) -> list[Variable | str]:
+def no_grad_entries(block: Block, no_grad_set: Any, where: str) -> list[Variable | str]:
     """What is in a ``no_grad_set`` argument; unknown names give a warning that names near matches.
 
     Raises:
         ArgumentTypeError: not a set, list or tuple, or an element that is neither Variable nor str.
     """
-    if given is None:
+    if no_grad_set is None:
         return []
-    expect_type(given, (set, frozenset, list, tuple), "no_grad_set", where)
-    for entry in given:
+    expect_type(no_grad_set, (set, frozenset, list, tuple), "no_grad_set", where)
+    for entry in no_grad_set:
         if not isinstance(entry, (Variable, str)):
             raise ArgumentTypeError(
                 f"The type of no_grad_set's members in {where} must be Variable or str, "
@@ -199,25 +149,14 @@ def no_grad_entries(block: Block, given: Any, where: str) -> list[Variable | str
             )
         if isinstance(entry, str) and entry not in block.vars:
             _warn_unknown(entry, block, "no_grad_set", list(block.vars))
-    return list(given)
+    return list(no_grad_set)
 
 
-def _warn_unknown(name: str, block: Block, argument: str, known: list[str]) -> None:
-    close = near(name, known)
+def _warn_unknown(name: str, block: Block, argument: str, names: list[str]) -> None:
+    close = near(name, names)
     hint = f"; near names: {', '.join(map(shortened, close))}" if close else ""
     warnings.warn(
         f"{argument} names {shortened(name)!r}, which no variable of block {block.idx} has{hint}",
         UnknownNameWarning,
         stacklevel=4,
     )
-
-
-def _note_pairs(pairs: list[tuple[Variable, Variable]]) -> None:
-    """Write each pair into ``op_role_var`` of the operator that makes the gradient, later ones first."""
-    for p, g in pairs:
-        op = g.op
-        if op is None:
-            continue
-        noted = zip(op.role_var[::2], op.role_var[1::2], strict=True)
-        if (p.name, g.name) not in noted:
-            op.role_var = (p.name, g.name, *op.role_var)

@@ -47,8 +47,12 @@ def call_back(builder: Builder, callbacks: Sequence[Callback], seeds: int) -> li
         pending.clear()
 
 
-def commit(builder: Builder, ops: list[Operator]) -> None:
-    """Enter everything into the block: saves of overwritten values, new variables by name, new operators."""
+def commit(builder: Builder, ops: list[Operator]) -> list[Operator]:
+    """Enter everything into the block: saves of overwritten values, new variables by name, new operators.
+
+    Returns:
+        The operators that now stand between those that were there, in order.
+    """
     block = builder.target
     for op in builder.inner:
         if op.type == "while_grad":  # some were named anew since
@@ -56,7 +60,7 @@ def commit(builder: Builder, ops: list[Operator]) -> None:
             op.attrs = intern_attrs(op.op, {**op.attrs, "original_output_grad": arriving})
     variables = {v.name: v for op in ops for v in op.output_variables() if v.block is block}
     builder.recomputed.settle(builder)
-    _insert_saves(builder)
+    between = _insert_saves(builder)
     for op, frames in builder.new_frames.items():
         op.outputs = (*op.outputs[:-1], frames)  # every such operator has its frames last
         op.block.add_var(frames).op = op
@@ -74,9 +78,12 @@ def commit(builder: Builder, ops: list[Operator]) -> None:
             if v.block is block:
                 v.op = op
     block.program.version += 1
+    return between
 
 
-def _insert_saves(builder: Builder) -> None:
+def _insert_saves(builder: Builder) -> list[Operator]:
+    """Put the saves before the operators that they belong to; returns those of the builder's own block."""
+    between: list[Operator] = []
     homes = {save.block for saves in builder.saves.values() for save in saves}
     for home in homes:
         body: list[Operator] = []
@@ -88,6 +95,9 @@ def _insert_saves(builder: Builder) -> None:
                 saved.op = save
                 home.vars[saved.name] = saved
                 body.append(save)
+                if home is builder.block:
+                    between.append(save)
             if op is not None:
                 body.append(op)
         home._replace_ops(body)
+    return between

@@ -17,7 +17,7 @@ from .backward import no_grad_entries
 from .branch import place
 from .builder import Builder
 from .entering import commit
-from .values import Value, Values, asked
+from .values import Value, Values, asked_for
 
 Variables = Variable | Sequence[Variable]
 
@@ -68,7 +68,7 @@ def gradients(
                 builder.seed_ones(target)
             else:
                 builder.seed_given(target, gradient)
-        wrt = [asked(builder.values, v) for v in inputs_]
+        wrt = [asked_for(builder.values, v) for v in inputs_]
         reached = _reached(block, builder.values, wrt)
         builder.keep.update(wrt)
         builder.run(lambda op: op in reached)

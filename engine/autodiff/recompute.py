@@ -71,12 +71,14 @@ class Recomputation:
         """Forward operators that are to read a seed: their new inputs and attributes."""
         self._names: names.UniqueNames | None = None
 
-    def cut(self, builder: Builder, loss: Variable, checkpoints: Iterable[Variable]) -> list[Variable]:
+    def cut(self, builder: Builder, loss: Variable, checkpoints: Sequence[Variable]) -> list[Variable]:
         """Let what lies before the last of *checkpoints* be computed again.
 
         Returns:
             The checkpoints in the order in which the program makes them; without those that *loss* does not depend on.
         """
+        if not checkpoints:
+            return []
         values = self._values
         path = path_to(builder.block.ops, values, loss)
         kept = places(path, values, checkpoints)

@@ -141,7 +141,7 @@ class Values:
         return self._writers[version[0], version[1] + 1]
 
 
-def asked(values: Values, v: Variable) -> Value:
+def asked_for(values: Values, v: Variable) -> Value:
     """The value that *v* stands for where the user asks for its gradient.
 
     For a variable that was given to a loop that is what it held before the loop; for one that a loop returned, what the

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...autodiff.values import Stops, Value, Values, asked, is_update, variable_of
+from ...autodiff.values import Stops, Value, Values, asked_for, is_update, variable_of
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...ir.blocks import Region, reads, region
@@ -71,14 +71,19 @@ class ProgramFlow(Flow[Value, Operator]):
         ops: in order of execution.
         no_grad: the variables and names in the no-grad set.
         no_grad_at: the user's line that gave the set, if one did.
+        values: which value every operator reads and writes, if somebody has numbered them already.
     """
 
     def __init__(
-        self, ops: Sequence[Operator], no_grad: Collection[Variable | str], no_grad_at: Location = NOWHERE
+        self,
+        ops: Sequence[Operator],
+        no_grad: Collection[Variable | str],
+        no_grad_at: Location = NOWHERE,
+        values: Values | None = None,
     ) -> None:
         self.no_grad_at = no_grad_at
         self.ops = ops
-        self.values = Values(ops)
+        self.values = values if values is not None else Values(ops)
         self.no_grad = Stops(self.values, no_grad)
         self.inside: dict[Operator, Inside] = {}
         self._masks: dict[OpDef, tuple[list[bool], list[bool], bool]] = {}
@@ -238,7 +243,7 @@ class ProgramReasons(Reasons[Value, Operator]):
 
     def value(self, v: Variable) -> Value:
         """What *v* stands for where someone asks for its gradient."""
-        return asked(self.flow.values, v)
+        return asked_for(self.flow.values, v)
 
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""
@@ -266,6 +271,7 @@ def explain(
     targets: Iterable[Variable],
     no_grad: Collection[Variable | str] = (),
     no_grad_at: Location = NOWHERE,
+    values: Values | None = None,
 ) -> ProgramReasons:
     """What a backward pass from *targets* over *ops* reaches, and why it does not reach the rest.
 
@@ -276,7 +282,9 @@ def explain(
         targets: the loss, or what ``gradients`` starts from.
         no_grad: the variables and names in the no-grad set, beside the variables with ``stop_gradient``.
         no_grad_at: the user's line that gave the set, if one did.
+        values: which value every operator reads and writes, if somebody has numbered them already
+            (``BackwardPart.values``).
     """
     with paused_gc():
-        flow = ProgramFlow(ops, no_grad, no_grad_at)
+        flow = ProgramFlow(ops, no_grad, no_grad_at, values)
         return ProgramReasons(flow, [flow.values.current(v) for v in targets])
