@@ -64,9 +64,9 @@ class LastResort(MetaPathFinder):
         package, _, last = fullname.rpartition(".")
         if package not in _lazy.packages():
             return None
-        known = dir(sys.modules[package]) if package in sys.modules else []
+        names = dir(sys.modules[package]) if package in sys.modules else []
         public = fullname.replace("gradtool", "paddle", 1)
-        raise ModuleNotFoundError(str(_lazy.missing(package, last, known)), name=public)
+        raise ModuleNotFoundError(str(_lazy.missing(package, last, names)), name=public)
 
 
 _finder = Finder()

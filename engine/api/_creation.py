@@ -20,8 +20,8 @@ from ._dispatch import apply, counted, layer_name
 from ._remembered import remembered
 
 
-def _dtype(given: Any) -> DType:
-    return state.default_dtype() if given is None else dtype_of(given)
+def _dtype(dtype: Any) -> DType:
+    return state.default_dtype() if dtype is None else dtype_of(dtype)
 
 
 def fill(
@@ -58,7 +58,7 @@ def fill(
                 raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use a floating-point type")
             number = int(number) if kind.is_integer else float(number)
             attrs["value"], attrs["str_value"] = float(number), str(number)
-    made = apply(
+    out = apply(
         "fill_constant",
         value if isinstance(value, AnyTensor) else None,
         size.whole,
@@ -67,8 +67,8 @@ def fill(
         name=layer,
         outputs={"Out": output} if output is not None else None,
     )
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def _number(value: Any) -> complex:
@@ -132,9 +132,9 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = Non
     if isinstance(fill_value, (complex, np.complexfloating)):
         return ones_like(x, dtype, name) * complex(fill_value)  # type: ignore[no-any-return]
     attrs = {"value": float(fill_value), "dtype": (dtype_of(dtype) if dtype is not None else x.dtype).code}
-    made = apply("fill_any_like", x, attrs=attrs, key="full_like", name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("fill_any_like", x, attrs=attrs, key="full_like", name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
@@ -156,25 +156,25 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     """
     if end is None:
         start, end = 0, start
-    given = (start, end, step)
+    values = (start, end, step)
     if dtype is None:
-        real = any(v.dtype.is_floating if isinstance(v, AnyTensor) else isinstance(v, float) for v in given)
+        real = any(v.dtype.is_floating if isinstance(v, AnyTensor) else isinstance(v, float) for v in values)
         dtype = state.default_dtype() if real else "int64"
     kind = dtype_of(dtype)
     if not isinstance(step, AnyTensor) and not step:
         raise UsageError("paddle.arange: step must not be 0.")
-    parts = [_bound(v, kind) for v in given]
-    made = apply("range", *parts, name=name)
-    if not any(isinstance(v, AnyTensor) for v in given):
-        _known(made, max(math.ceil((end - start) / step), 0))
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    parts = [_bound(v, kind) for v in values]
+    out = apply("range", *parts, name=name)
+    if not any(isinstance(v, AnyTensor) for v in values):
+        _known(out, max(math.ceil((end - start) / step), 0))
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
-def _known(made: AnyTensor, size: int) -> None:
+def _known(out: AnyTensor, size: int) -> None:
     """Note the size of a vector of a program, which its operator cannot tell before it runs."""
-    if isinstance(made, Variable):
-        made.spec = made.spec.with_shape((size,))
+    if isinstance(out, Variable):
+        out.spec = out.spec.with_shape((size,))
 
 
 def _bound(value: Any, kind: DType) -> AnyTensor:
@@ -196,11 +196,11 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
         if isinstance(num, AnyTensor)
         else fill([1], integer(num, "num", "paddle.linspace"), "int32", force_cpu=True)
     )
-    made = apply("linspace", first, last, count, attrs={"dtype": kind.code}, name=name)
+    out = apply("linspace", first, last, count, attrs={"dtype": kind.code}, name=name)
     if not isinstance(num, AnyTensor):
-        _known(made, int(num))
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+        _known(out, int(num))
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> AnyTensor:
@@ -210,9 +210,9 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: 
     if rows < 0 or columns < 0:
         raise ArgumentTypeError(f"paddle.eye: num_rows and num_columns must not be negative: {rows}, {columns}")
     attrs = {"num_rows": rows, "num_columns": columns, "dtype": _dtype(dtype).code}
-    made = apply("eye", attrs=attrs, name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("eye", attrs=attrs, name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def assign(x: Any, output: AnyTensor | None = None) -> AnyTensor:
@@ -271,20 +271,20 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     if not state.in_static_mode():
         return _made(data, dtype, stop_gradient)
     if isinstance(data, AnyTensor):
-        made = data
+        out = data
     elif isinstance(data, (list, tuple)) and any(isinstance(v, AnyTensor) for v in data):
         from ._manipulation import stack
 
-        made = assign(stack([to_tensor(v) for v in data]))
+        out = assign(stack([to_tensor(v) for v in data]))
     else:
         value = _bits(_array(data))
         if value.dtype == np.float64 and not hasattr(data, "dtype"):
             value = value.astype(state.default_dtype().numpy)
-        made = _values(value)
-    if dtype is not None and made.dtype is not dtype_of(dtype):
-        made = cast(made, dtype)
-    made.stop_gradient = stop_gradient
-    return made
+        out = _values(value)
+    if dtype is not None and out.dtype is not dtype_of(dtype):
+        out = cast(out, dtype)
+    out.stop_gradient = stop_gradient
+    return out
 
 
 def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
@@ -308,13 +308,13 @@ def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
         whole = complex64 if real is float32 else complex128
         value = value.astype(real.numpy if value.dtype.kind == "f" else whole.numpy)
     dtype_of(value.dtype)  # one that tensors can have
-    made = Tensor(value, stop_gradient=stop_gradient)
-    made.loc = source.here()
+    out = Tensor(value, stop_gradient=stop_gradient)
+    out.loc = source.here()
     if watch.noting:
-        given = [v for v in (data if isinstance(data, (list, tuple)) else (data,)) if isinstance(v, Tensor)]
-        if given:
-            watch.note(watch.Copied("to_tensor", tuple(given), made))
-    return made
+        sources = [v for v in (data if isinstance(data, (list, tuple)) else (data,)) if isinstance(v, Tensor)]
+        if sources:
+            watch.note(watch.Copied("to_tensor", tuple(sources), out))
+    return out
 
 
 def _bits(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -389,9 +389,9 @@ def shape(input: Any) -> AnyTensor:
     x = tensor(input, "input", "paddle.shape")
     if isinstance(x, Tensor):
         return Tensor(np.array(x.array.shape, "int64"))
-    made = apply("shape", x)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("shape", x)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def numel(x: Any, name: str | None = None) -> AnyTensor:

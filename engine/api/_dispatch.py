@@ -64,18 +64,18 @@ def apply(
             fitted.append(value)
     names = default.default_main_program().names
     layer = name if name is not None else names(key or op_type)
-    given = dict(outputs or {})
+    targets = dict(outputs or {})
     lengths = iter(counts)
-    made: list[Any] = []
+    destinations: list[Any] = []
     for slot in op.outputs:
-        asked = given.get(slot.name, None if slot.optional else True)
+        asked = targets.get(slot.name, None if slot.optional else True)
         if asked is not True:
-            made.append(asked)
+            destinations.append(asked)
         elif slot.many:
-            made.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
+            destinations.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
         else:
-            made.append(layer if direct else names(f"{layer}.tmp"))
-    operator = build.emit(default.current_block(), op, tuple(fitted), attrs or {}, made)
+            destinations.append(layer if direct else names(f"{layer}.tmp"))
+    operator = build.emit(default.current_block(), op, tuple(fitted), attrs or {}, destinations)
     results = [list(v) if isinstance(v, tuple) else v for v in operator.outputs if v is not None]
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -175,13 +175,13 @@ def _computed(
     if not outputs and not recipe.optional_outputs:
         return result
     asked = outputs or {}
-    found: list[Any] = []
+    results: list[Any] = []
     for slot, value in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=False):
         target = asked.get(slot.name)
         if slot.optional and target is None:
             continue
-        found.append(value if not isinstance(target, Tensor) else write(target, value, op.type))
-    return found[0] if len(found) == 1 else tuple(found)
+        results.append(value if not isinstance(target, Tensor) else write(target, value, op.type))
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def write(target: Tensor, value: Tensor, writer: str) -> Tensor:

@@ -43,20 +43,20 @@ def einsum(equation: str, *operands: Any) -> AnyTensor:
     where = "paddle.einsum"
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    found = [tensor(v, f"operands[{i}]", where) for i, v in enumerate(operands)]
+    tensors = [tensor(v, f"operands[{i}]", where) for i, v in enumerate(operands)]
     text = "".join(equation.split()).lower()
     if text.count("->") > 1:
         raise EquationError("Invalid equation: multiple `->` were found.", hint=f"the equation is {equation!r}")
     before, arrow, output = text.partition("->")
     inputs = before.split(",")
-    if not found or len(inputs) != len(found):
+    if not tensors or len(inputs) != len(tensors):
         raise EquationError(
-            f"Invalid equation: the number of operands is {len(found)}, but found {len(inputs)} segments in the label "
-            "equation."
+            f"Invalid equation: the number of operands is {len(tensors)}, but found {len(inputs)} segments in the "
+            "label equation."
         )
     for labels in (*inputs, output):
         _check_labels(labels)
-    for labels, v in zip(inputs, found, strict=True):
+    for labels, v in zip(inputs, tensors, strict=True):
         named = len(labels.replace("...", ""))
         if named > v.ndim or (named < v.ndim and "..." not in labels):
             raise EquationError(
@@ -67,8 +67,8 @@ def einsum(equation: str, *operands: Any) -> AnyTensor:
         every = before.replace("...", "").replace(",", "")
         output = ("..." if "..." in before else "") + "".join(sorted(c for c in set(every) if every.count(c) == 1))
     if "..." in text:
-        inputs, output, found = _without_ellipsis(inputs, output, found)
-    return _contract(inputs, output, found)
+        inputs, output, tensors = _without_ellipsis(inputs, output, tensors)
+    return _contract(inputs, output, tensors)
 
 
 def _check_labels(labels: str) -> None:
@@ -102,10 +102,10 @@ def _contract(inputs: list[str], output: str, operands: list[AnyTensor]) -> AnyT
         taken, values = [inputs[i] for i in places], [operands[i] for i in places]
         inputs = [s for i, s in enumerate(inputs) if i not in places]
         operands = [v for i, v in enumerate(operands) if i not in places]
-        made = _kept(taken, inputs, output) if inputs else output
-        equation = f"{','.join(taken)}->{made}"
+        term = _kept(taken, inputs, output) if inputs else output
+        equation = f"{','.join(taken)}->{term}"
         operands.append(apply("einsum", values, attrs={"equation": equation}))
-        inputs.append(made)
+        inputs.append(term)
     return operands[0]
 
 
@@ -129,23 +129,23 @@ def _order(inputs: list[str], output: str, operands: list[AnyTensor]) -> list[tu
     def step(terms: list[str], i: int, j: int) -> tuple[int, list[str]]:
         """The number of multiplications and additions of one product, and the labels of all operands after it."""
         rest = [s for n, s in enumerate(terms) if n not in (i, j)]
-        made = _kept([terms[j], terms[i]], rest, output)
+        term = _kept([terms[j], terms[i]], rest, output)
         every = set(terms[i] + terms[j])
-        return math.prod(sizes[c] for c in every) * (1 + (every != set(made))), [*rest, made]
+        return math.prod(sizes[c] for c in every) * (1 + (every != set(term))), [*rest, term]
 
     def best(terms: list[str]) -> tuple[int, list[tuple[int, int]]]:
         if len(terms) == 1:
             return 0, []
-        found: tuple[int, list[tuple[int, int]]] | None = None
+        cheapest: tuple[int, list[tuple[int, int]]] | None = None
         pairs = list(combinations(range(len(terms)), 2))
         if len(terms) > _EXHAUSTIVE:
             pairs = [min(pairs, key=lambda p: step(terms, *p)[0])]
         for i, j in pairs:
             cost, after = step(terms, i, j)
             total, later = best(after)
-            if found is None or cost + total < found[0]:
-                found = cost + total, [(j, i), *later]
-        assert found is not None
-        return found
+            if cheapest is None or cost + total < cheapest[0]:
+                cheapest = cost + total, [(j, i), *later]
+        assert cheapest is not None
+        return cheapest
 
     return best(inputs)[1]

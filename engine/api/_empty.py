@@ -37,6 +37,6 @@ def empty_like(x: Any, dtype: Any = None, name: str | None = None) -> AnyTensor:
 
 
 def _made(key: str, whole: Any, parts: Any, attrs: dict[str, Any], name: str | None) -> AnyTensor:
-    made = apply("empty", whole, parts, attrs=attrs, key=key, name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("empty", whole, parts, attrs=attrs, key=key, name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]

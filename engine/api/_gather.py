@@ -106,8 +106,8 @@ def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False, name: 
     """
     where = "paddle.index_put"
     expect_type(indices, (list, tuple), "indices", where)
-    found = [tensor(v, f"indices[{i}]", where, [*INTEGERS, "bool"]) for i, v in enumerate(indices)]
+    positions = [tensor(v, f"indices[{i}]", where, [*INTEGERS, "bool"]) for i, v in enumerate(indices)]
     attrs = {"accumulate": bool(accumulate)}
     return apply(  # type: ignore[no-any-return]
-        "index_put", tensor(x, "x", where), found, tensor(value, "value", where), attrs=attrs, name=name
+        "index_put", tensor(x, "x", where), positions, tensor(value, "value", where), attrs=attrs, name=name
     )

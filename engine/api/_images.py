@@ -39,18 +39,18 @@ def windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:
         if padding.upper() not in ("SAME", "VALID"):
             raise UsageError(f"Unknown padding: '{padding}'. It can only be 'SAME' or 'VALID'.")
         return (0, 0), padding.upper()
-    found = padding
+    widths = padding
     if isinstance(padding, (list, tuple)) and len(padding) == 4 and isinstance(padding[0], (list, tuple)):
         spatial = (1, 2) if channel_last else (2, 3)
         if any(any(p) for i, p in enumerate(padding) if i not in spatial):
             raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
-        found = [n for i in spatial for n in padding[i]]
-    if isinstance(found, (list, tuple)) and len(found) == 4:
-        pads = numbers(found, 4, "padding")
+        widths = [n for i in spatial for n in padding[i]]
+    if isinstance(widths, (list, tuple)) and len(widths) == 4:
+        pads = numbers(widths, 4, "padding")
         if pads[0] == pads[1] and pads[2] == pads[3]:
             pads = pads[::2]
     else:
-        pads = numbers(found, 2, "padding")
+        pads = numbers(widths, 2, "padding")
     if any(p < 0 for p in pads):
         raise UsageError(f"Invalid padding: every number must be at least 0, but received {padding}.")
     return pads, "EXPLICIT"
@@ -65,16 +65,16 @@ def channel_last(data_format: str, where: str) -> bool:
 
 def sequence_windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:
     """As :func:`windows`, for sequences: one number for both ends or two, and ``padding_algorithm``."""
-    found = padding
+    widths = padding
     if isinstance(padding, (list, tuple)) and len(padding) == 3 and isinstance(padding[0], (list, tuple)):
         at = 1 if channel_last else 2
         if any(any(p) for i, p in enumerate(padding) if i != at):
             raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
-        found = padding[at]
-    if isinstance(found, str):
-        pads, algorithm = windows(found, channel_last)
+        widths = padding[at]
+    if isinstance(widths, str):
+        pads, algorithm = windows(widths, channel_last)
         return pads[:1], algorithm
-    both = numbers(found, 2 if isinstance(found, (list, tuple)) and len(found) == 2 else 1, "padding")
+    both = numbers(widths, 2 if isinstance(widths, (list, tuple)) and len(widths) == 2 else 1, "padding")
     if min(both) < 0:
         raise UsageError(f"Invalid padding: every number must be at least 0, but received {padding}.")
     return both[:1] if both[0] == both[-1] else both, "EXPLICIT"

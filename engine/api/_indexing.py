@@ -114,39 +114,39 @@ def parse(x: AnyTensor, index: Any) -> Parsed:
         IndexTypeError: an entry of another kind, or two ellipses (an IndexError).
         IndexRangeError: an integer out of range, or too many entries (an IndexError).
     """
-    found = Parsed()
+    selection = Parsed()
     dim = 0  # of x
     seen = 0  # of what the box leaves, new dimensions included
     for entry in _entries(x, index):
         if entry is None:
-            found.new.append(seen + len(found.decrease))
+            selection.new.append(seen + len(selection.decrease))
             seen += 1
         elif isinstance(entry, bool):
-            found.new.append(seen + len(found.decrease))
-            found.tensors[seen] = _creation.to_tensor([entry])
+            selection.new.append(seen + len(selection.decrease))
+            selection.tensors[seen] = _creation.to_tensor([entry])
             seen += 1
         elif _is_advanced(entry):
             mask = _index_tensor(entry, x, dim)
-            found.tensors[seen] = mask
+            selection.tensors[seen] = mask
             if mask.dtype.name == "bool" and not mask.ndim:
-                found.new.append(seen + len(found.decrease))
+                selection.new.append(seen + len(selection.decrease))
             width = max(_dimensions(mask), 1)
             seen += width
             dim += _dimensions(mask)
         elif isinstance(entry, slice):
-            _add_slice(found, entry, x.shape[dim], dim)
+            _add_slice(selection, entry, x.shape[dim], dim)
             dim += 1
             seen += 1
         else:
-            _add_integer(found, entry, x, dim)
+            _add_integer(selection, entry, x, dim)
             dim += 1
-    return found
+    return selection
 
 
-def _add_integer(found: Parsed, entry: Any, x: AnyTensor, dim: int) -> None:
-    found.decrease.append(dim)
+def _add_integer(selection: Parsed, entry: Any, x: AnyTensor, dim: int) -> None:
+    selection.decrease.append(dim)
     if isinstance(entry, AnyTensor):
-        found.add(dim, entry, entry + 1)
+        selection.add(dim, entry, entry + 1)
         return
     if isinstance(entry, (float, str)) or not hasattr(entry, "__index__"):
         raise IndexTypeError(
@@ -157,10 +157,10 @@ def _add_integer(found: Parsed, entry: Any, x: AnyTensor, dim: int) -> None:
     size = x.shape[dim]
     if size >= 0 and not -size <= number < size:
         raise IndexRangeError(f"index {number} is out of range for dimension {dim} of '{x.name}' {list(x.shape)}")
-    found.add(dim, number, number + 1 if number != -1 else LAST)
+    selection.add(dim, number, number + 1 if number != -1 else LAST)
 
 
-def _add_slice(found: Parsed, entry: slice, size: int, dim: int) -> None:
+def _add_slice(selection: Parsed, entry: slice, size: int, dim: int) -> None:
     start, end, step = (_bound(b) for b in (entry.start, entry.stop, entry.step))
     if start is None and end is None and step is None:
         return
@@ -175,7 +175,7 @@ def _add_slice(found: Parsed, entry: slice, size: int, dim: int) -> None:
     # Told apart by type first: `variable == 0` would append an operator.
     whole = not any(isinstance(v, AnyTensor) for v in (start, end, step)) and (start, end, step) == (0, LAST, 1)
     if not whole:
-        found.add(dim, start, end, step)
+        selection.add(dim, start, end, step)
 
 
 def _bound(value: Any) -> Any:
@@ -188,23 +188,23 @@ def _bound(value: Any) -> Any:
 
 def _index_tensor(entry: Any, x: AnyTensor, dim: int) -> AnyTensor:
     if isinstance(entry, AnyTensor):
-        found = entry
+        indices = entry
     elif isinstance(entry, np.ndarray):
-        found = _creation.assign(entry)
+        indices = _creation.assign(entry)
     else:
-        found = _creation.to_tensor(list(entry), None if len(entry) else "int64")
-    if found.dtype.name == "bool":
-        for i, size in enumerate(found.shape):
+        indices = _creation.to_tensor(list(entry), None if len(entry) else "int64")
+    if indices.dtype.name == "bool":
+        for i, size in enumerate(indices.shape):
             if -1 not in (size, x.shape[dim + i]) and size != x.shape[dim + i]:
                 raise IndexRangeError(
-                    f"the shape {list(found.shape)} of a bool index does not fit '{x.name}' {list(x.shape)} from "
+                    f"the shape {list(indices.shape)} of a bool index does not fit '{x.name}' {list(x.shape)} from "
                     f"dimension {dim} on"
                 )
-    elif not found.dtype.is_integer:
+    elif not indices.dtype.is_integer:
         raise IndexTypeError(
-            f"an index tensor must be of whole numbers or bool, but '{found.name}' is {found.dtype.name}."
+            f"an index tensor must be of whole numbers or bool, but '{indices.name}' is {indices.dtype.name}."
         )
-    return found
+    return indices
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -221,25 +221,25 @@ def getitem(x: AnyTensor, index: Any) -> AnyTensor:
     Raises:
         IndexTypeError, IndexRangeError: see :func:`parse`.
     """
-    found = parse(x, index)
-    out = _box(x, found)
-    return _looked_up(out, found.tensors) if found.tensors else out
+    selection = parse(x, index)
+    out = _box(x, selection)
+    return _looked_up(out, selection.tensors) if selection.tensors else out
 
 
-def _box(x: AnyTensor, found: Parsed) -> AnyTensor:
+def _box(x: AnyTensor, selection: Parsed) -> AnyTensor:
     out = x
-    if found.axes:
-        op_type = "strided_slice" if found.strided else "slice"
-        columns = [found.starts, found.ends, *([found.steps] if found.strided else [])]
+    if selection.axes:
+        op_type = "strided_slice" if selection.strided else "slice"
+        columns = [selection.starts, selection.ends, *([selection.steps] if selection.strided else [])]
         numbers, parts = zip(*(_split_column(c) for c in columns), strict=True)
         attrs: dict[str, Any] = dict(zip(("starts", "ends", "strides"), numbers, strict=False))
-        attrs["axes"] = found.axes
-        attrs["decrease_axis"] = found.decrease
+        attrs["axes"] = selection.axes
+        attrs["decrease_axis"] = selection.decrease
         attrs["infer_flags"] = [
-            -1 if any(isinstance(c[i], AnyTensor) for c in columns) else 1 for i in range(len(found.axes))
+            -1 if any(isinstance(c[i], AnyTensor) for c in columns) else 1 for i in range(len(selection.axes))
         ]
         out = _append(x, op_type, (x, *(None,) * len(columns), *parts), attrs)
-    return _manipulation.unsqueeze(out, found.after()) if found.new else out
+    return _manipulation.unsqueeze(out, selection.after()) if selection.new else out
 
 
 def _split_column(values: Sequence[Any]) -> tuple[list[int], tuple[AnyTensor, ...]]:
@@ -261,9 +261,9 @@ def _append(x: AnyTensor, op_type: str, operands: tuple[Any, ...], attrs: dict[s
     name = unique_name.generate(f"{x.name}_{op_type}")
     while name in block.vars:
         name = unique_name.generate(f"{x.name}_{op_type}")
-    made = build.emit(block, op, operands, attrs, [name]).outputs[0]
-    assert isinstance(made, Variable)
-    return made
+    out = build.emit(block, op, operands, attrs, [name]).outputs[0]
+    assert isinstance(out, Variable)
+    return out
 
 
 def _looked_up(x: AnyTensor, tensors: dict[int, AnyTensor]) -> AnyTensor:
@@ -310,8 +310,8 @@ def _gathered(x: AnyTensor, indices: list[AnyTensor]) -> tuple[AnyTensor, int]:
     whole: list[AnyTensor] = []
     for index in indices:
         if index.dtype.name == "bool":
-            found = nonzero(index)
-            whole.extend(found[:, i] for i in range(index.ndim))
+            rows = nonzero(index)
+            whole.extend(rows[:, i] for i in range(index.ndim))
         else:
             whole.append(index)
     if len(whole) == 1:
@@ -344,12 +344,12 @@ def setitem(x: Any, index: Any, value: Any) -> AnyTensor:
 
 def replaced(x: AnyTensor, index: Any, value: Any) -> Any:
     """*x* with the part that *index* selects replaced by *value*, as a new variable or tensor."""
-    found = parse(x, index)
-    if found.tensors:
-        value = _written(x, found, value)
-    attrs: dict[str, Any] = {"axes": found.axes, "decrease_axes": found.decrease, "none_axes": found.new}
+    selection = parse(x, index)
+    if selection.tensors:
+        value = _written(x, selection, value)
+    attrs: dict[str, Any] = {"axes": selection.axes, "decrease_axes": selection.decrease, "none_axes": selection.new}
     lists: list[tuple[AnyTensor, ...]] = []
-    for name, column in (("starts", found.starts), ("ends", found.ends), ("steps", found.steps)):
+    for name, column in (("starts", selection.starts), ("ends", selection.ends), ("steps", selection.steps)):
         numbers, parts = _split_column(column)
         if not parts:
             attrs[name] = numbers
@@ -384,17 +384,17 @@ def _expect_fitting(is_complex: bool, x: AnyTensor) -> None:
         )
 
 
-def _written(x: AnyTensor, found: Parsed, value: Any) -> AnyTensor:
+def _written(x: AnyTensor, selection: Parsed, value: Any) -> AnyTensor:
     """The part that the box selects, with *value* written at the index tensors."""
     if not isinstance(value, AnyTensor):
         value = _creation.assign(_values(value, x) if np.ndim(value) or isinstance(value, complex) else value)
         value = value.astype(x.dtype)
     _expect_fitting(value.dtype.is_complex, x)
-    part = _box(x, found)
-    dims = _covered(found.tensors)
+    part = _box(x, selection)
+    dims = _covered(selection.tensors)
     order = [*dims, *(i for i in range(part.ndim) if i not in dims)]
     moved = _to_front(part, dims)
     if value.dtype is not moved.dtype:
         value = value.astype(moved.dtype)
-    put = index_put(moved, tuple(found.tensors.values()), value)
+    put = index_put(moved, tuple(selection.tensors.values()), value)
     return _manipulation.transpose(put, [order.index(i) for i in range(part.ndim)])

@@ -113,7 +113,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     return get, names
 
 
-def missing(package: str, name: str, known: list[str]) -> AttributeError:
+def missing(package: str, name: str, names: list[str]) -> AttributeError:
     """The error for a name that gradtool does not have."""
     from gradtool.engine.core.errors import NotImplementedHere, did_you_mean
 
@@ -122,7 +122,7 @@ def missing(package: str, name: str, known: list[str]) -> AttributeError:
     public = package.replace("gradtool", "paddle", 1)
     why = REASONS.get((package, name)) or _absent.reasons().get((package, name))
     return NotImplementedHere(
-        f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=did_you_mean(name, known)
+        f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=did_you_mean(name, names)
     )
 
 

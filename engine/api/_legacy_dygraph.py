@@ -54,7 +54,7 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
             "The type of 'value' in fluid.dygraph.to_variable must be numpy.ndarray, list, tuple or Tensor, "
             f"but received {type(value).__name__}."
         )
-    made: Any = to_tensor(value, dtype)
+    tensor: Any = to_tensor(value, dtype)
     if name is not None:
-        made.name = name
-    return made  # type: ignore[no-any-return]
+        tensor.name = name
+    return tensor  # type: ignore[no-any-return]

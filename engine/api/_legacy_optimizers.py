@@ -21,16 +21,16 @@ def _old(kind: type[Optimizer], arguments: str) -> type[Optimizer]:
         where = f"fluid.optimizer.{type(self).__name__}"
         if len(args) > len(order):
             raise ArgumentTypeError(f"{where} takes up to {len(order)} arguments, but received {len(args)}.")
-        given = dict(zip(order, args, strict=False))
+        arguments = dict(zip(order, args, strict=False))
         for name, value in kwargs.items():
-            if name not in order or name in given:
-                what = "two values for" if name in given else "no argument"
+            if name not in order or name in arguments:
+                what = "two values for" if name in arguments else "no argument"
                 raise ArgumentTypeError(f"{where}: {what} {name!r}", hint=did_you_mean(name, order))
-            given[name] = value
-        decay = given.pop("regularization", None)
-        if "parameter_list" in given:
-            given["parameters"] = given.pop("parameter_list")
-        kind.__init__(self, **given)
+            arguments[name] = value
+        decay = arguments.pop("regularization", None)
+        if "parameter_list" in arguments:
+            arguments["parameters"] = arguments.pop("parameter_list")
+        kind.__init__(self, **arguments)
         self._decay = as_regularizer(decay, where)
 
     def minimize(

@@ -29,9 +29,9 @@ def _one(op_type: str, x: Any, name: str | None, public: str, out: Any = None) -
 
 
 def _compared(op_type: str, x: Any, y: Any, name: str | None) -> AnyTensor:
-    made = _two(op_type, x, y, name)
-    made.stop_gradient = True
-    return made
+    out = _two(op_type, x, y, name)
+    out.stop_gradient = True
+    return out
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> AnyTensor:

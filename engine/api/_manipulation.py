@@ -229,8 +229,8 @@ def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[AnyTensor]:
 
 def _parts(op_type: str, x: AnyTensor, axis: int, attrs: dict[str, Any], count: int | None) -> list[AnyTensor]:
     count = max(x.shape[axis] if x.ndim else 0, 0) if count is None else count
-    found = apply(op_type, x, attrs={"axis": axis, **attrs}, counts=[count])
-    return found if isinstance(found, list) else [found]
+    parts = apply(op_type, x, attrs={"axis": axis, **attrs}, counts=[count])
+    return parts if isinstance(parts, list) else [parts]
 
 
 @remembered
@@ -307,9 +307,9 @@ def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name:
     where = "paddle.strided_slice"
     x = tensor(x, "x", where)
     along = integers(axes, "axes", where)
-    given = ((starts, "starts"), (ends, "ends"), (strides, "strides"))
-    bounds = [_bounds(v, what, along, where) for v, what in given]
-    attrs: dict[str, Any] = {what: b.numbers for b, (_, what) in zip(bounds, given, strict=True)}
+    limits = ((starts, "starts"), (ends, "ends"), (strides, "strides"))
+    bounds = [_bounds(v, what, along, where) for v, what in limits]
+    attrs: dict[str, Any] = {what: b.numbers for b, (_, what) in zip(bounds, limits, strict=True)}
     return apply(  # type: ignore[no-any-return]
         "strided_slice",
         x,
@@ -321,10 +321,10 @@ def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name:
 
 
 def _bounds(value: Any, what: str, axes: list[int], where: str) -> Dims:
-    found = dims(value, what, where)
-    if found.whole is None and len(found.numbers) != len(axes):
-        raise UsageError(f"{where}: axes has {len(axes)} numbers and {what} has {len(found.numbers)}.")
-    return found
+    bounds = dims(value, what, where)
+    if bounds.whole is None and len(bounds.numbers) != len(axes):
+        raise UsageError(f"{where}: axes has {len(axes)} numbers and {what} has {len(bounds.numbers)}.")
+    return bounds
 
 
 def _known(axes: list[int], bounds: list[Dims]) -> list[int]:

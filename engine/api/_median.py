@@ -79,12 +79,12 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
         middle = cast(pair[0] + pair[1], kind) / 2
     # A sum over what is no number is no number; everything else adds 0.
     flags: Any = cast(isnan(line), kind)
-    found: Any = middle + total(flags * line.astype(kind), axis=at, keepdim=True)
-    return _shaped(found, axis, at, shape, keepdim, name)
+    medians: Any = middle + total(flags * line.astype(kind), axis=at, keepdim=True)
+    return _shaped(medians, axis, at, shape, keepdim, name)
 
 
-def _shaped(found: Any, axis: int | None, at: int, shape: list[int], keepdim: bool, name: str | None) -> AnyTensor:
-    """*found*, in which dimension *at* has size 1, in the shape that is asked for."""
+def _shaped(medians: Any, axis: int | None, at: int, shape: list[int], keepdim: bool, name: str | None) -> AnyTensor:
+    """*medians*, in which dimension *at* has size 1, in the shape that is asked for."""
     if axis is None:
-        return reshape(found, shape, name)
-    return found if keepdim else squeeze(found, at, name)
+        return reshape(medians, shape, name)
+    return medians if keepdim else squeeze(medians, at, name)

@@ -189,10 +189,10 @@ def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, r
 def program_from(data: bytes, where: str = "the bytes") -> Program:
     """The program that *data*, a container, holds; raises :class:`FileFormatError` if it holds something else."""
     arrays, texts = container.read_stream(io.BytesIO(data), where)
-    found = restored(arrays, texts, where)
-    if not isinstance(found, Program):
-        raise FileFormatError(where, "a program", f"there is a {type(found).__name__}")
-    return found
+    content = restored(arrays, texts, where)
+    if not isinstance(content, Program):
+        raise FileFormatError(where, "a program", f"there is a {type(content).__name__}")
+    return content
 
 
 class _Reader:
@@ -200,7 +200,7 @@ class _Reader:
         self.arrays = arrays
         self.file = file
         self.return_numpy = return_numpy
-        self.made: dict[tuple[str, str], Any] = {}
+        self.objects: dict[tuple[str, str], Any] = {}
         """Tensors, arrays and programs by kind and name: what was shared is shared again."""
 
     def fail(self, expected: str, came: str) -> NoReturn:
@@ -243,12 +243,12 @@ class _Reader:
         if not isinstance(entries, list) or not all(isinstance(e, list) and len(e) == 2 for e in entries):
             self.fail("keys and values of a dict", f"there is {shown(entries)}")
         try:
-            found = {self.value(key, depth): self.value(entry, depth) for key, entry in entries}
+            table = {self.value(key, depth): self.value(entry, depth) for key, entry in entries}
         except TypeError:
             self.fail("keys that a dict can have", f"there is {shown(entries)}")
-        if len(found) < len(entries):
+        if len(table) < len(entries):
             self.fail("keys that differ", f"there is {shown(entries)}")
-        return found
+        return table
 
     def tensor(self, node: dict[str, Any], depth: int) -> Any:
         array = self.array(node["tensor"], depth)
@@ -269,12 +269,12 @@ class _Reader:
 
     def named(self, key: tuple[str, str], array: Any, name: Any) -> Any:
         """A tensor, made once; the array itself if that is what the caller wants."""
-        known = self.return_numpy or array.dtype.name in _TENSOR_TYPES
-        if not isinstance(name, str) or not known:
+        readable = self.return_numpy or array.dtype.name in _TENSOR_TYPES
+        if not isinstance(name, str) or not readable:
             self.fail("name and data type of a tensor", f"there is {shown(name)} of type {array.dtype}")
-        if key not in self.made:
-            self.made[key] = array if self.return_numpy else _tensor(array, name)
-        return self.made[key]
+        if key not in self.objects:
+            self.objects[key] = array if self.return_numpy else _tensor(array, name)
+        return self.objects[key]
 
     def array(self, name: Any, depth: int) -> Array:
         if not isinstance(name, str) or name not in self.arrays:
@@ -292,9 +292,9 @@ class _Reader:
         if array.dtype != np.uint8 or array.ndim != 1:
             self.fail(f"array {shown(name)} to hold a text", f"it is {array.dtype} of shape {shown(array.shape)}")
         key = ("program", str(name))
-        if key not in self.made:
-            self.made[key] = from_json(array.tobytes(), f"{self.file} (program)")
-        return self.made[key]  # type: ignore[no-any-return]
+        if key not in self.objects:
+            self.objects[key] = from_json(array.tobytes(), f"{self.file} (program)")
+        return self.objects[key]  # type: ignore[no-any-return]
 
 
 def _tensor(array: Any, name: str) -> Any:

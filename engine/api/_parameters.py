@@ -50,23 +50,23 @@ class ParamAttr:
         self.need_clip = need_clip
 
     @staticmethod
-    def of(given: Any) -> ParamAttr | None:
+    def of(attr: Any) -> ParamAttr | None:
         """What an ``attr`` argument stands for; None for False (no parameter).
 
         Raises:
             ArgumentTypeError: it is no ParamAttr, name, initializer, bool or None (a TypeError).
         """
-        if given is None or given is True:
+        if attr is None or attr is True:
             return ParamAttr()
-        if given is False:
+        if attr is False:
             return None
-        if isinstance(given, ParamAttr):
-            return given
-        if isinstance(given, str):
-            return ParamAttr(name=given)
-        if isinstance(given, initializer.Initializer):
-            return ParamAttr(initializer=given)
-        raise ArgumentTypeError(f"{type(given)} cast to ParamAttr")
+        if isinstance(attr, ParamAttr):
+            return attr
+        if isinstance(attr, str):
+            return ParamAttr(name=attr)
+        if isinstance(attr, initializer.Initializer):
+            return ParamAttr(initializer=attr)
+        raise ArgumentTypeError(f"{type(attr)} cast to ParamAttr")
 
 
 def make(
@@ -108,9 +108,9 @@ def make(
         op_type, attrs = init.operator(TensorSpec(dims, kind))
         return TensorParameter(apply(op_type, attrs=attrs).array, name, **flags)
     program = default.default_main_program()
-    known = program.global_block().vars.get(name)
+    is_new = name not in program.global_block().vars
     parameter = program.current_block().create_parameter(name, dims, kind, **flags)
-    if known is None:
+    if is_new:
         _initialise(name, parameter.spec, init)
     return parameter
 
@@ -151,9 +151,9 @@ def create_parameter(
     if settings.name is None:
         count = default.default_main_program().names if state.in_static_mode() else unique_name.generate
         layer = count(layer)
-    made = make(layer, settings, shape, dtype, is_bias=is_bias, default_init=default_initializer)
-    assert made is not None
-    return made
+    parameter = make(layer, settings, shape, dtype, is_bias=is_bias, default_init=default_initializer)
+    assert parameter is not None
+    return parameter
 
 
 def create_global_var(
@@ -166,6 +166,6 @@ def create_global_var(
 ) -> Variable:
     """A variable that the startup program sets to *value*; no gradient flows through it."""
     block = default.default_main_program().global_block()
-    made = block.create_var(name, tuple(shape), dtype, stop_gradient=True, persistable=persistable)
-    _initialise(made.name, made.spec, initializer.Constant(value))
-    return made
+    variable = block.create_var(name, tuple(shape), dtype, stop_gradient=True, persistable=persistable)
+    _initialise(variable.name, variable.spec, initializer.Constant(value))
+    return variable

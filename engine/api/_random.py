@@ -17,7 +17,7 @@ from ._dispatch import apply
 
 def _draw(op_type: str, shape: Any, dtype: Any, where: str, key: str, name: str | None, **attrs: Any) -> AnyTensor:
     size = dims(shape, "shape", where, ndim=0)
-    made = apply(
+    out = apply(
         op_type,
         size.whole,
         size.parts,
@@ -25,8 +25,8 @@ def _draw(op_type: str, shape: Any, dtype: Any, where: str, key: str, name: str 
         key=key,
         name=name,
     )
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def uniform(
@@ -85,9 +85,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None 
 
 
 def _scaled(drawn: Any, mean: Any, std: Any) -> AnyTensor:
-    made = drawn * std + mean
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = drawn * std + mean
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def randint(
@@ -106,9 +106,9 @@ def randint_like(
     x = tensor(x, "x", "paddle.randint_like")
     low, high = _bounds(low, high, "paddle.randint_like")
     drawn = _draw("randint", shape_of(x), "int64", "paddle.randint_like", "randint", name, low=low, high=high)
-    made = cast(drawn, x.dtype if dtype is None else dtype)
-    made.stop_gradient = True
-    return made
+    out = cast(drawn, x.dtype if dtype is None else dtype)
+    out.stop_gradient = True
+    return out
 
 
 def _bounds(low: Any, high: Any, where: str) -> tuple[int, int]:
@@ -125,14 +125,14 @@ def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> AnyTensor
     count = integer(n, "n", "paddle.randperm")
     if count < 0:
         raise UsageError(f"paddle.randperm: n must not be negative, but received {count}.")
-    made = apply("randperm", attrs={"n": count, "dtype": dtype_of(dtype).code}, name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("randperm", attrs={"n": count, "dtype": dtype_of(dtype).code}, name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def bernoulli(x: Any, p: float | None = None, name: str | None = None) -> AnyTensor:
     """Ones with the probabilities *x* (with the probability *p* everywhere, when it is given), else zeros."""
     x = tensor(x, "x", "paddle.bernoulli")
-    made = apply("bernoulli", x if p is None else full_like(x, p), key="randint", name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("bernoulli", x if p is None else full_like(x, p), key="randint", name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]

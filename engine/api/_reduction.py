@@ -113,8 +113,8 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
 
 def _in_dtype(x: Any, dtype: Any, where: str) -> AnyTensor:
     """*x*, cast to *dtype* if that is given and another one."""
-    given = tensor(x, "x", where)
-    return given if dtype is None or given.dtype is dtype_of(dtype) else cast(given, dtype)
+    operand = tensor(x, "x", where)
+    return operand if dtype is None or operand.dtype is dtype_of(dtype) else cast(operand, dtype)
 
 
 @remembered

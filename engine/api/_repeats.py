@@ -64,7 +64,7 @@ def unique(
         "is_sorted": True,
     }
     out, *others = apply("unique", x, attrs=attrs, name=name)
-    for made in (out, *others):
-        made.stop_gradient = True
+    for output in (out, *others):
+        output.stop_gradient = True
     wanted = [v for v, flag in zip(others, asked.values(), strict=True) if flag]
     return (out, *wanted) if wanted else out

@@ -109,8 +109,8 @@ def check_protocol(protocol: Any) -> None:
         raise ProtocolError(f"Expected 1<'protocol'<5, but received protocol={protocol}")
 
 
-def refuse_options(where: str, configs: dict[str, Any], known: tuple[str, ...] = ()) -> None:
-    """Refuse keyword arguments other than *known*."""
+def refuse_options(where: str, configs: dict[str, Any], options: tuple[str, ...] = ()) -> None:
+    """Refuse keyword arguments other than *options*."""
     for name in configs:
-        if name not in known:
+        if name not in options:
             raise UnsupportedError(f"The additional config ({name}) of `{where}` is not supported.")

@@ -85,9 +85,9 @@ def _extreme(
         "keepdims": bool(keepdim),
         "dtype": kind.code,
     }
-    made = apply(op_type, tensor(x, "x", where), attrs=attrs, key=key, name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply(op_type, tensor(x, "x", where), attrs=attrs, key=key, name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def nonzero(x: Any, as_tuple: bool = False) -> Any:
@@ -97,8 +97,8 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
         as_tuple: one vector per dimension instead.
     """
     x = tensor(x, "x", "paddle.nonzero")
-    found = apply("where_index", x)
-    return tuple(found[:, i] for i in range(x.ndim)) if as_tuple else found
+    indices = apply("where_index", x)
+    return tuple(indices[:, i] for i in range(x.ndim)) if as_tuple else indices
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:

@@ -15,15 +15,15 @@ _NEW_AXES: dict[tuple[int, int], list[int]] = {(1, 2): [0], (1, 3): [0, 2], (2, 
 
 
 def _at_least(ndim: int, inputs: tuple[Any, ...], where: str) -> Any:
-    made = []
-    for i, given in enumerate(inputs):
-        x = tensor(given, f"inputs[{i}]", where)
+    outs = []
+    for i, operand in enumerate(inputs):
+        x = tensor(operand, f"inputs[{i}]", where)
         if x.ndim == 0:
             x = reshape(x, [1] * ndim)
         elif x.ndim < ndim:
             x = unsqueeze(x, _NEW_AXES[x.ndim, ndim])
-        made.append(x)
-    return made[0] if len(made) == 1 else made
+        outs.append(x)
+    return outs[0] if len(outs) == 1 else outs
 
 
 def atleast_1d(*inputs: Any, name: str | None = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 def leaves(value: Any) -> list[Any]:
     """What *value* holds, in order; dicts by sorted key."""
-    found: list[Any] = []
+    values: list[Any] = []
     todo = [value]
     while todo:
         entry = todo.pop()
@@ -17,8 +17,8 @@ def leaves(value: Any) -> list[Any]:
         elif isinstance(entry, (list, tuple)):
             todo += reversed(entry)
         else:
-            found.append(entry)
-    return found
+            values.append(entry)
+    return values
 
 
 def packed(like: Any, values: Sequence[Any]) -> Any:

@@ -55,20 +55,20 @@ def operator(
         """The operator with that number as its second operand; None where there is none such."""
         if scalar is not None and (number or not divides):
             factor, bias = scalar(number)
-            found = of("scale", {"scale": factor, "bias": bias})
+            call = of("scale", {"scale": factor, "bias": bias})
         elif method == "__pow__":
-            found = of("pow", {"factor": number})
+            call = of("pow", {"factor": number})
         else:
             return None
         if number:  # 0.0 and -0.0 are one key
             if len(numbers) >= REMEMBERED:
                 numbers.clear()
-            numbers[number] = found
-        return found
+            numbers[number] = call
+        return call
 
-    def of(type_: str, given: dict[str, float]) -> Call:
+    def of(type_: str, attrs: dict[str, float]) -> Call:
         target = registry.by_type(type_)
-        return recipes[target].call({**target.defaults, **given})
+        return recipes[target].call({**target.defaults, **attrs})
 
     def operate(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor):
@@ -252,20 +252,20 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             f"only leaf tensors can be copied deeply, and '{self.name}' was computed from others.",
             hint="copy x.detach(), or use x.clone() to stay in the graph",
         )
-    made = object.__new__(type(self))
-    memo[id(self)] = made
+    clone = object.__new__(type(self))
+    memo[id(self)] = clone
     Tensor.__init__(
-        made,
+        clone,
         np.array(self.array),
         stop_gradient=self.stop_gradient,
         name=unique_name.generate(f"{self.name}_deepcopy"),
         persistable=self.persistable,
     )
     for setting in getattr(type(self), "settings", ()):
-        setattr(made, setting, copy.deepcopy(getattr(self, setting), memo))
+        setattr(clone, setting, copy.deepcopy(getattr(self, setting), memo))
     if self.grad is not None:
-        made.grad = copy.deepcopy(self.grad, memo)
-    return made
+        clone.grad = copy.deepcopy(self.grad, memo)
+    return clone
 
 
 def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:

@@ -85,15 +85,15 @@ def _to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blockin
     Raises:
         BackendError: a device that is not the CPU.
     """
-    for given in args:
-        if isinstance(given, Tensor):
-            dtype = given.dtype
-        elif isinstance(given, bool) or given is None:
+    for value in args:
+        if isinstance(value, Tensor):
+            dtype = value.dtype
+        elif isinstance(value, bool) or value is None:
             continue
-        elif isinstance(given, CPUPlace) or (isinstance(given, str) and _device(given)):
-            device = given
+        elif isinstance(value, CPUPlace) or (isinstance(value, str) and _device(value)):
+            device = value
         else:
-            dtype = given
+            dtype = value
     if device is not None and not isinstance(device, CPUPlace) and device != "cpu":
         raise BackendError(f"x.to({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
     kind = self.dtype if dtype is None else dtype_of(dtype)
@@ -115,9 +115,9 @@ def _drawn(method: str, op_type: str, **settings: float) -> Callable[..., Tensor
         self.check_inplace(method)
         attrs = {**settings, **dict(zip(names, args, strict=False)), **named}
         shape = {"shape": self.array.shape, "dtype": self.dtype.code}
-        made = compute(registry.by_type(op_type), (None, ()), {**attrs, **shape})
+        sample = compute(registry.by_type(op_type), (None, ()), {**attrs, **shape})
         filled = compute(registry.by_type("fill_any"), (before(self),), {"value": 0.0})
-        return take(self, filled.placed(made.array), method)
+        return take(self, filled.placed(sample.array), method)
 
     call.__name__ = method
     call.__doc__ = (

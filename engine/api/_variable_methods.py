@@ -105,7 +105,7 @@ def attach() -> None:
     """Give variables and tensors their operators and methods."""
     from . import _names, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
 
-    known = _lazy.SOURCES["gradtool"]
+    sources = _lazy.SOURCES["gradtool"]
     for method, op_type, reverse, scalar in OPERATORS:
         general = _operator(method, op_type, reverse, scalar)
         setattr(Variable, method, general)
@@ -116,10 +116,10 @@ def attach() -> None:
         for method, function in BITWISE.items():
             setattr(owner, method, _method(owner, method, function))
         for name in METHODS.split():
-            if name in known and name not in vars(owner):
+            if name in sources and name not in vars(owner):
                 setattr(owner, name, _method(owner, name, name))
     for name in IN_PLACE.split():
-        if name in known:
+        if name in sources:
             setattr(Variable, name + "_", _in_place(name))
             if name + "_" not in _tensor_methods.SPECIAL:
                 setattr(Tensor, name + "_", _tensor_methods.in_place(name))
@@ -191,9 +191,9 @@ def constant(x: AnyTensor, value: float, like: bool) -> Any:
         return _append(x, "fill_constant", (), attrs)
     batch = x.shape.index(-1)
     attrs["shape"] = tuple(1 if d == -1 and i != batch else d for i, d in enumerate(x.shape))
-    made = _append(x, "fill_constant_batch_size_like", (x,), {**attrs, "input_dim_idx": batch, "output_dim_idx": batch})
-    made.stop_gradient = True
-    return made
+    out = _append(x, "fill_constant_batch_size_like", (x,), {**attrs, "input_dim_idx": batch, "output_dim_idx": batch})
+    out.stop_gradient = True
+    return out
 
 
 def cast(x: AnyTensor, dtype: DType) -> Any:
@@ -234,9 +234,9 @@ def _method(owner: type, method: str, function: str) -> Callable[..., Any]:
     """``paddle.function`` as a method; from its first call on it is the function itself."""
 
     def call(self: AnyTensor, *args: Any, **named: Any) -> Any:
-        found = getattr(importlib.import_module("gradtool"), function)
-        setattr(owner, method, found)
-        return found(self, *args, **named)
+        implementation = getattr(importlib.import_module("gradtool"), function)
+        setattr(owner, method, implementation)
+        return implementation(self, *args, **named)
 
     call.__name__ = method
     call.__doc__ = f"``paddle.{function}`` of this variable."
@@ -267,9 +267,9 @@ def astype(self: AnyTensor, dtype: Any) -> Any:
 
 def detach(self: Variable) -> Any:
     """The same values, cut off from the gradient: ``detach_<name>_0``."""
-    made = _copy(self, "share_data", f"detach_{self.name}")
-    made.stop_gradient = True
-    return made
+    out = _copy(self, "share_data", f"detach_{self.name}")
+    out.stop_gradient = True
+    return out
 
 
 def clone(self: Variable) -> Any:

@@ -126,8 +126,8 @@ def _of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tensor]) -
             f"{_HERE}: nothing was noted about the tensor '{loss.name}'.",
             hint="compute it inside 'with gradtool.watching():' and ask there, or use the command gradtool why",
         )
-    known = {t: Named(t, t.name, t.loc) for t in (*journal.tensors(), *(asked or ()))}
-    return TensorCase(journal, loss, loss.name, list(known.values()), constants, asked)
+    tensors = {t: Named(t, t.name, t.loc) for t in (*journal.tensors(), *(asked or ()))}
+    return TensorCase(journal, loss, loss.name, list(tensors.values()), constants, asked)
 
 
 def _check(asked: list[Any] | None, kind: type) -> None:

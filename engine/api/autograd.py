@@ -71,7 +71,7 @@ class Jacobian:
         if len(entries) > len(self.shape):
             raise UsageError(f"too many indices: the matrix has shape {self.shape}.")
         if self._ys.ndim == self._axis:
-            found = self._row(0)
+            part = self._row(0)
         else:
             count, asked = self.shape[self._axis], entries[self._axis]
             if isinstance(asked, slice):
@@ -81,16 +81,16 @@ class Jacobian:
                 if not rows:
                     raise UsageError(f"no row of the {count} is selected by {asked}.")
                 stacked: Any = stack(rows, axis=self._axis)
-                found = stacked
+                part = stacked
                 entries[self._axis] = slice(None)
             else:
                 row = asked.__index__()
                 if not -count <= row < count:
                     raise IndexError(f"row {row} of {count}")
-                found = self._row(row % count)
+                part = self._row(row % count)
                 del entries[self._axis]
         whole = all(isinstance(e, slice) and e == slice(None) for e in entries)
-        selected: Tensor = found if whole else found[tuple(entries)]
+        selected: Tensor = part if whole else part[tuple(entries)]
         return selected
 
     def _row(self, i: int) -> Tensor:
@@ -209,8 +209,8 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     [2.0, 4.0]
     """
     points, ys = _called(func, xs, "vjp")
-    found = grad(ys, points, v, allow_unused=True)
-    return ys, _in_form(_filled(found, points), xs)
+    gradients = grad(ys, points, v, allow_unused=True)
+    return ys, _in_form(_filled(gradients, points), xs)
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
@@ -241,24 +241,24 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     reached = [(p, d) for p, d in zip(products, directions, strict=True) if p is not None]
     if not reached:
         return ys, _in_form(_filled([None] * len(starts), starts), ys)
-    found = grad([p for p, _ in reached], starts, [d for _, d in reached], allow_unused=True)
-    return ys, _in_form(_filled(found, starts), ys)
+    tangents = grad([p for p, _ in reached], starts, [d for _, d in reached], allow_unused=True)
+    return ys, _in_form(_filled(tangents, starts), ys)
 
 
 def _called(func: Callable[..., Any], xs: Any, where: str) -> tuple[list[Tensor], Any]:
     """Fresh leaves with the values of *xs*, and *func* of them."""
-    given = list(xs) if isinstance(xs, (list, tuple)) else [xs]
-    for x in given:
+    values = list(xs) if isinstance(xs, (list, tuple)) else [xs]
+    for x in values:
         if not isinstance(x, Tensor):
             raise ArgumentTypeError(f"{where}: 'xs' must be a Tensor or a sequence, but has {type(x).__name__}.")
-    points = [Tensor(x.numpy(), stop_gradient=False) for x in given]
+    points = [Tensor(x.numpy(), stop_gradient=False) for x in values]
     with enable_grad():
         return points, func(*points)
 
 
-def _filled(found: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tensor]:
-    """*found* with zeros where no gradient arrived."""
-    return [Tensor(t.array * 0, stop_gradient=False) if g is None else g for g, t in zip(found, like, strict=True)]
+def _filled(gradients: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tensor]:
+    """*gradients* with zeros where no gradient arrived."""
+    return [Tensor(t.array * 0, stop_gradient=False) if g is None else g for g, t in zip(gradients, like, strict=True)]
 
 
 def _in_form(flat: list[Tensor], like: Any) -> Any:

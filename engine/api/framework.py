@@ -154,9 +154,9 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, bool | int | float | str]
 
 
 def _flag(name: str, verb: str) -> Flag:
-    found = FLAGS.get(name)
-    if found is None:
+    flag = FLAGS.get(name)
+    if flag is None:
         raise UsageError(
             f"Flag {name} cannot {verb} its value through this function.", hint=did_you_mean(str(name), FLAGS)
         )
-    return found
+    return flag

@@ -194,10 +194,10 @@ def expect_type(value: object, types: type | tuple[type, ...], what: str, where:
         )
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A hint that names near matches, or None when nothing is near."""
-    found = near(name, known)
-    return f"did you mean {', '.join(repr(shortened(n)) for n in found)}?" if found else None
+    matches = near(name, names)
+    return f"did you mean {', '.join(repr(shortened(n)) for n in matches)}?" if matches else None
 
 
 def describe(error: GradtoolError, *, op: str | None = None, made: str | None = None) -> GradtoolError:

@@ -20,18 +20,17 @@ COMPARED = 64
 """Names that are compared character by character."""
 
 
-def near(name: str, known: Iterable[str], count: int = 3, likeness: float = 0.5) -> list[str]:
-    """The *count* names of *known* that look most like *name*, best first.
+def near(name: str, names: Iterable[str], count: int = 3, likeness: float = 0.5) -> list[str]:
+    """The *count* of *names* that look most like *name*, best first.
 
     Compares ignoring case as well, and counts a shared last part (``w_0``) as likeness.
 
     Args:
-        likeness: from 0 to 1, how alike they have to be; with 0 there are always *count*, if *known* has as many.
+        likeness: from 0 to 1, how alike they have to be; with 0 there are always *count*, if *names* has as many.
     """
-    names = list(dict.fromkeys(known))
-    candidates = names
-    if len(names) > CANDIDATES:
-        candidates = [k for k in names if k[:2] == name[:2]][:CANDIDATES]
+    candidates = list(dict.fromkeys(names))
+    if len(candidates) > CANDIDATES:
+        candidates = [k for k in candidates if k[:2] == name[:2]][:CANDIDATES]
     matcher = SequenceMatcher(None)
     matcher.set_seq2(_ends(name))
     scores = []

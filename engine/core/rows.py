@@ -111,10 +111,10 @@ class SelectedRows(RowArray):
             if rows.size < 2 or bool((rows[1:] > rows[:-1]).all()):
                 self._merged = self
             else:
-                found, back = np.unique(rows, return_inverse=True)
-                total = np.zeros((found.size, *values.shape[1:]), values.dtype)
+                unique_rows, back = np.unique(rows, return_inverse=True)
+                total = np.zeros((unique_rows.size, *values.shape[1:]), values.dtype)
                 np.add.at(total, back.reshape(-1), values)
-                self._merged = SelectedRows(found, total, self.height)
+                self._merged = SelectedRows(unique_rows, total, self.height)
         return self._merged
 
     def dense(self) -> Array:
@@ -147,13 +147,13 @@ class SelectedRows(RowArray):
         if method == "__call__" and kwargs.keys() <= {"out"}:
             out = kwargs.get("out")
             if ufunc in (np.add, np.subtract) and len(inputs) == 2:
-                found = _added(ufunc, *inputs, out[0] if out else None)
-                if found is not None:
-                    return found
+                result = _added(ufunc, *inputs, out[0] if out else None)
+                if result is not None:
+                    return result
             if not out:
-                found = _row_by_row(ufunc, inputs)
-                if found is not None:
-                    return found
+                result = _row_by_row(ufunc, inputs)
+                if result is not None:
+                    return result
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
     def __repr__(self) -> str:

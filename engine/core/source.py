@@ -74,19 +74,19 @@ def located(where: Any) -> Location:
     code, offset = where
     # By identity: code objects of different files are equal when their text is.
     key = (id(code), offset, "offset")
-    found = _interned.get(key)
-    if found is None:
+    location = _interned.get(key)
+    if location is None:
         line = next((n for start, end, n in code.co_lines() if start <= offset < end and n is not None), 0)
-        found = _interned[key] = _one(code, line)
-    return found
+        location = _interned[key] = _one(code, line)
+    return location
 
 
 def _one(code: CodeType, line: int) -> Location:
     key = (id(code), line)
-    found = _interned.get(key)
-    if found is None:
-        found = _interned[key] = ((code, line),)
-    return found
+    location = _interned.get(key)
+    if location is None:
+        location = _interned[key] = ((code, line),)
+    return location
 
 
 def here() -> Location:
@@ -147,10 +147,10 @@ def _last_part(path: str) -> str:
 
 def short(location: Location) -> str:
     """``model.py:21``: the file's last part and the line; empty when the location is not known."""
-    found = file_and_line(location)
-    if found is None:
+    place = file_and_line(location)
+    if place is None:
         return ""
-    return f"{_last_part(found[0])}:{found[1]}"
+    return f"{_last_part(place[0])}:{place[1]}"
 
 
 def text(code: CodeType, line: int) -> str:

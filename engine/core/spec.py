@@ -59,14 +59,14 @@ class DType:
     @property
     def numpy(self) -> np.dtype[Any]:
         """The type of its arrays; that of bfloat16 comes from ml_dtypes, which is imported when first asked for."""
-        found = self._numpy
-        if found is None:
+        kind = self._numpy
+        if kind is None:
             home: Any = importlib.import_module("ml_dtypes") if self.name == "bfloat16" else np
-            found = self._numpy = np.dtype(getattr(home, self.name))
-            _BY_NUMPY[found] = self
-            rare_arrays.add(found)
+            kind = self._numpy = np.dtype(getattr(home, self.name))
+            _BY_NUMPY[kind] = self
+            rare_arrays.add(kind)
             _use(self)
-        return found
+        return kind
 
     def __repr__(self) -> str:
         return f"paddle.{self.name}"
@@ -141,11 +141,11 @@ def dtype(value: object) -> DType:
     if isinstance(value, DType):
         return value
     if isinstance(value, str):
-        found = _BY_NAME.get(value.removeprefix("paddle."))
-        if found is None:
+        entry = _BY_NAME.get(value.removeprefix("paddle."))
+        if entry is None:
             hint = did_you_mean(value, _BY_NAME)
             raise DtypeError(f"data type {value!r} not understood", hint=hint)
-        return found
+        return entry
     if isinstance(value, int) and not isinstance(value, bool):
         if value in _BY_CODE:
             return _BY_CODE[value]
@@ -154,13 +154,13 @@ def dtype(value: object) -> DType:
         kind: np.dtype[Any] = np.dtype(value)  # type: ignore[call-overload]
     except TypeError:
         raise DtypeError(f"data type {value!r} not understood") from None
-    found = _BY_NUMPY.get(kind)
-    if found is None:
+    entry = _BY_NUMPY.get(kind)
+    if entry is None:
         named = _BY_NAME.get(kind.name)
         if named is None or named.numpy != kind:
             raise DtypeError(f"data type {value!r} not understood")
-        found = named
-    return found
+        entry = named
+    return entry
 
 
 def promoted(x: DType, y: DType) -> DType:
@@ -195,14 +195,14 @@ class TensorSpec:
 
     def __new__(cls, shape: Iterable[int], dtype_: object) -> TensorSpec:
         key = (tuple(shape), dtype(dtype_))
-        found = _SPECS.get(key)
-        if found is None:
-            found = object.__new__(cls)
-            found.shape, found.dtype = key
-            if found.dtype.is_rare:
-                _use(found.dtype)
-            _SPECS[key] = found
-        return found
+        spec = _SPECS.get(key)
+        if spec is None:
+            spec = object.__new__(cls)
+            spec.shape, spec.dtype = key
+            if spec.dtype.is_rare:
+                _use(spec.dtype)
+            _SPECS[key] = spec
+        return spec
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (TensorSpec, (self.shape, self.dtype))

@@ -61,14 +61,14 @@ def sweep(
             continue
         arriving: list[Grad | None] = []
         for value in outs:
-            found = parts.get(value) if value is not None else None
-            if not found:
+            terms = parts.get(value) if value is not None else None
+            if not terms:
                 arriving.append(None)
                 continue
-            if len(found) > 1:
+            if len(terms) > 1:
                 assert value is not None
-                found[:] = [accumulate(value, found)]
-            arriving.append(found[0])
+                terms[:] = [accumulate(value, terms)]
+            arriving.append(terms[0])
         for value, gradient in zip(node.wrt, emit(node, arriving, mask), strict=True):
             if gradient is not None and value is not None:
                 parts.setdefault(value, []).append(gradient)

@@ -178,11 +178,11 @@ class _Reader:
         data = self.file.read(length)
         if len(data) < length or data[:1] != b"{":
             self.foreign(start, length)
-        found = jsontext.read(data, f"{self.name} (header)")
-        texts = found.pop(METADATA, {})
+        content = jsontext.read(data, f"{self.name} (header)")
+        texts = content.pop(METADATA, {})
         if not isinstance(texts, dict) or not all(isinstance(t, str) for t in texts.values()):
             self.fail(f"{METADATA} to hold texts by name", f"it is {shown(texts)}")
-        return found, texts
+        return content, texts
 
     def foreign(self, start: bytes, length: int) -> NoReturn:
         """Say what a file is that does not begin as a container does."""

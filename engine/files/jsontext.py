@@ -37,11 +37,11 @@ def read(data: bytes | str, where: str) -> Any:
         raise FileFormatError(where, "JSON", came)
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
             fail(f"the name {shown(twice)} comes twice")
-        return found
+        return members
 
     try:
         text = data.removeprefix(BOM).decode("utf-8") if isinstance(data, bytes) else data
@@ -82,12 +82,12 @@ def take(entry: Any, fields: Mapping[str, Field], fail: Callable[[str, str], NoR
     for name in entry:
         if name not in fields:
             fail(f"an object with {', '.join(fields)}", f"it has {shown(name)}")
-    found = {}
+    members = {}
     for name, (holds, wanted, default) in fields.items():
         value = entry.get(name, default)
         if value is ...:
             fail(f"{name}: {wanted}", "it is missing")
         if name in entry and not holds(value):
             fail(f"{name}: {wanted}", f"it is {shown(value)}")
-        found[name] = value
-    return found
+        members[name] = value
+    return members

@@ -73,8 +73,8 @@ class _Builder:
         nodes = [self._operator(i, op, op_name[op]) for i, op in enumerate(self.ops)]
         nodes += [self._tensor(i, v) for i, v in enumerate(self.variables, len(self.ops))]
         edges, ends = self._edges()
-        known = Positions(np.array(self.pairs, dtype=np.int64), *np.array(ends, dtype=np.int64).reshape(-1, 3).T)
-        return GraphView(title, tuple(nodes), tuple(edges), blocks=tuple(self._blocks(op_name)), known=known)
+        positions = Positions(np.array(self.pairs, dtype=np.int64), *np.array(ends, dtype=np.int64).reshape(-1, 3).T)
+        return GraphView(title, tuple(nodes), tuple(edges), blocks=tuple(self._blocks(op_name)), known=positions)
 
     def _blocks(self, op_name: Mapping[Operator, str]) -> Iterator[BlockView]:
         for block in self.program.blocks[1:]:
@@ -89,10 +89,10 @@ class _Builder:
     def _source(self, where: Location) -> str:
         """``model.py:9``; most of a program is made in few places."""
         key = (id(where[0][0]), where[0][1]) if where else None
-        found = self.sources.get(key)
-        if found is None:
-            found = self.sources[key] = source.short(where)
-        return found
+        text = self.sources.get(key)
+        if text is None:
+            text = self.sources[key] = source.short(where)
+        return text
 
     def _operator(self, i: int, op: Operator, name: str) -> NodeView:
         return NodeView(

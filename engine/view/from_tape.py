@@ -77,17 +77,17 @@ class _Builder:
                 self.roots.setdefault(t.on_tape(), t)
         self.nodes = nodes_behind(self.roots.values())
         self.inputs = {n: list(inputs_of(n)) for n in self.nodes}
-        self.known = leaf_tensors(self.nodes)
-        self.known.update({t.leaf: t for t in self.roots.values() if t.node is None})
+        self.tensors = leaf_tensors(self.nodes)
+        self.tensors.update({t.leaf: t for t in self.roots.values() if t.node is None})
         for t, name in named.items():
             if t.stop_gradient:
                 self.constant_names[t] = name
                 continue
             self.named.setdefault(t.on_tape(), name)
             if t.node is None:
-                self.known[t.leaf] = t
+                self.tensors[t.leaf] = t
         self.leaves = leaves_behind(self.roots.values(), self.nodes)
-        self.known.update(parameters_at(set(self.leaves)))
+        self.tensors.update(parameters_at(set(self.leaves)))
         self.slots: dict[GradNode, list[int]] = {}
         count = len(self.nodes)
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
@@ -195,13 +195,13 @@ class _Builder:
 
     def _path(self, leaf: Leaf) -> str:
         """Where a parameter stands in its model; empty when no Layer holds it."""
-        return getattr(self.known.get(leaf), "layer_path", None) or ""
+        return getattr(self.tensors.get(leaf), "layer_path", None) or ""
 
     def _tensor(self, place: Place) -> NodeView:
         spec, where = self._spec(place), ""
         role = "loss" if place in self.roots else "temporary"
         if isinstance(place, Leaf):
-            tensor = self.known.get(place)
+            tensor = self.tensors.get(place)
             where = source.short(tensor.loc) if tensor is not None else ""
             role = "parameter" if getattr(tensor, "is_parameter", False) else "leaf"
         else:
@@ -272,16 +272,16 @@ class _Builder:
                     yield EdgeView(start, here, start, read.slot)
             for i in range(len(node.outs)):
                 if (node, i) in self.roots:
-                    made = self.ids[(node, i)]
-                    yield EdgeView(here, made, made, self._slot((node, i)))
+                    output = self.ids[(node, i)]
+                    yield EdgeView(here, output, output, self._slot((node, i)))
 
     def _slot(self, place: tuple[GradNode, int]) -> str:
         """The name of the slot that a result stands in."""
         node, index = place
         if node not in self.slots:
             self.slots[node] = [p for p, _ in outputs_of(node)]
-        found = self.slots[node]
-        return slot_name(node, "outputs", found[index] if index < len(found) else index)
+        slots = self.slots[node]
+        return slot_name(node, "outputs", slots[index] if index < len(slots) else index)
 
     def _start(self, place: Place) -> str:
         """Where a forward value comes from: its own node where the picture shows one."""
@@ -312,8 +312,8 @@ class _Builder:
                 to = read.place
                 if to is None:
                     continue
-                made = self.gradients[to]
+                gradient = self.gradients[to]
                 if isinstance(to, Leaf) or to in self.roots:
-                    yield EdgeView(here, made, made, names.grad(read.slot))
+                    yield EdgeView(here, gradient, gradient, names.grad(read.slot))
                 else:
-                    yield EdgeView(here, self.grad_ids[to[0]], made, names.grad(self._slot(to)))
+                    yield EdgeView(here, self.grad_ids[to[0]], gradient, names.grad(self._slot(to)))

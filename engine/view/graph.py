@@ -164,16 +164,16 @@ class GraphView:
         if part == BOTH:
             return self
         nodes = tuple(n for n in self.nodes if n.part == part)
-        kept = {n.id for n in nodes}
-        edges = tuple(e for e in self.edges if e.source in kept and e.target in kept)
+        ids = {n.id for n in nodes}
+        edges = tuple(e for e in self.edges if e.source in ids and e.target in ids)
         return replace(self, nodes=nodes, edges=edges, part=part)
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
         """Whether a picture shows each node: operators, tensors with an edge, and parameters even without one."""
-        found = np.array([n.kind == OP or n.role == "parameter" for n in self.nodes], dtype=bool)
-        found[self.positions.source] = found[self.positions.target] = True
-        return found
+        mask = np.array([n.kind == OP or n.role == "parameter" for n in self.nodes], dtype=bool)
+        mask[self.positions.source] = mask[self.positions.target] = True
+        return mask
 
     def drawn(self) -> tuple[NodeView, ...]:
         """The nodes that a picture shows."""
@@ -191,8 +191,8 @@ def op_names(ops: Iterable[Operator]) -> dict[Operator, str]:
     Those of the forward part are counted first, so they are called the same before there is a backward part.
     """
     counts: defaultdict[str, int] = defaultdict(int)
-    found = {}
+    labels = {}
     for op in sorted(ops, key=lambda op: not roles.is_forward(op.role)):
-        found[op] = f"{op.type}.{counts[op.type]}"
+        labels[op] = f"{op.type}.{counts[op.type]}"
         counts[op.type] += 1
-    return found
+    return labels

@@ -23,38 +23,38 @@ def filled(calls: Sequence[Call]) -> list[str]:
     """
     before = _nearest(calls, 1)
     after = _nearest(calls[::-1], -1)[::-1]
-    found = []
+    layers = []
     for (layer, _), first, second in zip(calls, before, after, strict=True):
-        known = first if first is not None else second
-        found.append(layer or known or "")
-    return found
+        nearest = first if first is not None else second
+        layers.append(layer or nearest or "")
+    return layers
 
 
 def _nearest(calls: Iterable[Call], direction: int) -> list[str | None]:
     """For every call the layer that the nearest one before it in the same run of its function tells."""
     last: dict[Function, tuple[str, int]] = {}
     functions: dict[CodeType, Function] = {}
-    found: list[str | None] = []
+    layers: list[str | None] = []
     for layer, location in calls:
         if not location:
-            found.append(None)
+            layers.append(None)
             continue
         code, line = location[0]
         function = functions.get(code)
         if function is None:
             function = functions[code] = _function(code)
-        known = last.get(function)
-        if known is not None and (line - known[1]) * direction < 0:
-            known = None
+        neighbour = last.get(function)
+        if neighbour is not None and (line - neighbour[1]) * direction < 0:
+            neighbour = None
         if layer:
-            known = (around(layer), line)
-        if known is None:
+            neighbour = (around(layer), line)
+        if neighbour is None:
             last.pop(function, None)
-            found.append(None)
+            layers.append(None)
         else:
-            last[function] = (known[0], line)
-            found.append(known[0])
-    return found
+            last[function] = (neighbour[0], line)
+            layers.append(neighbour[0])
+    return layers
 
 
 def _function(code: CodeType) -> Function:

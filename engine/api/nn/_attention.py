@@ -28,9 +28,9 @@ def additive_mask(mask: Any, like: Any) -> Any:
     """A mask as what is added to scores of the dtype of *like*: -1e9 where truth values or whole numbers are zero."""
     if mask is None or mask.dtype is like.dtype:
         return mask
-    given = mask.dtype
+    dtype = mask.dtype
     cast = gradtool.cast(mask, like.dtype)
-    return (cast - 1.0) * 1e9 if given.name == "bool" or given.is_integer else cast
+    return (cast - 1.0) * 1e9 if dtype.name == "bool" or dtype.is_integer else cast
 
 
 class Cache(NamedTuple):

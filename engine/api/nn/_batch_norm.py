@@ -127,11 +127,11 @@ class SyncBatchNorm(_BatchNorm):
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """*layer* with every batch normalisation in it replaced by one of this class, of the same parameters."""
         if isinstance(layer, _BatchNorm) and not isinstance(layer, SyncBatchNorm):
-            made = cls(layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format)
-            made.weight, made.bias = layer.weight, layer.bias
-            made._mean, made._variance = layer._mean, layer._variance
-            made._use_global_stats = layer._use_global_stats
-            return made
+            norm = cls(layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format)
+            norm.weight, norm.bias = layer.weight, layer.bias
+            norm._mean, norm._variance = layer._mean, layer._variance
+            norm._use_global_stats = layer._use_global_stats
+            return norm
         for name, part in layer.named_children():
             changed = cls.convert_sync_batchnorm(part)
             if changed is not part:

@@ -41,8 +41,8 @@ class Sequential(Layer):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return self.__dict__["_sub_layers"][key]
-        found = self.children_in_order()[key]
-        return type(self)(*found) if isinstance(key, slice) else found
+        selection = self.children_in_order()[key]
+        return type(self)(*selection) if isinstance(key, slice) else selection
 
     def __setitem__(self, key: Any, layer: Layer) -> None:
         self.add_sublayer(str(key), layer)
@@ -76,8 +76,8 @@ class LayerList(Layer):
         return iter(self._all())
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._all()[key]
-        return type(self)(found) if isinstance(key, slice) else found
+        selection = self._all()[key]
+        return type(self)(selection) if isinstance(key, slice) else selection
 
     def __setitem__(self, index: int, sublayer: Layer) -> None:
         self._all()[index]  # out of range: IndexError

@@ -26,8 +26,8 @@ class LayerDict(Layer):
         return held
 
     def __getitem__(self, key: str) -> Layer:
-        found: Layer = self._held()[key]
-        return found
+        layer: Layer = self._held()[key]
+        return layer
 
     def __setitem__(self, key: str, sublayer: Layer) -> None:
         self.add_sublayer(key, sublayer)
@@ -50,8 +50,8 @@ class LayerDict(Layer):
 
     def pop(self, key: str) -> Layer:
         """Let go of the layer under *key* and return it."""
-        found: Layer = self._held().pop(key)
-        return found
+        layer: Layer = self._held().pop(key)
+        return layer
 
     def keys(self) -> KeysView[str]:
         """The names."""

@@ -60,9 +60,9 @@ class Convertible:
 
     def _but(self, dtype: str, excluded: Any) -> Self:
         classes = () if excluded is None else tuple(excluded) if isinstance(excluded, (list, tuple)) else (excluded,)
-        for given in classes:
-            if not isinstance(given, type):
-                raise UsageError(f"excluded_layers must be classes of layers, but received {given!r}.")
+        for kind in classes:
+            if not isinstance(kind, type):
+                raise UsageError(f"excluded_layers must be classes of layers, but received {kind!r}.")
         _convert([v for v in self.sublayers(include_self=True) if not isinstance(v, classes)], _dtype(dtype))
         return self
 
@@ -71,20 +71,20 @@ class UnknownDtype(UsageError):
     """No dtype that layers can have."""
 
 
-def _dtype(given: Any) -> DType:
+def _dtype(dtype: Any) -> DType:
     try:
-        kind = None if given is None else dtype_of(given)
+        kind = None if dtype is None else dtype_of(dtype)
     except GradtoolError:
         kind = None
     if kind is None:
-        raise UnknownDtype(f"dtype value error: {given!r} is none; layers take names such as 'float32' and 'float64'.")
+        raise UnknownDtype(f"dtype value error: {dtype!r} is none; layers take names such as 'float32' and 'float64'.")
     if not kind.is_floating:
         raise DtypeError(f"a layer cannot compute in {kind.name}.", hint="use a floating-point type")
     return kind
 
 
 def _convert(layers: Sequence[Any], kind: DType) -> None:
-    found = []
+    tensors = []
     for layer in layers:
         held = [*layer.__dict__["_parameters"].values(), *layer.__dict__["_buffers"].values()]
         for value in held:
@@ -95,8 +95,8 @@ def _convert(layers: Sequence[Any], kind: DType) -> None:
                     f"'{value.name}' is part of a static program, where its dtype is settled.",
                     hint="call paddle.set_default_dtype before making the layer",
                 )
-            found.append(value)
+            tensors.append(value)
     for layer in layers:
         layer.__dict__["_dtype"] = kind
-    for value in found:
+    for value in tensors:
         value.convert(kind)

@@ -57,7 +57,7 @@ class Stateful:
         keep_vars: bool,
         every_buffer: bool,
     ) -> dict[str, Any]:
-        found: dict[str, Any] = OrderedDict() if destination is None else destination
+        entries: dict[str, Any] = OrderedDict() if destination is None else destination
         layers = self.named_sublayers(include_self=True) if include_sublayers else iter([("", self)])
         hooks: list[Callable[[dict[str, Any]], Any]] = []
         for path, layer in layers:
@@ -66,12 +66,12 @@ class Stateful:
             for what in ("_parameters", "_buffers"):
                 for name, value in layer.__dict__[what].items():
                     if value is not None and name not in passing:
-                        kept = value if keep_vars or not isinstance(value, Tensor) else value.detach()
-                        found[prefix + (f"{path}.{name}" if path else name)] = kept
+                        entry = value if keep_vars or not isinstance(value, Tensor) else value.detach()
+                        entries[prefix + (f"{path}.{name}" if path else name)] = entry
         for hook in hooks if use_hook else ():
-            changed = hook(found)
-            found = found if changed is None else changed
-        return found
+            changed = hook(entries)
+            entries = entries if changed is None else changed
+        return entries
 
     def register_state_dict_hook(self, hook: Callable[[dict[str, Any]], Any]) -> HookHandle:
         """Call ``hook(state)`` with every dict of :meth:`state_dict`; what it returns, unless None, replaces it."""

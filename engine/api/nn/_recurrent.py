@@ -70,10 +70,9 @@ class RNNCellBase(Layer):
         batch_ref = tensor(batch_ref, "batch_ref", f"{type(self).__name__}.get_initial_states")
         shapes = self.state_shape if shape is None else shape
         several = bool(shapes) and isinstance(shapes[0], (list, tuple))
-        known = batch_ref.shape[batch_dim_idx]
+        dim = batch_ref.shape[batch_dim_idx]
         batches = [
-            known if known != -1 else gradtool.shape(batch_ref)[batch_dim_idx]
-            for _ in (shapes if several else [shapes])
+            dim if dim != -1 else gradtool.shape(batch_ref)[batch_dim_idx] for _ in (shapes if several else [shapes])
         ]
         kind = self._dtype if dtype is None else dtype
         states = [

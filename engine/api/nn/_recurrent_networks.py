@@ -90,11 +90,11 @@ class BiRNN(Layer):
         pair = (None, None) if initial_states is None else initial_states
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise StatePair("initial_states of BiRNN should be a pair: the states of the two cells")
-        found = [
+        runs = [
             _over_time(cell, inputs, states, sequence_length, self.time_major, backwards, kwargs)
             for cell, states, backwards in ((self.cell_fw, pair[0], False), (self.cell_bw, pair[1], True))
         ]
-        (forward, first), (backward, second) = found
+        (forward, first), (backward, second) = runs
         sides = zip(leaves(forward), leaves(backward), strict=True)
         return packed(forward, [gradtool.concat([a, b], -1) for a, b in sides]), (first, second)
 
@@ -104,7 +104,7 @@ class StatePair(UsageError, AssertionError):
 
 
 def _over_time(
-    cell: Any, inputs: Any, states: Any, lengths: Any, time_major: bool, backwards: bool, given: dict[str, Any]
+    cell: Any, inputs: Any, states: Any, lengths: Any, time_major: bool, backwards: bool, arguments: dict[str, Any]
 ) -> tuple[Any, Any]:
     """What *cell* gives for all steps of *inputs*, and its last state."""
     time, where = (0 if time_major else 1), "RNN"
@@ -122,7 +122,7 @@ def _over_time(
 
     def step(at: Any, index: Any, before: Any) -> tuple[Any, Any]:
         """The cell at one step: its number, and how it is cut out of the inputs."""
-        output, after = cell(mapped(lambda v: index(v, time), inputs), before, **given)
+        output, after = cell(mapped(lambda v: index(v, time), inputs), before, **arguments)
         why = difference(after, before)
         if why is not None:
             raise UsageError(
@@ -258,8 +258,8 @@ class RNNBase(LayerList):
         return out, self._joined(after)
 
     def _zeros(self, inputs: Any, batch: int) -> list[Any]:
-        known = inputs.shape[batch]
-        size = known if known != UNKNOWN else gradtool.shape(inputs)[batch]
+        dim = inputs.shape[batch]
+        size = dim if dim != UNKNOWN else gradtool.shape(inputs)[batch]
         widths = [self.proj_size or self.hidden_size, self.hidden_size][: self.parts]
         cells = self.num_layers * self.num_directions
         return [gradtool.full([cells, size, width], 0, inputs.dtype) for width in widths]
@@ -287,10 +287,10 @@ class RNNBase(LayerList):
             # Every call keeps its own: the gradient of an earlier one still reads what that one dropped.
             if not any(b.has_var(mask) for b in gradtool.static.default_main_program().blocks):
                 outputs["DropoutState"] = mask
-        out, after, kept, reserve = apply(
+        out, after, dropout_state, reserve = apply(
             "rnn", inputs, before, weights, lengths, attrs=attrs, name=name, outputs=outputs, counts=[self.parts]
         )
-        cut(kept, reserve)
+        cut(dropout_state, reserve)
         return [out, *after]
 
     def _by_layers(self, inputs: Any, before: list[Any], lengths: Any) -> tuple[Any, Any]:

@@ -20,13 +20,13 @@ class TableLayer(Layer):
         bound = self.__signature__.bind(*args, **named)
         bound.apply_defaults()
         self._name = bound.arguments.pop("name")
-        self._given = dict(bound.arguments)
+        self._arguments = dict(bound.arguments)
 
     def forward(self, *inputs: Any) -> Any:
-        return getattr(F, self.function)(*inputs, **self._given, name=self._name)
+        return getattr(F, self.function)(*inputs, **self._arguments, name=self._name)
 
     def extra_repr(self) -> str:
-        shown = {n: self._given[n] for n in self.shown} | ({"name": self._name} if self._name else {})
+        shown = {n: self._arguments[n] for n in self.shown} | ({"name": self._name} if self._name else {})
         return ", ".join(f"{n}={v}" for n, v in shown.items())
 
 

@@ -18,20 +18,20 @@ from ._layers import LayerNorm, Linear
 from .layer import Layer
 
 
-def _attrs(given: Any, count: int) -> list[Any]:
+def _attrs(attr: Any, count: int) -> list[Any]:
     """One setting of parameters for each of *count* parts of a layer; a name that they would share gets a number."""
-    if isinstance(given, (list, tuple)):
-        if len(given) != count:
-            raise ImpossibleSize(f"length of param_attr should be {count} when it is a list/tuple, but is {len(given)}")
-        return list(given)
-    settings = gradtool.ParamAttr.of(given)
+    if isinstance(attr, (list, tuple)):
+        if len(attr) != count:
+            raise ImpossibleSize(f"length of param_attr should be {count} when it is a list/tuple, but is {len(attr)}")
+        return list(attr)
+    settings = gradtool.ParamAttr.of(attr)
     if settings is None:
         return [False] * count
-    found = [copy.copy(settings) for _ in range(count)]
-    for i, part in enumerate(found):
+    copies = [copy.copy(settings) for _ in range(count)]
+    for i, part in enumerate(copies):
         if part.name:
             part.name = f"{part.name}_{i}"
-    return found
+    return copies
 
 
 class _Block(Layer):
@@ -67,8 +67,8 @@ class _Block(Layer):
         weights, biases = _attrs(weight_attr, parts + 1), _attrs(bias_attr, parts + 1)
         attn_rate = dropout if attn_dropout is None else attn_dropout
         for i, name in enumerate(self.attentions):
-            made = MultiHeadAttention(d_model, nhead, attn_rate, weight_attr=weights[i], bias_attr=biases[i])
-            setattr(self, name, made)
+            attention = MultiHeadAttention(d_model, nhead, attn_rate, weight_attr=weights[i], bias_attr=biases[i])
+            setattr(self, name, attention)
         self.linear1 = Linear(d_model, dim_feedforward, weights[-1], biases[-1])
         self.dropout = Dropout(dropout if act_dropout is None else act_dropout, mode="upscale_in_train")
         self.linear2 = Linear(dim_feedforward, d_model, weights[-1], biases[-1])
@@ -92,10 +92,10 @@ class _Block(Layer):
 
 
 def _function(name: str) -> Any:
-    found = getattr(F, name, None) if isinstance(name, str) and not name.startswith("_") else None
-    if not callable(found):
+    function = getattr(F, name, None) if isinstance(name, str) and not name.startswith("_") else None
+    if not callable(function):
         raise NoActivation(f"activation must name a function of paddle.nn.functional, but received {name!r}.")
-    return found
+    return function
 
 
 class NoActivation(UsageError, AttributeError):
@@ -127,15 +127,15 @@ class TransformerEncoderLayer(_Block):
     attentions = ("self_attn",)
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
-        kept = [cache]
+        caches = [cache]
         mask = additive_mask(src_mask, src)
 
         def attend(x: Any) -> Any:
-            return _attended(self.self_attn, kept, 0, x, x, mask)
+            return _attended(self.self_attn, caches, 0, x, x, mask)
 
         src = self._add(1, src, attend)
         src = self._add(2, src, self._feed_forward)
-        return src if cache is None else (src, kept[0])
+        return src if cache is None else (src, caches[0])
 
     def gen_cache(self, src: Any) -> Any:
         """An empty cache for the batch of *src*."""
@@ -161,12 +161,12 @@ class TransformerDecoderLayer(_Block):
     attentions = ("self_attn", "cross_attn")
 
     def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None) -> Any:
-        kept = [None, None] if cache is None else list(cache)
+        caches = [None, None] if cache is None else list(cache)
         own_mask, other_mask = additive_mask(tgt_mask, tgt), additive_mask(memory_mask, memory)
-        tgt = self._add(1, tgt, lambda x: _attended(self.self_attn, kept, 0, x, x, own_mask))
-        tgt = self._add(2, tgt, lambda x: _attended(self.cross_attn, kept, 1, x, memory, other_mask))
+        tgt = self._add(1, tgt, lambda x: _attended(self.self_attn, caches, 0, x, x, own_mask))
+        tgt = self._add(2, tgt, lambda x: _attended(self.cross_attn, caches, 1, x, memory, other_mask))
         tgt = self._add(3, tgt, self._feed_forward)
-        return tgt if cache is None else (tgt, tuple(kept))
+        return tgt if cache is None else (tgt, tuple(caches))
 
     def gen_cache(self, memory: Any) -> Any:
         """A pair: an empty cache for the batch of *memory*, and one of its projections."""
@@ -271,9 +271,9 @@ class Transformer(Layer):
             "normalize_before": normalize_before,
         }
 
-        def picked(given: Any, places: list[int]) -> Any:
+        def picked(attrs: Any, places: list[int]) -> Any:
             """Of one setting for each part of the whole (two attentions and the rest), those of one side."""
-            return [given[i] for i in places] if isinstance(given, (list, tuple)) and len(given) == 3 else given
+            return [attrs[i] for i in places] if isinstance(attrs, (list, tuple)) and len(attrs) == 3 else attrs
 
         if custom_encoder is not None:
             self.encoder = custom_encoder

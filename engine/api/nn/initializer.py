@@ -170,8 +170,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         slope = 0.01 if param is None else float(param)
         return math.sqrt(2 / (1 + slope * slope))
     if nonlinearity not in _GAINS:
-        known = ", ".join(sorted([*_GAINS, "leaky_relu"]))
-        raise UsageError(f"nonlinearity function {nonlinearity} is not supported now.", hint=f"one of {known}")
+        names = ", ".join(sorted([*_GAINS, "leaky_relu"]))
+        raise UsageError(f"nonlinearity function {nonlinearity} is not supported now.", hint=f"one of {names}")
     return _GAINS[nonlinearity]
 
 
@@ -326,9 +326,9 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
     Raises:
         ArgumentTypeError: something else than an initializer (a TypeError).
     """
-    for given in (weight_init, bias_init):
-        if given is not None and not isinstance(given, Initializer):
-            raise ArgumentTypeError(f"set_global_initializer takes initializers, but received {type(given).__name__}.")
+    for init in (weight_init, bias_init):
+        if init is not None and not isinstance(init, Initializer):
+            raise ArgumentTypeError(f"set_global_initializer takes initializers, but received {type(init).__name__}.")
     _everywhere.update({False: weight_init, True: bias_init})
 
 

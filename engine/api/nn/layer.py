@@ -137,9 +137,9 @@ class Layer(Stateful, Convertible):
             held = self.__dict__.get(what, {})
             if name in held:
                 return held[name]
-        known = [n for n in dir(self) if not n.startswith("_")]
+        names = [n for n in dir(self) if not n.startswith("_")]
         raise MissingAttribute(
-            f"'{type(self).__name__}' object has no attribute '{name}'", hint=did_you_mean(name, known)
+            f"'{type(self).__name__}' object has no attribute '{name}'", hint=did_you_mean(name, names)
         )
 
     def __delattr__(self, name: str) -> None:

@@ -43,8 +43,8 @@ def _need_dynamic(function: str) -> None:
 
 
 def _gradients(parameters: Any) -> list[Tensor]:
-    given = [parameters] if isinstance(parameters, Tensor) else parameters
-    return [p.grad for p in given if p.grad is not None]
+    tensors = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [p.grad for p in tensors if p.grad is not None]
 
 
 def clip_grad_norm_(

@@ -24,14 +24,14 @@ from gradtool.regularizer import WeightDecayRegularizer
 from gradtool.utils import unique_name
 
 from . import _steps
-from ._settings import FixedRateError, LossSizeError, as_regularizer, given
+from ._settings import FixedRateError, LossSizeError, as_regularizer, required
 from .lr import LRScheduler
 
 Pairs = list[tuple[Any, Any]]
 """Parameters with their gradients."""
 
 
-class State(NamedTuple):
+class Accumulator(NamedTuple):
     """Something that an optimizer keeps for each parameter.
 
     Attributes:
@@ -86,7 +86,7 @@ class Optimizer(_steps.Steps):
         name: str | None = None,
     ) -> None:
         self._where = f"paddle.optimizer.{type(self).__name__}"
-        given("learning_rate", learning_rate)
+        required("learning_rate", learning_rate)
         if isinstance(learning_rate, bool) or not isinstance(learning_rate, (float, LRScheduler)):
             raise ArgumentTypeError(
                 f"learning rate should be float or LRScheduler, but received {type(learning_rate).__name__}.",
@@ -125,7 +125,7 @@ class Optimizer(_steps.Steps):
             raise ArgumentTypeError(
                 f"'parameters' in {self._where} must be a list of parameters, but received {type(parameters).__name__}."
             )
-        found: list[Any] = []
+        entries: list[Any] = []
         for entry in parameters:
             group = self._group(entry) if isinstance(entry, dict) else {"params": [entry]}
             for p in group["params"]:
@@ -134,8 +134,8 @@ class Optimizer(_steps.Steps):
                         f"'parameters' in {self._where} must hold parameters, but received {type(p).__name__}."
                     )
                 self._groups[p] = group
-                found.append(p)
-        return found
+                entries.append(p)
+        return entries
 
     def _group(self, entry: dict[str, Any]) -> dict[str, Any]:
         """A group of parameters with settings of its own, checked."""
@@ -156,7 +156,7 @@ class Optimizer(_steps.Steps):
 
     # -- what the kinds of optimizers differ in -------------------------------------------------------------------
 
-    def _kept(self) -> Sequence[State]:
+    def _accumulators(self) -> Sequence[Accumulator]:
         """What is kept for each parameter."""
         return ()
 
@@ -172,10 +172,10 @@ class Optimizer(_steps.Steps):
     def _finish(self, pairs: Pairs) -> None:
         """Append what follows all updates: the growth of powers that the update operator leaves to others."""
         scale = registry.by_type("scale")
-        kept = {k.slot: k for k in self._kept()}
+        accumulators = {k.slot: k for k in self._accumulators()}
         for slot, growth in self._grown().items():
             for p, g in pairs:
-                power = self._state(p, kept[slot])
+                power = self._state(p, accumulators[slot])
                 home = _home(power.block.program)
                 with default.name_scope(self.op_type), marked(home, roles.OPTIMIZE, (p.name, g.name)):
                     build.emit(home, scale, (power, None, None), {"scale": growth}, [power])
@@ -213,13 +213,13 @@ class Optimizer(_steps.Steps):
 
     def _rate(self, program: Program) -> Variable:
         """The variable that holds the learning rate in *program*."""
-        found = self._rates.get(program)
-        if found is None:
-            found = _global_variable(program, "learning_rate", (), self.get_lr(), self._rate_dtype())
-            self._rates[program] = found
+        rate = self._rates.get(program)
+        if rate is None:
+            rate = _global_variable(program, "learning_rate", (), self.get_lr(), self._rate_dtype())
+            self._rates[program] = rate
             if isinstance(self._learning_rate, LRScheduler):
-                program.live[found.name] = self._learning_rate
-        return found
+                program.live[rate.name] = self._learning_rate
+        return rate
 
     def _rate_dtype(self) -> DType:
         """The type of the loss or of the first parameter; float32 for half precision."""
@@ -281,13 +281,13 @@ class Optimizer(_steps.Steps):
         self._static("minimize", loss)
         main, startup = loss.block.program, startup_program or default.default_startup_program()
         expect_type(startup, Program, "startup_program", f"{self._where}.minimize")
-        kept, rates = dict(self._states), dict(self._rates)
+        states, rates = dict(self._states), dict(self._rates)
         try:
             with unchanged_on_failure(main, startup), default.program_guard(main, startup):
                 pairs = self.backward(loss, startup, parameters, no_grad_set)
                 return self.apply_gradients(pairs), pairs
         except BaseException:
-            self._states, self._rates = kept, rates
+            self._states, self._rates = states, rates
             raise
 
     def backward(
@@ -310,8 +310,8 @@ class Optimizer(_steps.Steps):
                 hint="reduce it, for example with paddle.mean",
             )
         self._dtype = loss.dtype
-        found: Any = append_backward(loss, parameters or self._parameters, no_grad_set, callbacks, self._checkpoints)
-        pairs: Pairs = found[0] if isinstance(found, tuple) else found
+        result: Any = append_backward(loss, parameters or self._parameters, no_grad_set, callbacks, self._checkpoints)
+        pairs: Pairs = result[0] if isinstance(result, tuple) else result
         return pairs
 
     def apply_gradients(self, params_grads: Sequence[tuple[Any, Any]]) -> list[Any]:
@@ -335,8 +335,8 @@ class Optimizer(_steps.Steps):
             first = len(block.ops)
             rate = self._rate(program)
             for p, _ in pairs:
-                for kept in self._kept():
-                    self._state(p, kept)
+                for accumulator in self._accumulators():
+                    self._state(p, accumulator)
             for p, g in pairs:
                 with default.name_scope("optimizer"):
                     self._append_update(p, g, self._rate_of(p, rate))
@@ -354,19 +354,19 @@ class Optimizer(_steps.Steps):
             build.emit(grad.block, registry.by_type("sum"), ((grad, term),), {}, [total])
         return grad if grad.kind != SELECTED_ROWS else grad.block.vars[total]
 
-    def _state(self, param: Any, kept: State) -> Any:
-        """The variable that holds *kept* for *param*."""
-        found = self._states.get((param, kept.name))
-        if found is None:
-            key = f"{param.name}_{self._name}_{kept.name}" if self._name else f"{param.name}_{kept.name}"
+    def _state(self, param: Any, accumulator: Accumulator) -> Any:
+        """The variable that holds *accumulator* for *param*."""
+        value = self._states.get((param, accumulator.name))
+        if value is None:
+            key = f"{param.name}_{self._name}_{accumulator.name}" if self._name else f"{param.name}_{accumulator.name}"
             if isinstance(param, Tensor):
-                self._states[param, kept.name] = found = _steps.new_state(key, param, kept)
-                return found
-            shape = (1,) if kept.single else param.shape
-            found = _global_variable(param.block.program, key, shape, kept.fill, param.dtype)
-            found.stop_gradient = False
-            self._states[param, kept.name] = found
-        return found
+                self._states[param, accumulator.name] = value = _steps.new_state(key, param, accumulator)
+                return value
+            shape = (1,) if accumulator.single else param.shape
+            value = _global_variable(param.block.program, key, shape, accumulator.fill, param.dtype)
+            value.stop_gradient = False
+            self._states[param, accumulator.name] = value
+        return value
 
     def _append_update(self, param: Any, grad: Any, rate: Variable) -> None:
         op = registry.by_type(self.op_type)
@@ -379,8 +379,8 @@ class Optimizer(_steps.Steps):
 
     def _operands(self, op: OpDef, param: Any, grad: Any, rate: Any) -> dict[str, Any]:
         """By input slot of the update operator."""
-        kept = {k.slot: self._state(param, k) for k in self._kept()}
-        return {"Param": param, "Grad": grad, "LearningRate": rate, **kept}
+        states = {k.slot: self._state(param, k) for k in self._accumulators()}
+        return {"Param": param, "Grad": grad, "LearningRate": rate, **states}
 
     # -- modes ----------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from typing import Any
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, expect_type
 from gradtool.regularizer import L2Decay, WeightDecayRegularizer
 
-from ._base import Optimizer, State
-from ._settings import given, within
+from ._base import Accumulator, Optimizer
+from ._settings import required, within
 
 
 def _refuse(optimizer: str, **wanted: bool) -> None:
@@ -69,13 +69,13 @@ class Momentum(Optimizer):
         _refuse("Momentum", multi_precision=multi_precision, use_multi_tensor=use_multi_tensor)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self._fixed = {
-            "mu": float(given("momentum", momentum)),
+            "mu": float(required("momentum", momentum)),
             "use_nesterov": bool(use_nesterov),
             "rescale_grad": float(rescale_grad),
         }
 
-    def _kept(self) -> Sequence[State]:
-        return (State("Velocity", "velocity"),)
+    def _accumulators(self) -> Sequence[Accumulator]:
+        return (Accumulator("Velocity", "velocity"),)
 
     def _decay_of(self, param: Any) -> WeightDecayRegularizer | None:
         decay = super()._decay_of(param)
@@ -109,12 +109,12 @@ class _Betas(Optimizer):
             "epsilon": within("epsilon", epsilon, 0),
         }
 
-    def _kept(self) -> Sequence[State]:
+    def _accumulators(self) -> Sequence[Accumulator]:
         return (
-            State("Moment1", "moment1"),
-            State("Moment2", "moment2"),
-            State("Beta1Pow", "beta1_pow_acc", self._fixed["beta1"], single=True),
-            State("Beta2Pow", "beta2_pow_acc", self._fixed["beta2"], single=True),
+            Accumulator("Moment1", "moment1"),
+            Accumulator("Moment2", "moment2"),
+            Accumulator("Beta1Pow", "beta1_pow_acc", self._fixed["beta1"], single=True),
+            Accumulator("Beta2Pow", "beta2_pow_acc", self._fixed["beta2"], single=True),
         )
 
     def _settings(self, param: Any) -> dict[str, Any]:
@@ -154,9 +154,9 @@ class Adam(_Betas):
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip, name)
         self._fixed |= {"lazy_mode": bool(lazy_mode), "amsgrad": bool(amsgrad)}
 
-    def _kept(self) -> Sequence[State]:
-        moment1, moment2, *powers = super()._kept()
-        largest = (State("Moment2Max", "moment2_max"),) if self._fixed["amsgrad"] else ()
+    def _accumulators(self) -> Sequence[Accumulator]:
+        moment1, moment2, *powers = super()._accumulators()
+        largest = (Accumulator("Moment2Max", "moment2_max"),) if self._fixed["amsgrad"] else ()
         return (moment1, moment2, *largest, *powers)
 
 
@@ -239,11 +239,11 @@ class Adamax(_Betas):
     ) -> None:
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip, name)
 
-    def _kept(self) -> Sequence[State]:
+    def _accumulators(self) -> Sequence[Accumulator]:
         return (
-            State("Moment", "moment"),
-            State("InfNorm", "inf_norm"),
-            State("Beta1Pow", "beta1_pow_acc", self._fixed["beta1"], single=True),
+            Accumulator("Moment", "moment"),
+            Accumulator("InfNorm", "inf_norm"),
+            Accumulator("Beta1Pow", "beta1_pow_acc", self._fixed["beta1"], single=True),
         )
 
     def _grown(self) -> dict[str, float]:
@@ -270,11 +270,11 @@ class Adagrad(Optimizer):
         initial_accumulator_value: float = 0.0,
     ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self._fixed = {"epsilon": float(given("epsilon", epsilon))}
+        self._fixed = {"epsilon": float(required("epsilon", epsilon))}
         self._first = float(initial_accumulator_value)
 
-    def _kept(self) -> Sequence[State]:
-        return (State("Moment", "moment", self._first),)
+    def _accumulators(self) -> Sequence[Accumulator]:
+        return (Accumulator("Moment", "moment", self._first),)
 
     def _settings(self, param: Any) -> dict[str, Any]:
         return self._fixed
@@ -300,12 +300,12 @@ class Adadelta(Optimizer):
         name: str | None = None,
     ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self._fixed = {"epsilon": float(given("epsilon", epsilon)), "rho": float(given("rho", rho))}
+        self._fixed = {"epsilon": float(required("epsilon", epsilon)), "rho": float(required("rho", rho))}
 
-    def _kept(self) -> Sequence[State]:
+    def _accumulators(self) -> Sequence[Accumulator]:
         return (
-            State("AvgSquaredGrad", "_avg_squared_grad"),
-            State("AvgSquaredUpdate", "_avg_squared_update"),
+            Accumulator("AvgSquaredGrad", "_avg_squared_grad"),
+            Accumulator("AvgSquaredUpdate", "_avg_squared_update"),
         )
 
     def _settings(self, param: Any) -> dict[str, Any]:
@@ -344,11 +344,11 @@ class RMSProp(Optimizer):
             "centered": bool(centered),
         }
 
-    def _kept(self) -> Sequence[State]:
+    def _accumulators(self) -> Sequence[Accumulator]:
         return (
-            State("Moment", "momentum"),
-            State("MeanSquare", "mean_square"),
-            State("MeanGrad", "mean_grad"),
+            Accumulator("Moment", "momentum"),
+            Accumulator("MeanSquare", "mean_square"),
+            Accumulator("MeanGrad", "mean_grad"),
         )
 
     def _settings(self, param: Any) -> dict[str, Any]:
@@ -382,7 +382,7 @@ class Lamb(_Betas):
     ) -> None:
         _refuse("Lamb", multi_precision=multi_precision)
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name)
-        expect_type(given("lamb_weight_decay", lamb_weight_decay), (int, float), "lamb_weight_decay", self._where)
+        expect_type(required("lamb_weight_decay", lamb_weight_decay), (int, float), "lamb_weight_decay", self._where)
         self._coeff = float(lamb_weight_decay)
         self._excluded = exclude_from_weight_decay_fn
         self._fixed["always_adapt"] = bool(always_adapt)

@@ -20,7 +20,7 @@ class FixedRateError(UsageError, RuntimeError):
     """The learning rate is set by hand although a scheduler sets it (Paddle raises RuntimeError)."""
 
 
-def given(what: str, value: Any) -> Any:
+def required(what: str, value: Any) -> Any:
     """*value*, which must not be None; raises :class:`MissingSetting`."""
     if value is None:
         raise MissingSetting(f"{what} is not set.")
@@ -35,7 +35,7 @@ def within(what: str, value: Any, low: float, high: float | None = None) -> floa
         ArgumentTypeError: it is no number (a TypeError).
         UsageError: it is outside (a ValueError).
     """
-    given(what, value)
+    required(what, value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ArgumentTypeError(f"{what} must be a number, but received {type(value).__name__}.")
     if not (value >= low and (high is None or value < high)):

@@ -54,10 +54,10 @@ class Steps:
     def state_dict(self) -> dict[str, Any]:
         """What it keeps for its parameters, by name, and under ``LR_Scheduler`` where a schedule stands."""
         self._dynamic("state_dict")
-        found: dict[str, Any] = {kept.name: kept for kept in self._states.values()}
+        entries: dict[str, Any] = {tensor.name: tensor for tensor in self._states.values()}
         if isinstance(self._learning_rate, LRScheduler):
-            found[SCHEDULE] = self._learning_rate.state_dict()
-        return found
+            entries[SCHEDULE] = self._learning_rate.state_dict()
+        return entries
 
     def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave: of this optimizer, or of one for parameters of the same names.
@@ -77,23 +77,23 @@ class Steps:
         saved = {name: value for name, value in state_dict.items() if name != SCHEDULE}
         if not saved:
             return
-        found = []
+        pairs = []
         for p in self._parameters or []:
-            for kept in self._kept():
-                known = (p, kept.name) in self._states
-                tensor = self._state(p, kept)
+            for accumulator in self._accumulators():
+                present = (p, accumulator.name) in self._states
+                tensor = self._state(p, accumulator)
                 name = _same(tensor.name, saved)
                 if name is None and p.stop_gradient:  # frozen, or a statistic: nothing was ever kept for it
-                    if not known:
-                        del self._states[p, kept.name]
+                    if not present:
+                        del self._states[p, accumulator.name]
                     continue
                 if name is None:
                     raise MissingState(
                         f"Optimizer set error, {tensor.name} should be in the state dict.",
                         hint=f"it has {', '.join(sorted(saved))}",
                     )
-                found.append((tensor, saved[name]))
-        for tensor, value in found:
+                pairs.append((tensor, saved[name]))
+        for tensor, value in pairs:
             tensor.set_value(value)
 
     set_dict = set_state_dict
@@ -104,10 +104,10 @@ class Steps:
         """The learning rate now."""
         raise TypeError(f"{type(self).__name__} does not say how to update")
 
-    def _kept(self) -> Any:
+    def _accumulators(self) -> Any:
         return ()
 
-    def _state(self, param: Any, kept: Any) -> Any:
+    def _state(self, param: Any, accumulator: Any) -> Any:
         return None
 
     def _settings(self, param: Any) -> dict[str, Any]:
@@ -173,9 +173,9 @@ class Steps:
             )
 
 
-def new_state(key: str, param: Tensor, kept: Any) -> Tensor:
-    """The tensor that holds *kept* (a ``_base.State``) for *param*."""
-    values = np.full((1,) if kept.single else param.array.shape, kept.fill, param.array.dtype)
+def new_state(key: str, param: Tensor, accumulator: Any) -> Tensor:
+    """The tensor that holds *accumulator* (a ``_base.Accumulator``) for *param*."""
+    values = np.full((1,) if accumulator.single else param.array.shape, accumulator.fill, param.array.dtype)
     return Tensor(values, name=unique_name.generate(key), persistable=True)
 
 

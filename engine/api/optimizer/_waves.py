@@ -172,12 +172,14 @@ class ReduceOnPlateau(LRScheduler):
         epsilon: float = 1e-8,
         verbose: bool = False,
     ) -> None:
-        for what, value, known in (
+        for what, value, choices in (
             ("mode", mode, ("min", "max")),
             ("threshold_mode", threshold_mode, ("rel", "abs")),
         ):
-            if value not in known:
-                raise UsageError(f"ReduceOnPlateau: {what} must be one of {', '.join(known)}, but received {value!r}.")
+            if value not in choices:
+                raise UsageError(
+                    f"ReduceOnPlateau: {what} must be one of {', '.join(choices)}, but received {value!r}."
+                )
         number("learning_rate", learning_rate, "ReduceOnPlateau")
         decreasing(factor, "ReduceOnPlateau")
         self.mode = mode

@@ -160,8 +160,8 @@ def append(
     inputs = tuple(operands.get(s.name, () if s.many else None) for s in op.inputs)
     outputs = tuple(operands.get(s.name, () if s.many else None) for s in op.outputs)
     filled = op.attributes(attrs)
-    made = Operator(block, op, inputs, outputs, filled, loc=source.here(), role=role, scope=state.name_scope())
-    return block._append(made)
+    operator = Operator(block, op, inputs, outputs, filled, loc=source.here(), role=role, scope=state.name_scope())
+    return block._append(operator)
 
 
 def _check_same(on_true: Any, on_false: Any, return_names: Sequence[str] | None) -> None:
@@ -207,8 +207,8 @@ def _merged(program: Program, mask: Any, on_false: Any, on_true: Any) -> Any:
     like = next((v.dtype for v in pair if isinstance(v, Variable)), None)
     chosen = tuple(v if isinstance(v, Variable) else _number(v, like) for v in pair)
     op = registry.by_type("select_input")
-    made = build.emit(program.current_block(), op, (chosen, mask), {}, [program.names("_generated_var")])
-    out = made.outputs[0]
+    operator = build.emit(program.current_block(), op, (chosen, mask), {}, [program.names("_generated_var")])
+    out = operator.outputs[0]
     assert isinstance(out, Variable)
     out.stop_gradient = all(v.stop_gradient for v in chosen)
     return out
@@ -313,9 +313,9 @@ def switch_case(
     return _nested(pairs, default)
 
 
-def _branches(given: Any) -> list[tuple[int, Branch]]:
+def _branches(cases: Any) -> list[tuple[int, Branch]]:
     """``branch_fns`` as pairs."""
-    pairs = list(given.items()) if isinstance(given, dict) else list(given)
+    pairs = list(cases.items()) if isinstance(cases, dict) else list(cases)
     if all(callable(p) for p in pairs):
         pairs = list(enumerate(pairs))
     seen = set()

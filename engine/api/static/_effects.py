@@ -178,8 +178,8 @@ def py_func(
     return out
 
 
-def _listed(given: Any) -> list[Any]:
-    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _called(func: Any, ins: list[Any], out: Any, backward_func: Any, skipped: list[Any]) -> Any:
@@ -201,17 +201,17 @@ def _called(func: Any, ins: list[Any], out: Any, backward_func: Any, skipped: li
             if back < 0:
                 raise UnsupportedError("py_func: there is no backward_func, so no gradient passes.")
             saved = ctx.saved_tensor()
-            given = [saved[i].numpy() for i in places]
-            found = functions.call(back, [*given, *(None if g is None else g.numpy() for g in gradients)])
-            return tuple(None if g is None else Tensor(g) for g in found)
+            arrays = [saved[i].numpy() for i in places]
+            answers = functions.call(back, [*arrays, *(None if g is None else g.numpy() for g in gradients)])
+            return tuple(None if g is None else Tensor(g) for g in answers)
 
     if out is None:
         functions.call(number, [v.numpy() for v in ins])
         return None
     results = PyFunc.apply(*ins)
-    found = list(results) if isinstance(results, tuple) else [results]
+    values = list(results) if isinstance(results, tuple) else [results]
     if back < 0:
-        found = [r.detach() for r in found]
+        values = [r.detach() for r in values]
     targets = _listed(out)
-    written = [write(t, r, "py_func") if isinstance(t, Tensor) else r for t, r in zip(targets, found, strict=True)]
+    written = [write(t, r, "py_func") if isinstance(t, Tensor) else r for t, r in zip(targets, values, strict=True)]
     return written if isinstance(out, (list, tuple)) else written[0]

@@ -96,8 +96,8 @@ def batch_norm(
         "data_layout": data_layout,
         "use_global_stats": use_global_stats,
     }
-    given = momentum if isinstance(momentum, Variable) else None
-    if given is None:
+    rate = momentum if isinstance(momentum, Variable) else None
+    if rate is None:
         attrs["momentum"] = momentum
     outputs: dict[str, Any] = {"MeanOut": mean, "VarianceOut": variance}
     if not is_test:
@@ -105,7 +105,7 @@ def batch_norm(
     if in_place:
         outputs["Y"] = input
     *saved, y, _, _ = apply(
-        "batch_norm", input, scale, shift, mean, variance, given, attrs=attrs, name=layer, outputs=outputs
+        "batch_norm", input, scale, shift, mean, variance, rate, attrs=attrs, name=layer, outputs=outputs
     )
     cut(*saved)
     return activated(y, act, layer)

@@ -69,8 +69,8 @@ def while_loop(
         try:
             with appended_or_nothing(main, default.default_startup_program()):
                 return _built(main, cond, body, loop_vars, is_test, shapes)
-        except _OtherShape as found:
-            shapes[found.place] = found.shape
+        except _OtherShape as other:
+            shapes[other.place] = other.shape
 
 
 class _OtherShape(Exception):
@@ -110,13 +110,13 @@ class ShapeTypeError(ArgumentTypeError):
 
 def _returned(values: Any, loop_vars: Any) -> list[Any]:
     """What the body returned, checked against the loop variables."""
-    found = list(values) if isinstance(values, (list, tuple)) else [values]
-    why = difference(found, list(loop_vars))
+    outputs = list(values) if isinstance(values, (list, tuple)) else [values]
+    why = difference(outputs, list(loop_vars))
     if why is not None:
         raise UsageError(
             f"body in while_loop should return the same arity (length and structure) as loop_vars: there are {why}"
         )
-    return found
+    return outputs
 
 
 def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, shapes: dict[int, Shape]) -> Any:
@@ -126,28 +126,28 @@ def _built(main: Program, cond: Any, body: Any, loop_vars: Any, is_test: bool, s
     loop = Loop(parent)
     table = renew(loop, [v for v in own if isinstance(v, Variable)])
     try:
-        given = packed(loop_vars, [table.get(v, v) if isinstance(v, Variable) else v for v in own])
-        _append_loop(main, loop, cond, body, given, is_test)
+        carry = packed(loop_vars, [table.get(v, v) if isinstance(v, Variable) else v for v in own])
+        _append_loop(main, loop, cond, body, carry, is_test)
     except BaseException:
         take_back(loop, table)
         raise
-    return given
+    return carry
 
 
-def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, given: Any, is_test: bool) -> None:
-    """Build the condition and the body of a loop over the variables *given*, and append its operator."""
+def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, carry: Any, is_test: bool) -> None:
+    """Build the condition and the body of a loop over the variables *carry*, and append its operator."""
     parent = loop.block
-    variables = {v for v in leaves(given) if isinstance(v, Variable)}
-    go_on = _condition(cond(*given))
+    variables = {v for v in leaves(carry) if isinstance(v, Variable)}
+    go_on = _condition(cond(*carry))
     if go_on.block is not parent or go_on.persistable or go_on.is_data:
         go_on = _creation.assign(go_on)
     block = main._create_block()
     main.open_loops += 1
     try:
-        returned = _returned(body(*given), given)
-        _check_kept(given, returned)
+        returned = _returned(body(*carry), carry)
+        _check_kept(carry, returned)
         again = _condition(cond(*returned))
-        pairs = [(x, v) for x, v in zip(leaves(returned), leaves(given), strict=True) if isinstance(v, Variable)]
+        pairs = [(x, v) for x, v in zip(leaves(returned), leaves(carry), strict=True) if isinstance(v, Variable)]
         # A loop variable that moves to another place must be read before it is written.
         pairs = [(_creation.assign(x) if x in variables and x is not v else _as_variable(x, v), v) for x, v in pairs]
         if again in variables:
@@ -200,9 +200,9 @@ def _as_variable(value: Any, v: Variable) -> Any:
     return value if isinstance(value, Variable) else _creation.full_like(v, value)
 
 
-def _check_kept(given: Any, returned: Any) -> None:
+def _check_kept(carry: Any, returned: Any) -> None:
     """Raise the error for a loop variable that the body replaces by something of another kind."""
-    for i, (value, v) in enumerate(zip(leaves(returned), leaves(given), strict=True)):
+    for i, (value, v) in enumerate(zip(leaves(returned), leaves(carry), strict=True)):
         if not isinstance(v, Variable):
             if value is not v and value != v:
                 raise ArgumentTypeError(

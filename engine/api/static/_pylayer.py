@@ -100,14 +100,14 @@ def _backward(program: Program, op: Operator, function: Callable[..., Any]) -> N
         inside = block.create_var(shape=v.shape, dtype=v.dtype)
         arriving.append(_creation.assign(outside, inside))
     returned = function(*arriving)
-    found = [returned] if not isinstance(returned, (list, tuple)) else leaves(returned)
+    gradients = [returned] if not isinstance(returned, (list, tuple)) else leaves(returned)
     inputs = blocks.slot(op, "Input")
-    if len(found) != len(inputs):
+    if len(gradients) != len(inputs):
         raise UsageError(
             f"{_HERE}: backward_fn must return a gradient for each of the {len(inputs)} inputs, "
-            f"but returned {len(found)}."
+            f"but returned {len(gradients)}."
         )
-    for v, g in zip(inputs, found, strict=True):
+    for v, g in zip(inputs, gradients, strict=True):
         assert v is not None
         if g is not None:
             _name(block, g, v)

@@ -66,10 +66,10 @@ def values_in(path: str) -> dict[str, Array]:
 
 
 def _values(arrays: Mapping[str, Array], texts: Mapping[str, str], where: str) -> dict[str, Array]:
-    found = _nested.restored(arrays, texts, where, return_numpy=True)
-    if not isinstance(found, dict) or not all(isinstance(v, np.ndarray) for v in found.values()):
+    values = _nested.restored(arrays, texts, where, return_numpy=True)
+    if not isinstance(values, dict) or not all(isinstance(v, np.ndarray) for v in values.values()):
         raise FileFormatError(where, "values of variables by name", "it holds something else")
-    return found
+    return values
 
 
 def set_values(variables: Iterable[Variable], values: Mapping[str, Array], where: str) -> None:
@@ -165,10 +165,10 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
     expect_type(program, Program, "program", "paddle.static.load")
     prefix = _prefix(model_path, PARAMETERS, OPTIMIZER, MODEL)
     chosen = persistable(program) if var_list is None else list(var_list)
-    found = values_in(prefix + PARAMETERS)
+    values = values_in(prefix + PARAMETERS)
     if not all(v.is_parameter for v in chosen):
-        found.update(values_in(prefix + OPTIMIZER))
-    set_values(chosen, found, prefix + PARAMETERS)
+        values.update(values_in(prefix + OPTIMIZER))
+    set_values(chosen, values, prefix + PARAMETERS)
 
 
 def load_program_state(model_path: str, var_list: Sequence[Variable] | None = None) -> dict[str, Array]:
@@ -184,15 +184,15 @@ def load_program_state(model_path: str, var_list: Sequence[Variable] | None = No
     """
     prefix = _prefix(model_path, PARAMETERS, OPTIMIZER, MODEL)
     if not os.path.exists(prefix + PARAMETERS) and os.path.isfile(model_path):
-        found = values_in(model_path)
+        values = values_in(model_path)
     else:
-        found = values_in(prefix + PARAMETERS)
+        values = values_in(prefix + PARAMETERS)
         if os.path.exists(prefix + OPTIMIZER):
-            found.update(values_in(prefix + OPTIMIZER))
+            values.update(values_in(prefix + OPTIMIZER))
     if var_list is None:
-        return found
+        return values
     wanted = {v.name for v in var_list}
-    return {name: value for name, value in found.items() if name in wanted}
+    return {name: value for name, value in values.items() if name in wanted}
 
 
 def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
@@ -209,10 +209,10 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
     for v in variables:
         if global_scope().find_var(v.name) is None:
             raise MissingValue(f"Variable [ {v.name} ] Not found, Please make sure run startup program")
-    known = {v.name for v in variables}
+    names = {v.name for v in variables}
     values = {name: np.asarray(value) for name, value in state_dict.items()}
     set_values([v for v in variables if v.name in values], values, "state_dict")
-    unused = [name for name in values if name not in known]
+    unused = [name for name in values if name not in names]
     if unused:
         warnings.warn(
             "This list is not set, Because of Parameter not found in program. There are: " + " ".join(unused),
@@ -224,18 +224,18 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
 # -- programs for inference -------------------------------------------------------------------------------------------
 
 
-def _variables(given: Any, what: str) -> list[Variable]:
-    found = list(given) if isinstance(given, (list, tuple)) else [given]
-    if not all(isinstance(v, Variable) for v in found):
+def _variables(value: Any, what: str) -> list[Variable]:
+    variables = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(v, Variable) for v in variables):
         raise ArgumentTypeError(f"'{what}' should be a Variable or a list of Variable.")
-    return found
+    return variables
 
 
-def _program(given: Any) -> Program:
-    if given is None:
+def _program(program: Any) -> Program:
+    if program is None:
         return default_main_program()
-    expect_type(given, Program, "program", "paddle.static")
-    return given  # type: ignore[no-any-return]
+    expect_type(program, Program, "program", "paddle.static")
+    return program  # type: ignore[no-any-return]
 
 
 def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Program:
@@ -399,9 +399,9 @@ def _inference(
         case Program():
             return held, [], []
         case {"program": Program() as program, "feed": [*feeds], "fetch": [*fetches]}:
-            known = program.global_block().vars
-            unknown = [n for n in (*feeds, *fetches) if not isinstance(n, str) or n not in known]
+            variables = program.global_block().vars
+            unknown = [n for n in (*feeds, *fetches) if not isinstance(n, str) or n not in variables]
             if not unknown:
-                return program, feeds, [known[n] for n in fetches]
+                return program, feeds, [variables[n] for n in fetches]
             raise FileFormatError(where, "names of variables to feed and fetch", f"there is {unknown[0]!r}")
     raise FileFormatError(where, "a program", f"it holds a {type(held).__name__}")

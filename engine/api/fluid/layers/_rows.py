@@ -34,36 +34,36 @@ class Parameter:
 
 def parameters(text: str) -> tuple[Parameter, ...]:
     """The parameters that *text* lists."""
-    found = []
+    entries = []
     for word in text.split():
         head, equals, value = word.partition("=")
         name, _, target = head.partition(":")
-        found.append(Parameter(name, target or name, ast.literal_eval(value) if equals else _REQUIRED))
-    return tuple(found)
+        entries.append(Parameter(name, target or name, ast.literal_eval(value) if equals else _REQUIRED))
+    return tuple(entries)
 
 
-def bound(name: str, known: tuple[Parameter, ...], args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+def bound(name: str, signature: tuple[Parameter, ...], args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call by parameter, defaults included.
 
     Raises:
         ArgumentTypeError: too many, unknown, repeated or missing arguments (a TypeError).
     """
-    where = f"fluid.layers.{name}({', '.join(map(_shown, known))})"
-    if len(args) > len(known):
-        raise ArgumentTypeError(f"{where} takes at most {len(known)} arguments, but received {len(args)}.")
-    given = {p.name: value for p, value in zip(known, args, strict=False)}
+    where = f"fluid.layers.{name}({', '.join(map(_shown, signature))})"
+    if len(args) > len(signature):
+        raise ArgumentTypeError(f"{where} takes at most {len(signature)} arguments, but received {len(args)}.")
+    arguments = {p.name: value for p, value in zip(signature, args, strict=False)}
     for key, value in named.items():
-        if key in given:
+        if key in arguments:
             raise ArgumentTypeError(f"{where} received '{key}' twice.")
-        if all(p.name != key for p in known):
+        if all(p.name != key for p in signature):
             raise ArgumentTypeError(
-                f"{where} has no argument '{key}'.", hint=did_you_mean(key, [p.name for p in known])
+                f"{where} has no argument '{key}'.", hint=did_you_mean(key, [p.name for p in signature])
             )
-        given[key] = value
-    for p in known:
-        if given.setdefault(p.name, p.default) is _REQUIRED:
+        arguments[key] = value
+    for p in signature:
+        if arguments.setdefault(p.name, p.default) is _REQUIRED:
             raise ArgumentTypeError(f"{where} misses the argument '{p.name}'.")
-    return given
+    return arguments
 
 
 def _shown(p: Parameter) -> str:
@@ -93,18 +93,18 @@ class Operation:
 
     def function(self, name: str) -> Callable[..., Any]:
         """The layer itself, called *name*."""
-        known = parameters(self.text)
+        signature = parameters(self.text)
         op = registry.by_type(self.type)
         slots = {s.name: s.many for s in op.inputs}
 
         def layer(*args: Any, **named: Any) -> Any:
             state.require_static(f"fluid.layers.{name}")
-            given = bound(name, known, args, named)
+            arguments = bound(name, signature, args, named)
             operands: dict[str, Any] = {}
             attrs: dict[str, Any] = {}
             outputs: dict[str, Any] = {}
-            for p in known:
-                value = given[p.name]
+            for p in signature:
+                value = arguments[p.name]
                 if p.target in slots:
                     single = slots[p.target] and isinstance(value, Variable)
                     operands[p.target] = [value] if single else value
@@ -113,9 +113,9 @@ class Operation:
                         outputs[p.target[1:]] = value
                 elif p.target in op.defaults and value is not None:
                     attrs[p.target] = value
-            asked = given.get("name")
+            asked = arguments.get("name")
             own = asked if asked is not None else default.default_main_program().names(self.key or self.type)
-            made = apply(
+            out = apply(
                 self.type,
                 *[operands.get(s) for s in slots],
                 attrs=attrs,
@@ -123,11 +123,11 @@ class Operation:
                 direct=self.direct and asked is not None,
                 outputs=outputs,
             )
-            if isinstance(made, tuple) and self.result is not None:
-                made = made[self.result]
-            return activated(made, given.get("act"), own)
+            if isinstance(out, tuple) and self.result is not None:
+                out = out[self.result]
+            return activated(out, arguments.get("act"), own)
 
-        return _named(layer, name, known, op.doc)
+        return _named(layer, name, signature, op.doc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +144,20 @@ class Renamed:
 
     def function(self, name: str) -> Callable[..., Any]:
         """The layer itself, called *name*."""
-        known = parameters(self.text)
+        signature = parameters(self.text)
         today: Any = gradtool
         for part in self.path.split("."):
             today = getattr(today, part)
 
         def layer(*args: Any, **named: Any) -> Any:
-            given = bound(name, known, args, named)
-            return today(**{p.target: given[p.name] for p in known if p.target != "-"})
+            arguments = bound(name, signature, args, named)
+            return today(**{p.target: arguments[p.name] for p in signature if p.target != "-"})
 
-        return _named(layer, name, known, today.__doc__ or "")
+        return _named(layer, name, signature, today.__doc__ or "")
 
 
-def _named(layer: Callable[..., Any], name: str, known: tuple[Parameter, ...], doc: str) -> Callable[..., Any]:
+def _named(layer: Callable[..., Any], name: str, signature: tuple[Parameter, ...], doc: str) -> Callable[..., Any]:
     layer.__name__ = layer.__qualname__ = name
     layer.__module__ = "gradtool.fluid.layers"
-    layer.__doc__ = f"{name}({', '.join(map(_shown, known))})\n\n{doc}"
+    layer.__doc__ = f"{name}({', '.join(map(_shown, signature))})\n\n{doc}"
     return layer

@@ -54,9 +54,9 @@ def data(
     (-1, 1, 28, 28)
     """
     complete = not append_batch_size or any(d is None or d < 0 for d in shape)
-    found = _data.data(name, list(shape) if complete else [None, *shape], dtype, lod_level)
-    found.stop_gradient = stop_gradient
-    return found
+    variable = _data.data(name, list(shape) if complete else [None, *shape], dtype, lod_level)
+    variable.stop_gradient = stop_gradient
+    return variable
 
 
 def fc(
@@ -234,9 +234,9 @@ def fill_constant(
         "str_value": str(value),
         "force_cpu": force_cpu,
     }
-    made: Variable = apply("fill_constant", attrs=attrs, outputs={} if out is None else {"Out": out})
-    made.stop_gradient = True
-    return made
+    variable: Variable = apply("fill_constant", attrs=attrs, outputs={} if out is None else {"Out": out})
+    variable.stop_gradient = True
+    return variable
 
 
 def mean(x: Variable, name: str | None = None) -> Variable:

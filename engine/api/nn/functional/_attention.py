@@ -41,19 +41,19 @@ def scaled_dot_product_attention(
         ShapeError: other numbers of dimensions, or causal attention between different lengths (a ValueError).
     """
     where = "scaled_dot_product_attention"
-    given = [tensor(v, n, where, FLOATS) for v, n in ((query, "query"), (key, "key"), (value, "value"))]
-    ndim = given[0].ndim
-    if ndim not in (3, 4) or any(v.ndim != ndim for v in given):
+    operands = [tensor(v, n, where, FLOATS) for v, n in ((query, "query"), (key, "key"), (value, "value"))]
+    ndim = operands[0].ndim
+    if ndim not in (3, 4) or any(v.ndim != ndim for v in operands):
         raise ShapeError(
             f"{where}: query, key and value must have the shape [batch, length, heads, head size], but they are "
-            + ", ".join(str(list(v.shape)) for v in given)
+            + ", ".join(str(list(v.shape)) for v in operands)
         )
     if ndim == 3:
-        given = [gradtool.unsqueeze(v, [0]) for v in given]
+        operands = [gradtool.unsqueeze(v, [0]) for v in operands]
     if attn_mask is not None and tensor(attn_mask, "attn_mask", where).dtype.name == "bool":
-        numbers = [gradtool.to_tensor(n, dtype=given[0].dtype) for n in (0.0, -math.inf)]
+        numbers = [gradtool.to_tensor(n, dtype=operands[0].dtype) for n in (0.0, -math.inf)]
         attn_mask = gradtool.where(attn_mask, *numbers)
-    q, k, v = (gradtool.transpose(x, [0, 2, 1, 3]) for x in given)
+    q, k, v = (gradtool.transpose(x, [0, 2, 1, 3]) for x in operands)
     scores = gradtool.matmul(q * q.shape[-1] ** -0.5, k, transpose_y=True)
     if attn_mask is not None:
         scores = scores + attn_mask

@@ -80,16 +80,16 @@ def _along(x: Any, p: float, axis: Any, training: bool, upscale: bool, name: str
         raise UsageError(
             f"axis value of dropout should lie between 0 and {x.ndim - 1} for {list(x.shape)}, but received {axis}."
         )
-    given = x
+    whole = x
     if upscale:
         x = gradtool.scale(x, scale=1 / (1 - p))
-    sizes = gradtool.shape(given) if state.in_static_mode() else given.shape
+    sizes = gradtool.shape(whole) if state.in_static_mode() else whole.shape
     ones: list[Any] = [1] * x.ndim
     for a in axes:
         ones[a] = sizes[a]
     drawn = gradtool.uniform(ones, dtype="float32", min=0.0, max=1.0)
-    kept = gradtool.greater_equal(drawn, _creation.fill([1], p, "float32"))
-    return gradtool.multiply(gradtool.cast(x, x.dtype), gradtool.cast(kept, x.dtype), name=name)
+    mask = gradtool.greater_equal(drawn, _creation.fill([1], p, "float32"))
+    return gradtool.multiply(gradtool.cast(x, x.dtype), gradtool.cast(mask, x.dtype), name=name)
 
 
 def dropout2d(x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None) -> Any:
@@ -133,8 +133,8 @@ def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | Non
     lowest = -SELU[0] * SELU[1]
     slope = ((1 - p) * (1 + p * lowest**2)) ** -0.5
     drawn = gradtool.uniform(x.shape, dtype="float32", min=0.0, max=1.0)
-    kept = gradtool.cast(gradtool.greater_equal(drawn, gradtool.full(x.shape, p, "float32")), x.dtype)
-    dropped = gradtool.subtract(gradtool.full(x.shape, 1.0, x.dtype), kept)
+    mask = gradtool.cast(gradtool.greater_equal(drawn, gradtool.full(x.shape, p, "float32")), x.dtype)
+    dropped = gradtool.subtract(gradtool.full(x.shape, 1.0, x.dtype), mask)
     shift = gradtool.full(x.shape, -slope * lowest * p, x.dtype)
-    mixed = gradtool.add(gradtool.multiply(x, kept), gradtool.scale(dropped, scale=lowest))
+    mixed = gradtool.add(gradtool.multiply(x, mask), gradtool.scale(dropped, scale=lowest))
     return gradtool.add(gradtool.scale(mixed, scale=slope), shift, name=name)

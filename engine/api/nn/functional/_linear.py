@@ -50,8 +50,8 @@ def embedding(
     """
     tensor(x, "x", "embedding", ("uint8", "int8", "int16", "int32", "int64"))
     tensor(weight, "weight", "embedding", (*FLOATS, "complex64", "complex128"))
-    for what, given in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
-        if given:
+    for what, value in (("max_norm", max_norm), ("scale_grad_by_freq", scale_grad_by_freq)):
+        if value:
             raise UnsupportedError(f"embedding: the argument {what} is not part of this version of gradtool.")
     attrs = {
         "padding_idx": padding_index(padding_idx, weight.shape[0], "embedding"),

@@ -21,9 +21,9 @@ from gradtool.engine.ops.library.softmax import expect_labels
 
 def _check_reduction(reduction: Any, where: str, others: tuple[str, ...] = ()) -> None:
     """Raise :class:`UsageError` (a ValueError) unless *reduction* is one that the loss takes."""
-    known = ("sum", "mean", "none", *others)
-    if reduction not in known:
-        choice = " or ".join(map(repr, known))
+    choices = ("sum", "mean", "none", *others)
+    if reduction not in choices:
+        choice = " or ".join(map(repr, choices))
         raise UsageError(f"The value of 'reduction' in {where} should be {choice}, but received {reduction!r}.")
 
 
@@ -302,10 +302,10 @@ def _cross_entropy(
     input, label = _aligned(input, label, soft_label, axis, where)
     if weight is not None:
         _check_weight(input, tensor(weight, "weight", where), axis)
-    kept = None
+    mask = None
     if label_smoothing > 0.0:
         if ignore_index != -100:
-            kept = cast(label != ignore_index, input.dtype)
+            mask = cast(label != ignore_index, input.dtype)
             label = multiply(cast(label != ignore_index, label.dtype), label)
         label = _smoothed(input, label, soft_label, axis, label_smoothing)
         label = label if input.dtype.name != "float64" else cast(label, input.dtype)
@@ -325,16 +325,16 @@ def _cross_entropy(
         make = _soft_shares if soft_label else _hard_shares
         loss, shares = make(input, label, weight, loss, ignore_index, axis)
         loss = multiply(loss, shares, name=name if reduction == "none" else None)
-    if kept is not None:
-        loss = multiply(loss, cast(kept, loss.dtype))
+    if mask is not None:
+        loss = multiply(loss, cast(mask, loss.dtype))
     if reduction == "none":
         return squeeze(loss, axis) if squeezed and not soft_label else loss
     if reduction == "sum" or (shares is None and ignore_index < 0):
         return _reduced(loss, reduction, name)
     total = sum(loss, name=name)
     if ignore_index >= 0:
-        kept = cast(label != ignore_index if kept is None else kept, loss.dtype)
-        counted = sum(kept if shares is None else multiply(kept, shares))
+        mask = cast(label != ignore_index if mask is None else mask, loss.dtype)
+        counted = sum(mask if shares is None else multiply(mask, shares))
     else:
         assert shares is not None
         counted = sum(shares)
@@ -401,8 +401,8 @@ def _hard_shares(
     from gradtool._gather import gather_nd
 
     valid = multiply(cast(label != ignore_index, label.dtype), label)
-    kept = squeeze(cast(label != ignore_index, input.dtype), axis)
-    shares = multiply(gather_nd(weight, _classes_last(valid, axis)), kept)
+    mask = squeeze(cast(label != ignore_index, input.dtype), axis)
+    shares = multiply(gather_nd(weight, _classes_last(valid, axis)), mask)
     return loss, reshape(shares, list(loss.shape))
 
 

@@ -116,8 +116,8 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, nam
     """Maxima of the windows that divide an image into ``output_size`` parts, and with return_mask their places."""
     tensor(x, "x", "adaptive_max_pool2d", FLOATS)
     sizes = _output_size("adaptive_max_pool2d", x, output_size, last=False)
-    found = apply("max_pool2d_with_index", x, attrs={"ksize": sizes, "adaptive": True}, name=name)
-    return found if return_mask else found[0]
+    outs = apply("max_pool2d_with_index", x, attrs={"ksize": sizes, "adaptive": True}, name=name)
+    return outs if return_mask else outs[0]
 
 
 def _output_size(where: str, x: Any, output_size: Any, last: bool) -> tuple[int, ...]:

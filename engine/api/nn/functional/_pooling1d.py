@@ -16,10 +16,10 @@ def _pooled(x: Any, where: str, type_: str, attrs: dict[str, Any], name: str | N
     tensor(x, "x", where, FLOATS)
     if x.ndim != 3:
         raise UsageError(f"{where}: x must be [batch, channels, length], but has the shape {list(x.shape)}.")
-    found = apply(type_, unsqueeze(x, 2), attrs=attrs, name=name)
+    result = apply(type_, unsqueeze(x, 2), attrs=attrs, name=name)
     if return_mask:
-        return tuple(squeeze(v, 2) for v in found)
-    return squeeze(found[0] if isinstance(found, tuple) else found, 2)
+        return tuple(squeeze(v, 2) for v in result)
+    return squeeze(result[0] if isinstance(result, tuple) else result, 2)
 
 
 def _window(where: str, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from ._activation import log_sigmoid, relu, sigmoid
 from ._resizing import one_hot
 
 
-def _reduction(given: str, where: str) -> None:
-    if given not in ("sum", "mean", "none"):
+def _reduction(reduction: str, where: str) -> None:
+    if reduction not in ("sum", "mean", "none"):
         raise UsageError(
-            f"The value of 'reduction' in {where} should be 'sum', 'mean' or 'none', but received {given}."
+            f"The value of 'reduction' in {where} should be 'sum', 'mean' or 'none', but received {reduction}."
         )
 
 
@@ -146,8 +146,8 @@ def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str 
     _reduction(reduction, "soft_margin_loss")
     for what, v in (("input", input), ("label", label)):
         tensor(v, what, "soft_margin_loss")
-    given = gradtool.cast(label, input.dtype)
-    return _reduced(gradtool.log(1 + gradtool.exp(-given * input)), reduction)
+    labels = gradtool.cast(label, input.dtype)
+    return _reduced(gradtool.log(1 + gradtool.exp(-labels * input)), reduction)
 
 
 def multi_label_soft_margin_loss(
@@ -237,6 +237,6 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: str | 
         raise ArgumentTypeError(f"{where}: maxlen must be a number or None, but is a tensor.")
     count = -1 if maxlen is None else integer(maxlen, "maxlen", where)
     attrs = {"maxlen": count, "out_dtype": dtype_of(dtype).code}
-    made = apply("sequence_mask", x, None, attrs=attrs, name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+    out = apply("sequence_mask", x, None, attrs=attrs, name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]

@@ -150,12 +150,12 @@ def grid_sample(
             f"grid_sample: x {list(x.shape)} must be [batch, channels, height, width], and grid {list(grid.shape)} "
             "[batch, rows, columns, 2]."
         )
-    for what, given, known in (
+    for what, value, choices in (
         ("mode", mode, ("bilinear", "nearest")),
         ("padding_mode", padding_mode, ("zeros", "reflection", "border")),
     ):
-        if given not in known:
-            raise UsageError(f"The {what} of grid_sample should be in {list(known)}, but got: {given}")
+        if value not in choices:
+            raise UsageError(f"The {what} of grid_sample should be in {list(choices)}, but got: {value}")
     attrs = {"mode": mode, "padding_mode": padding_mode, "align_corners": bool(align_corners)}
     return apply("grid_sampler", x, grid, attrs=attrs, key="grid_sample", name=name)
 

@@ -40,14 +40,14 @@ def one_hot(x: Any, num_classes: Any, name: str | None = None) -> AnyTensor:
     where = "paddle.nn.functional.one_hot"
     x = tensor(x, "x", where, INTEGERS)
     if isinstance(num_classes, AnyTensor):
-        made = apply("one_hot_v2", x, tensor(num_classes, "num_classes", where, INTEGERS), name=name)
+        out = apply("one_hot_v2", x, tensor(num_classes, "num_classes", where, INTEGERS), name=name)
     else:
         depth = integer(num_classes, "num_classes", where)
         if depth < 1:
             raise UsageError(f"{where}: num_classes must be positive, but received {depth}.")
-        made = apply("one_hot_v2", x, None, attrs={"depth": depth}, name=name)
-    made.stop_gradient = True
-    return made  # type: ignore[no-any-return]
+        out = apply("one_hot_v2", x, None, attrs={"depth": depth}, name=name)
+    out.stop_gradient = True
+    return out  # type: ignore[no-any-return]
 
 
 def pad(
@@ -102,8 +102,8 @@ def pad(
         rest_ = [0] * (2 * len(extra))
         attrs["paddings"] = rest_ + pad if x.ndim == 3 else pad + rest_
     wide = unsqueeze(x, extra) if extra else x
-    made = apply("pad3d", wide, paddings, attrs=attrs, name=name)
-    return squeeze(made, extra) if extra else made
+    out = apply("pad3d", wide, paddings, attrs=attrs, name=name)
+    return squeeze(out, extra) if extra else out
 
 
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> AnyTensor:
@@ -180,12 +180,12 @@ def interpolate(
     elif scale_factor is not None:
         attrs["scale"] = _scales(scale_factor, inner, where)
     else:
-        given = dims(size, "size", where, name=layer)
-        whole, parts = given.whole, tuple(given.parts)
+        sizes = dims(size, "size", where, name=layer)
+        whole, parts = sizes.whole, tuple(sizes.parts)
         if whole is None:
-            if len(given.numbers) != inner:
+            if len(sizes.numbers) != inner:
                 raise UsageError(f"{where}: size must hold {inner} numbers for '{x.name}', but received {size}.")
-            attrs.update(zip(("out_d", "out_h", "out_w")[-inner:], given.numbers, strict=True))
+            attrs.update(zip(("out_d", "out_h", "out_w")[-inner:], sizes.numbers, strict=True))
     return apply(type_, x, whole, parts, scale, attrs=attrs, name=layer)  # type: ignore[no-any-return]
 
 
