@@ -22,7 +22,7 @@ from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program
 from gradtool.viz.debugger.saved import loading
-from tests.debugger import test_saved_sessions as sessions
+from tests.viz.debugger.saved import test_saved_sessions as sessions
 
 from .mutations import changed_bytes, changed_value
 from .programs import programs

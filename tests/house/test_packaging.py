@@ -1,0 +1,96 @@
+"""The list of packages fits the tree, and importing gradtool loads next to nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import gradtool
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOLDERS = {"gradtool": "engine/api", "gradtool.engine": "engine", "gradtool.cli": "cli", "gradtool.viz": "viz"}
+"""Package -> folder, longest folder first wins."""
+
+
+def package_of(folder: Path) -> str:
+    """The import name of a folder of the tree."""
+    relative = folder.relative_to(ROOT).as_posix()
+    package, home = max(
+        ((p, h) for p, h in FOLDERS.items() if relative == h or relative.startswith(h + "/")), key=lambda e: len(e[1])
+    )
+    return package + relative[len(home) :].replace("/", ".")
+
+
+def test_every_package_of_the_tree_is_listed() -> None:
+    there = {package_of(init.parent) for top in ("cli", "engine", "viz") for init in ROOT.glob(f"{top}/**/__init__.py")}
+    listed = SETTINGS["tool"]["setuptools"]["packages"]
+    assert sorted(there) == sorted(listed)
+    assert len(set(listed)) == len(listed)
+
+
+def test_every_folder_with_code_is_a_package() -> None:
+    for top in ("cli", "engine", "viz"):
+        for file in ROOT.glob(f"{top}/**/*.py"):
+            assert (file.parent / "__init__.py").exists(), file
+
+
+def test_folders_are_mapped_as_the_settings_say() -> None:
+    assert SETTINGS["tool"]["setuptools"]["package-dir"] == FOLDERS
+
+
+def test_the_type_marker_goes_along() -> None:
+    assert (ROOT / "engine/api/py.typed").exists()
+    assert SETTINGS["tool"]["setuptools"]["package-data"]["gradtool"] == ["py.typed"]
+
+
+def test_versions_agree() -> None:
+    assert gradtool.__version__ == SETTINGS["project"]["version"]
+
+
+def loaded(code: str) -> set[str]:
+    """The top-level modules in a fresh interpreter after *code*."""
+    code += "\nimport sys; print(*{n.partition('.')[0] for n in sys.modules})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(found.stdout.split())
+
+
+def test_import_gradtool_loads_no_library() -> None:
+    assert not loaded("import gradtool") & {"numpy", "click", "rich", "graphviz", "nbformat", "numba", "cupy"}
+
+
+BACKWARD = """
+import gradtool as paddle
+paddle.enable_static()
+loss = paddle.mean(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 2))
+paddle.static.append_backward(loss)
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        BACKWARD,
+        "import gradtool.fluid as fluid; fluid.layers.relu(fluid.layers.data('x', [3]))",
+        "import gradtool as paddle; paddle.static.Executor().run(paddle.static.Program())",
+    ],
+)
+def test_the_engine_loads_numpy_only(code: str) -> None:
+    found = loaded(code)
+    assert "numpy" in found
+    assert not found & {"click", "rich", "graphviz", "nbformat", "numba", "cupy"}
+
+
+def test_gradtool_is_imported_under_its_name_only(tmp_path: Path) -> None:
+    copy = tmp_path / "someone"
+    copy.mkdir()
+    (copy / "__init__.py").write_text((ROOT / "engine/api/__init__.py").read_text())
+    found = subprocess.run(
+        [sys.executable, "-c", "import someone"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert found.returncode == 1
+    assert "this package is imported as 'gradtool', not as 'someone'" in found.stderr

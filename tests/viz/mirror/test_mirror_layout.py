@@ -1,0 +1,72 @@
+"""The mirror layout: where things stand, and that nothing lies over anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+import gradtool as paddle
+from gradtool import _alias
+from gradtool.cli import backward_part, discovery
+from gradtool.cli.context import Output
+from gradtool.cli.eager_model import EagerModel
+from gradtool.cli.eager_table import recorded
+from gradtool.cli.loader import Request
+from gradtool.engine.ir import default
+from gradtool.engine.view.from_program import view
+from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
+from gradtool.viz import fold
+from gradtool.viz.mirror.layout import mirror
+from tests.autodiff.random_programs import Net, Step, steps
+from tests.parity import replay
+from tests.viz.geometry import faults
+
+SAMPLES = Path(__file__).parents[3] / "samples"
+FILES = sorted(p for p in SAMPLES.glob("*.py") if p.stem not in ("eager_verses", "eager_digits", "eager_skip_gram"))
+# Branches, several sweeps, layers, recomputed segments, optimizers, overwritten variables.
+CASES = [
+    n
+    for n in replay.names("s")
+    if n != "s201_py_func" and n[1:3] in ("03", "06", "07", "12", "14", "15", "16", "18", "19", "20")
+]
+
+
+@pytest.fixture
+def sampled(request: pytest.FixtureRequest) -> Iterator[GraphView]:
+    with discovery.either(Request(str(request.param))) as model:
+        if isinstance(model, EagerModel):
+            yield recorded(model).view
+        else:
+            part = backward_part.append(model, (), (), Output(quiet=True))
+            yield view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+
+
+@pytest.mark.parametrize("sampled", FILES, ids=lambda p: p.stem, indirect=True)
+def test_nothing_overlaps_in_the_pictures_of_the_samples(sampled: GraphView) -> None:
+    assert faults(mirror(sampled)) == []
+    for part in (FORWARD, BACKWARD):
+        assert faults(mirror(sampled.only(part))) == []
+    for smaller in (fold.repeated(sampled), fold.layers(sampled), fold.automatic(sampled, 40)):
+        assert faults(mirror(smaller)) == []
+        assert len(smaller.drawn()) <= len(sampled.drawn())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_overlaps_in_recorded_programs(name: str) -> None:
+    with _alias.active():
+        found = view(replay.Replay(name).main)
+    assert faults(mirror(found)) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps(25))
+def test_nothing_overlaps_in_random_programs(recipe: list[Step]) -> None:
+    with default.fresh_programs(), paddle.utils.unique_name.guard():
+        net = Net(recipe)
+        paddle.static.append_backward(net.loss, [v for v in net.sources if v.is_parameter])
+        found = view(net.program, loss=net.loss)
+        assert faults(mirror(found)) == []
+        assert faults(mirror(fold.automatic(found, 20))) == []
