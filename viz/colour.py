@@ -19,27 +19,27 @@ KINDS: Final = ("#56B4E9", "#F0E442", "#CC79A7", "#E69F00", "#009E73", "#D9D9D9"
 
 def by_dtype(view: GraphView) -> Colouring:
     """Tensors in the colour of their dtype, operators in that of what they make."""
-    found = {n.id: n.dtype for n in view.nodes if n.kind != OP and n.dtype is not None}
+    dtypes = {n.id: n.dtype for n in view.nodes if n.kind != OP and n.dtype is not None}
     for e in view.edges:
-        made = found.get(e.tensor)
-        if made is not None:
-            found.setdefault(e.source, made)
+        dtype = dtypes.get(e.tensor)
+        if dtype is not None:
+            dtypes.setdefault(e.source, dtype)
     drawn = {n.id for n in view.drawn()}
-    return _kinds("dtype", {i: d for i, d in found.items() if i in drawn})
+    return _kinds("dtype", {i: d for i, d in dtypes.items() if i in drawn})
 
 
 def by_layer(view: GraphView) -> Colouring:
     """Operators in the colour of their layer, gradient operators in that of what they differentiate."""
     scopes = {n.id: n.scope for n in view.nodes if n.kind == OP}
-    found = {i: s or scopes.get(n.pair or "", "") for n in view.nodes if (i := n.id) in scopes for s in (n.scope,)}
-    return _kinds("layer", {i: s for i, s in found.items() if s})
+    layers = {i: s or scopes.get(n.pair or "", "") for n in view.nodes if (i := n.id) in scopes for s in (n.scope,)}
+    return _kinds("layer", {i: s for i, s in layers.items() if s})
 
 
-def _kinds(title: str, found: Mapping[str, str]) -> Colouring:
-    names = list(dict.fromkeys(found.values()))
+def _kinds(title: str, kinds: Mapping[str, str]) -> Colouring:
+    names = list(dict.fromkeys(kinds.values()))
     colour = {name: KINDS[i % len(KINDS)] for i, name in enumerate(names)}
-    notes = dict(found) if len(names) > len(KINDS) or title == "dtype" else {}
-    return Colouring(title, {i: colour[n] for i, n in found.items()}, tuple(colour.items())[:40], notes)
+    notes = dict(kinds) if len(names) > len(KINDS) or title == "dtype" else {}
+    return Colouring(title, {i: colour[n] for i, n in kinds.items()}, tuple(colour.items())[:40], notes)
 
 
 def by_value(
@@ -58,17 +58,17 @@ def by_value(
         joined: the number of a folded node, from those of its members.
         filled: the nodes that get a colour; of others the number is written only.
     """
-    found: dict[str, float] = {}
+    sizes: dict[str, float] = {}
     coloured = set()
     for n in view.drawn():
         members = [values[i] for i in (n.members or (n.id,)) if i in values]
         if members:
-            found[n.id] = joined(members)
+            sizes[n.id] = joined(members)
             if filled(n):
                 coloured.add(n.id)
-    shown = {i: v for i, v in found.items() if i in coloured}
-    known = [v for v in shown.values() if math.isfinite(v) and v > 0]
-    low, high = (math.log(min(known)), math.log(max(known))) if known else (0.0, 0.0)
+    shown = {i: v for i, v in sizes.items() if i in coloured}
+    positives = [v for v in shown.values() if math.isfinite(v) and v > 0]
+    low, high = (math.log(min(positives)), math.log(max(positives))) if positives else (0.0, 0.0)
     width = (high - low) / len(STEPS)
 
     def fill(v: float) -> str:
@@ -87,7 +87,7 @@ def by_value(
     if any(not math.isfinite(v) for v in shown.values()):
         entries.append(("not finite", "#D55E00"))
     fills = {i: fill(v) for i, v in shown.items()}
-    return Colouring(title, fills, tuple(entries), {i: text(v) for i, v in found.items()}, ordered=True)
+    return Colouring(title, fills, tuple(entries), {i: text(v) for i, v in sizes.items()}, ordered=True)
 
 
 def root_of_squares(values: Iterable[float]) -> float:

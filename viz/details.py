@@ -60,20 +60,20 @@ class _Files:
         self._names: dict[str, str] = {}
         self._used: dict[str, int] = {}
         self._wanted: dict[str, set[int]] = {}
-        self._known: dict[Location, tuple[Call, ...]] = {}
+        self._calls: dict[Location, tuple[Call, ...]] = {}
 
     def stack(self, where: Location) -> tuple[Call, ...]:
-        found = self._known.get(where)
-        if found is None:
+        calls = self._calls.get(where)
+        if calls is None:
             shorts = source.frames(where)
-            found = self._known[where] = tuple(
+            calls = self._calls[where] = tuple(
                 (self._name(code.co_filename, short), line, function)
                 for (code, line), (short, _, function) in zip(where, shorts, strict=True)
             )
             for depth, (code, line) in enumerate(where):
                 around = AROUND if depth == 0 else 0
                 self._wanted.setdefault(code.co_filename, set()).update(range(line - around, line + around + 1))
-        return found
+        return calls
 
     def _name(self, path: str, short: str) -> str:
         if path not in self._names:
@@ -108,19 +108,19 @@ def statistics(value: np.ndarray[Any, Any]) -> dict[str, float]:
         }
 
 
-def shown(found: Mapping[str, float]) -> list[tuple[str, str]]:
+def shown(numbers: Mapping[str, float]) -> list[tuple[str, str]]:
     """Statistics as people read them: names and texts."""
 
     def number(name: str) -> str:
-        value = found[name]
+        value = numbers[name]
         return f"{value:.4g}" if math.isfinite(value) else str(value)
 
     entries = [
-        (name.replace("max_abs", "largest"), number(name)) for name in ("norm", "max_abs", "mean") if name in found
+        (name.replace("max_abs", "largest"), number(name)) for name in ("norm", "max_abs", "mean") if name in numbers
     ]
-    if "elements" in found:
-        total = int(found["elements"])
+    if "elements" in numbers:
+        total = int(numbers["elements"])
         for name, meaning in (("zeros", "zero"), ("nonfinite", "not finite")):
-            if found.get(name):
-                entries.append((meaning, f"{int(found[name])} of {total}"))
+            if numbers.get(name):
+                entries.append((meaning, f"{int(numbers[name])} of {total}"))
     return entries

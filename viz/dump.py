@@ -67,14 +67,14 @@ def texts(
         locations: one for each operator of the view, in the same order.
         whole: whether locations are whole stacks; otherwise the log says that they are the innermost frames.
     """
-    made = {
+    contents = {
         f"{stamp}{BACKWARD_GRAPH}": dot.render(mirror(view.only(BACKWARD)), file=f"{stamp}{BACKWARD_GRAPH}"),
         f"{stamp}{FORWARD_GRAPH}": dot.render(mirror(view.only(FORWARD)), file=f"{stamp}{FORWARD_GRAPH}"),
         f"{stamp}{CALL_STACK}": "\n".join(_stacks(view, list(locations), whole)) + "\n",
     }
-    manifest = {**facts, "files": sorted([*made, *facts.get("files", ())])}
-    made[f"{stamp}{MANIFEST}"] = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False) + "\n"
-    return made
+    manifest = {**facts, "files": sorted([*contents, *facts.get("files", ())])}
+    contents[f"{stamp}{MANIFEST}"] = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    return contents
 
 
 def _stacks(view: GraphView, locations: Sequence[Location], whole: bool) -> Iterator[str]:

@@ -32,5 +32,5 @@ def save(what: Any, path: str | os.PathLike[str], forms: Mapping[str, Form], exa
             f"its ending must be one of {', '.join(forms)}.",
             hint=did_you_mean(ending, forms) or f"save({example!r})",
         )
-    made = form(what)
-    write_files({name: made.encode("utf-8", "backslashreplace") if isinstance(made, str) else made})
+    content = form(what)
+    write_files({name: content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content})

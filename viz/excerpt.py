@@ -35,7 +35,7 @@ def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
                     near.add(k)
                     following[k] = None
         here = list(following)
-    return kept(view, near)
+    return induced(view, near)
 
 
 def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
@@ -49,29 +49,29 @@ def path(view: GraphView, a: Iterable[str], b: Iterable[str]) -> GraphView:
     for e in view.edges:
         onward.setdefault(e.source, []).append(e.target)
         back.setdefault(e.target, []).append(e.source)
-    return kept(view, _reached(_origins(view, a), onward) & _reached(_origins(view, b), back))
+    return induced(view, _reached(_origins(view, a), onward) & _reached(_origins(view, b), back))
 
 
 def _reached(start: Iterable[str], by: Mapping[str, list[str]]) -> set[str]:
-    found = set(start)
-    todo = list(found)
+    reach = set(start)
+    todo = list(reach)
     while todo:
         for j in by.get(todo.pop(), ()):
-            if j not in found:
-                found.add(j)
+            if j not in reach:
+                reach.add(j)
                 todo.append(j)
-    return found
+    return reach
 
 
 def _origins(view: GraphView, nodes: Iterable[str]) -> set[str]:
     """The boxes that nodes are seen by: a tensor without a box by the operator that makes it."""
     asked = set(nodes)
     boxes = {e.source for e in view.edges} | {e.target for e in view.edges}
-    made = {e.source for e in view.edges if e.tensor in asked and e.tensor not in boxes}
-    return made | {n.id for n in view.nodes if n.id in asked and (n.kind == OP or n.id in boxes)}
+    origins = {e.source for e in view.edges if e.tensor in asked and e.tensor not in boxes}
+    return origins | {n.id for n in view.nodes if n.id in asked and (n.kind == OP or n.id in boxes)}
 
 
-def kept(view: GraphView, nodes: set[str]) -> GraphView:
+def induced(view: GraphView, nodes: set[str]) -> GraphView:
     """*nodes* with the edges between them, and the tensors on those."""
     edges = tuple(e for e in view.edges if e.source in nodes and e.target in nodes)
     shown = nodes | {e.tensor for e in edges}

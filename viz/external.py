@@ -62,9 +62,9 @@ def _command(program: str, form: str) -> list[str]:
     Raises:
         GraphvizError: neither is installed.
     """
-    found = shutil.which(program)
-    if found is not None:
-        return [found, *(["-n2"] if program == "neato" else []), f"-T{form}"]
+    path = shutil.which(program)
+    if path is not None:
+        return [path, *(["-n2"] if program == "neato" else []), f"-T{form}"]
     if importlib.util.find_spec("pygraphviz") is not None:
         return [sys.executable, "-P", "-c", _LIBRARY, "nop2" if program == "neato" else program, form]
     raise GraphvizError(

@@ -47,11 +47,11 @@ def automatic(view: GraphView, max_nodes: int = MAX_NODES) -> GraphView:
     """
     if len(view.drawn()) <= max_nodes:
         return view
-    found = repeated(view)
-    if len(found.drawn()) <= max_nodes:
-        return found
-    found = layers(found, max_nodes=max_nodes)
-    return found if len(found.drawn()) <= max_nodes else stretches(found, max_nodes)
+    result = repeated(view)
+    if len(result.drawn()) <= max_nodes:
+        return result
+    result = layers(result, max_nodes=max_nodes)
+    return result if len(result.drawn()) <= max_nodes else stretches(result, max_nodes)
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------
@@ -94,18 +94,18 @@ def _scopes(view: GraphView) -> dict[str, str]:
     Where only operators that read parameters know their layer, those between two of a layer belong to it too.
     """
     ops = [n for n in view.nodes if n.kind == OP and n.part == FORWARD]
-    found = {n.id: n.scope.replace("/", ".") for n in ops}
+    scopes = {n.id: n.scope.replace("/", ".") for n in ops}
     before, pending = "", list[str]()
     for n in ops:
-        scope = found[n.id]
+        scope = scopes[n.id]
         if not scope:
             pending.append(n.id)
             continue
         common = _common(before, scope)
         for i in pending:
-            found[i] = common
+            scopes[i] = common
         before, pending = scope, []
-    return found
+    return scopes
 
 
 def _common(a: str, b: str) -> str:
@@ -329,28 +329,28 @@ def _made_for(view: GraphView, apart: set[str], keys: Mapping[str, Key]) -> dict
         if key is not None and key.is_named:
             reader.setdefault(e.tensor, e.target)
     pairs = {n.id: n.pair for n in view.nodes}
-    found = {}
+    owners = {}
     for op, tensors in written.items():
         of = [pair for t in tensors if (pair := pairs[t]) is not None]
-        made = next((writer[t] for t in of if t in writer), None)
-        if made is not None and (made in keys or made in apart):
-            found[op] = made
+        maker = next((writer[t] for t in of if t in writer), None)
+        if maker is not None and (maker in keys or maker in apart):
+            owners[op] = maker
             continue
-        read = next((reader[t] for t in of if t in reader), made)
+        read = next((reader[t] for t in of if t in reader), maker)
         if read is not None:
-            found[op] = read
-    return found
+            owners[op] = read
+    return owners
 
 
 def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) -> None:
     """Keys for tensors: by the operator that makes them, or reads them first, and the slot there."""
-    made: dict[str, tuple[str, str]] = {}
+    makers: dict[str, tuple[str, str]] = {}
     read: dict[str, tuple[str, str]] = {}
     boxes = set()
     for source, target, tensor, slot, *_ in view.edges:
         if source != tensor:
-            if tensor not in made:
-                made[tensor] = (source, slot if target == tensor else "")
+            if tensor not in makers:
+                makers[tensor] = (source, slot if target == tensor else "")
             boxes.add(target)
         else:
             if tensor not in read:
@@ -360,8 +360,8 @@ def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) 
     for n in view.nodes:
         if n.kind == OP or n.role in ("loss", "data"):
             continue
-        before = n.role in ("parameter", "state") or n.id not in made
-        op, slot = (read if before else made).get(n.id, ("", ""))
+        before = n.role in ("parameter", "state") or n.id not in makers
+        op, slot = (read if before else makers).get(n.id, ("", ""))
         key = keys.get(op)
         if key is None:
             continue

@@ -36,22 +36,22 @@ def layers(scene: Scene) -> list[Layer]:
     layer that is all there is, or has the same rows as the one around it, is left out.
     """
     rows, scopes = _scopes(scene)
-    found: list[Layer] = []
-    kept = {(0, len(rows) - 1)}
+    boxes: list[Layer] = []
+    spans = {(0, len(rows) - 1)}
     depth = [0] * len(rows)
     seen: dict[str, int] = {}
     for level in range(max(map(len, scopes), default=0)):
         for start, end in _runs([path[level] if len(path) > level else "" for path in scopes]):
-            if start == end or (start, end) in kept:
+            if start == end or (start, end) in spans:
                 continue
-            kept.add((start, end))
+            spans.add((start, end))
             title = scopes[start][level]
             again = seen[title] = seen.get(title, 0) + 1
             id_ = f"layer:{title}" if again == 1 else f"layer:{title}#{again}"
-            found.append(Layer(id_, title, rows[start], rows[end], depth[start]))
+            boxes.append(Layer(id_, title, rows[start], rows[end], depth[start]))
             for i in range(start, end + 1):
                 depth[i] += 1
-    return found
+    return boxes
 
 
 Path = tuple[str, ...]
@@ -83,12 +83,12 @@ def _filled(paths: Sequence[Path]) -> list[Path]:
     for path in reversed(paths):
         nearest = path or nearest
         below.append(nearest)
-    found = []
+    whole = []
     nearest = ()
     for path, under in zip(paths, reversed(below), strict=True):
         nearest = path or nearest
-        found.append(path or _shared(nearest, under))
-    return found
+        whole.append(path or _shared(nearest, under))
+    return whole
 
 
 def _shared(a: Path, b: Path) -> Path:

@@ -73,11 +73,11 @@ def graph(
     """
     from .fold import FOLDS
 
-    for name, value, known in (("part", part, PARTS), ("collapse", collapse, FOLDS)):
-        if value not in known:
+    for name, value, choices in (("part", part, PARTS), ("collapse", collapse, FOLDS)):
+        if value not in choices:
             raise UsageError(
-                f"viz.graph: {name} must be one of {', '.join(known)}, but received {value!r}.",
-                hint=did_you_mean(str(value), known),
+                f"viz.graph: {name} must be one of {', '.join(choices)}, but received {value!r}.",
+                hint=did_you_mean(str(value), choices),
             )
     view, locations, known_values = _seen(of, title)
     return Picture(
@@ -267,8 +267,8 @@ def _seen(of: Any, title: str) -> _Seen:
             f"but received {type(of).__name__}.",
             hint="viz.graph(loss)",
         )
-    found = from_tape.graph(tensors, title=title)
-    return found.view, list(found.locations), lambda: _of_leaves(found)
+    tape_graph = from_tape.graph(tensors, title=title)
+    return tape_graph.view, list(tape_graph.locations), lambda: _of_leaves(tape_graph)
 
 
 def _static(program: Program, loss: Variable | None, title: str) -> _Seen:
@@ -277,19 +277,19 @@ def _static(program: Program, loss: Variable | None, title: str) -> _Seen:
 
 
 def _of_part(view: GraphView, part: str, locations: list[Location]) -> list[Location]:
-    kept = {n.id for n in view.only(part).nodes}
+    ids = {n.id for n in view.only(part).nodes}
     operators = [n.id for n in view.nodes if n.kind == "op"]
-    return [where for i, where in zip(operators, locations, strict=True) if i in kept]
+    return [where for i, where in zip(operators, locations, strict=True) if i in ids]
 
 
-def _of_leaves(found: from_tape.TapeGraph) -> Values:
+def _of_leaves(tape_graph: from_tape.TapeGraph) -> Values:
     """Statistics of the leaves of a tape, and of their gradients where they have some."""
-    by_id = found.view.by_id()
-    leaves = {place: i for i, place in found.places.items() if isinstance(place, Leaf)}
-    known = leaf_tensors(found.nodes.values()) | parameters_at(set(leaves))
+    by_id = tape_graph.view.by_id()
+    leaves = {place: i for i, place in tape_graph.places.items() if isinstance(place, Leaf)}
+    tensors = leaf_tensors(tape_graph.nodes.values()) | parameters_at(set(leaves))
     values = {}
     for place, i in leaves.items():
-        tensor = known.get(place)
+        tensor = tensors.get(place)
         if tensor is None:
             continue
         values[i] = statistics(tensor.numpy())

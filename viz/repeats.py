@@ -39,7 +39,7 @@ def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
     if len(ops) < 2:
         return []
     token, origins = _tokens(view, ops)
-    found: list[Repetition] = []
+    repeats: list[Repetition] = []
     covered = np.zeros(len(ops), dtype=bool)
     for length in _lengths(token):
         for start, end in _alike(token, origins, length):
@@ -47,9 +47,9 @@ def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
                 times = (b - a) // length
                 if times > 2 or (times > 1 and length >= SMALLEST_PAIR):
                     a += _natural(origins, a, (b - a) % length, length)
-                    found.append((a, length, times))
+                    repeats.append((a, length, times))
                     covered[a : a + length * times] = True
-    return sorted(found)
+    return sorted(repeats)
 
 
 def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
@@ -66,16 +66,16 @@ def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
             makers[i].append(at.get(e.source, maker.get(e.tensor, -1) if e.source == e.tensor else -1))
     # What is made from nothing (a mask, an index) is like a tensor that no operator made, wherever it was made.
     constant = [False] * len(ops)
-    for i, made in enumerate(makers):
-        constant[i] = all(0 <= m < i and constant[m] for m in made)
-        for k, m in enumerate(made[:INPUTS]):
+    for i, sources in enumerate(makers):
+        constant[i] = all(0 <= m < i and constant[m] for m in sources)
+        for k, m in enumerate(sources[:INPUTS]):
             if 0 <= m < i and (constant[i] or not constant[m]):
                 origins[i, k] = i - m
     numbers: dict[tuple[object, ...], int] = {}
     layer = {scope: _NUMBER.sub("*", scope) for scope in {n.scope for n in ops}}
     token = [
-        numbers.setdefault((n.type, n.block, n.part == FORWARD, layer[n.scope], *known), len(numbers))
-        for n, known in zip(ops, slots, strict=True)
+        numbers.setdefault((n.type, n.block, n.part == FORWARD, layer[n.scope], *inputs), len(numbers))
+        for n, inputs in zip(ops, slots, strict=True)
     ]
     return np.array(token, dtype=np.int64), origins
 
@@ -107,8 +107,8 @@ def _lengths(token: Ints) -> list[int]:
 
 
 def _tally(values: Ints) -> tuple[Ints, Ints]:
-    found, _, place = distinct(values)
-    return found, np.bincount(place, minlength=len(found))
+    tokens, _, place = distinct(values)
+    return tokens, np.bincount(place, minlength=len(tokens))
 
 
 def _alike(token: Ints, origins: Ints, length: int) -> list[tuple[int, int]]:

@@ -123,10 +123,10 @@ def on_terminal(result: Any) -> Iterator[Any]:
     """What rich prints of a result: its tables, and text where they do not say all."""
     from rich.text import Text
 
-    made = tables(result)
-    if made != [result]:
+    sheets = tables(result)
+    if sheets != [result]:
         yield Text(str(result))
-    for table in made:
+    for table in sheets:
         yield rich_table(table.headings, table.rows, partial(_style, table), title=table.title or None)
 
 
@@ -153,11 +153,11 @@ def _place(location: Location) -> str:
 
 def bundle(result: Any) -> dict[str, str]:
     """MIME type -> content: text always, tables where there are some."""
-    found = {"text/plain": str(result)}
-    made = tables(result)
-    if made:
-        found["text/html"] = "".join(t.html() for t in made)
-    return found
+    forms = {"text/plain": str(result)}
+    sheets = tables(result)
+    if sheets:
+        forms["text/html"] = "".join(t.html() for t in sheets)
+    return forms
 
 
 def show(result: Any) -> None:
@@ -204,9 +204,9 @@ def _page(result: Any) -> str:
     from .document import to_html
     from .document.blocks import Document, Lines, Section
 
-    made = tables(result)
-    title = made[0].title if made else type(result).__name__
-    return to_html(Document(title, (), (Section("answer", title, (Lines(str(result)), *made)),)))
+    sheets = tables(result)
+    title = sheets[0].title if sheets else type(result).__name__
+    return to_html(Document(title, (), (Section("answer", title, (Lines(str(result)), *sheets)),)))
 
 
 FORMS: Final[dict[str, Callable[[Any], str]]] = {

@@ -67,11 +67,11 @@ def _distinct(slots: Iterable[Slot]) -> tuple[Slot, ...]:
     In third order ``X@GRAD@GRAD`` is an operand of the operator of second order, and the gradient of its ``X@GRAD``.
     """
     seen: dict[str, int] = {}
-    found = []
+    distinct = []
     for s in slots:
         seen[s.name] = seen.get(s.name, 0) + 1
-        found.append(s if seen[s.name] == 1 else s._replace(name=f"{s.name}@{seen[s.name]}"))
-    return tuple(found)
+        distinct.append(s if seen[s.name] == 1 else s._replace(name=f"{s.name}@{seen[s.name]}"))
+    return tuple(distinct)
 
 
 def _grad_outputs(op: OpDef) -> list[tuple[Slot, str]]:
@@ -99,7 +99,7 @@ class DerivedRule:
 
     def __init__(self, op: OpDef) -> None:
         self.op = op
-        self._known: tuple[tuple[Read, ...], tuple[int, ...]] | None = None
+        self._signature: tuple[tuple[Read, ...], tuple[int, ...]] | None = None
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -110,9 +110,9 @@ class DerivedRule:
         return self._structure()[1]
 
     def _structure(self) -> tuple[tuple[Read, ...], tuple[int, ...]]:
-        if self._known is None:
-            self._known = _structure(self.op)
-        return self._known
+        if self._signature is None:
+            self._signature = _structure(self.op)
+        return self._signature
 
     def __call__(
         self,
@@ -171,8 +171,8 @@ def _pull_through(
     seeds = [(r, c) for r, c in zip(results, arriving, strict=True) if r is not None and c is not None]
     places = range(len(traced))
     flat = [v if isinstance(v, Traced) else None for v in flatten(traced, places)]
-    found = iter(k.backward(tape, seeds, flat))
-    return [[next(found) for _ in v] if isinstance(v, (list, tuple)) else next(found) for v in traced]
+    gradients = iter(k.backward(tape, seeds, flat))
+    return [[next(gradients) for _ in v] if isinstance(v, (list, tuple)) else next(gradients) for v in traced]
 
 
 def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:

@@ -342,15 +342,15 @@ class OpDef:
             self._takes = types.takes_of(self)
         return self._takes
 
-    def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Defaults overlaid with *given*; names that the operator does not have are left out.
+    def attributes(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
+        """Defaults overlaid with *attrs*; names that the operator does not have are left out.
 
         Raises:
             OperatorError: a value of the wrong type (also a TypeError).
             DtypeError: a type of elements that it does not make (a TypeError).
         """
         filled = dict(self.defaults)
-        for name, value in given.items():
+        for name, value in attrs.items():
             if name in filled:
                 filled[name] = _checked(self.type, name, value, filled[name])
         if self.type in types.MAKES:
@@ -369,10 +369,10 @@ class OpDef:
             result = self.infer_fn(*specs, **{n: attrs[n] for n in names})
         else:
             result = infer.by_trait(self, specs, attrs)
-        found: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
+        outs: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         if in_use:
-            rare.expect_complex_kept(self, specs, found)
-        return found
+            rare.expect_complex_kept(self, specs, outs)
+        return outs
 
     def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:
         """Call the kernel with the attributes that it takes."""
@@ -505,8 +505,8 @@ class WrittenRule:
         if len(self.wrt) == 1:
 
             def one(*args: Operand) -> Any:
-                found = fn(*args)
-                return found() if callable(found) else found
+                gradient = fn(*args)
+                return gradient() if callable(gradient) else gradient
 
             return one
         flags = tuple(mask[0] for mask in wanted)

@@ -70,9 +70,9 @@ def expect_complex_kept(op: OpDef, specs: Sequence[Any], results: Sequence[Any])
     if op.trait & Trait.COMPLEX or not any(s.dtype.is_complex for s in deciding):
         return
     if any(s.dtype.is_floating for s in each(results)):
-        given = ", ".join(str(s) for s in each(specs))
+        operands = ", ".join(str(s) for s in each(specs))
         raise DtypeError(
-            f"{op.type}: the result is real and an operand is complex ({given}).",
+            f"{op.type}: the result is real and an operand is complex ({operands}).",
             hint="cast the real ones, as in x.astype('complex64')",
         )
 
@@ -233,15 +233,15 @@ def pulled(
     conjugates = op.forward is None and bool(op.trait & Trait.HOLOMORPHIC)
     if conjugates:
         args = [nested(k.conj, a) if r.kind == "dout" else a for r, a in zip(rule.reads, args, strict=True)]
-    found = rule(k, args, wanted, attrs)
+    groups = rule(k, args, wanted, attrs)
     if conjugates:
-        found = [nested(k.conj, group) for group in found]
+        groups = [nested(k.conj, group) for group in groups]
     # By a real operand of a complex function, the gradient is the real part.
     inputs = {r.place: a for r, a in zip(rule.reads, args, strict=True) if r.kind == "in" and a is not None}
-    for i, group in zip(rule.wrt, found, strict=True):
+    for i, group in zip(rule.wrt, groups, strict=True):
         like = inputs.get(i)
         for j, g in enumerate(group):
             operand = like[j] if isinstance(like, (list, tuple)) else like
             if g is not None and operand is not None and g.dtype.kind == "c" and operand.dtype.kind != "c":
                 group[j] = k.real(g)
-    return found
+    return groups

@@ -194,25 +194,25 @@ class Ops:
         self._backend = backend
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        found = self._method(registry.by_name(name))
-        setattr(self, name, found)
-        return found
+        function = self._method(registry.by_name(name))
+        setattr(self, name, function)
+        return function
 
     def _method(self, op: OpDef) -> Callable[..., Any]:
         count = len(op.inputs)
         default = self._bound(op, op.defaults)
         bound: dict[bytes, Callable[..., Any]] = {}
 
-        def compute(*operands: Operand, **given: Any) -> Any:
+        def compute(*operands: Operand, **keywords: Any) -> Any:
             kernel = default
-            if given:
-                key = key_of(given)
-                found = bound.get(key) if key is not None else None
-                if found is None:
-                    found = self._bound(op, {**op.defaults, **{n: v for n, v in given.items() if n in op.defaults}})
-                    if key is not None and len(bound) < REMEMBERED and all(map(simple, given.values())):
-                        bound[key] = found
-                kernel = found
+            if keywords:
+                key = key_of(keywords)
+                entry = bound.get(key) if key is not None else None
+                if entry is None:
+                    entry = self._bound(op, {**op.defaults, **{n: v for n, v in keywords.items() if n in op.defaults}})
+                    if key is not None and len(bound) < REMEMBERED and all(map(simple, keywords.values())):
+                        bound[key] = entry
+                kernel = entry
             if len(operands) < count:
                 operands += (None,) * (count - len(operands))
             return kernel(*operands)
@@ -241,9 +241,9 @@ class TapeOps(Ops):
     def tracing(self) -> TapeOps:
         return self
 
-    def call(self, op: OpDef, /, *operands: Operand, **given: Any) -> Any:
+    def call(self, op: OpDef, /, *operands: Operand, **keywords: Any) -> Any:
         """Compute *op*, and write it down on the latest tape among its operands."""
-        attrs = op.attributes(given) if given or op.defaults else {}
+        attrs = op.attributes(keywords) if keywords or op.defaults else {}
         tape = None
         for v in operands:
             for e in v if isinstance(v, (list, tuple)) else (v,):
@@ -316,15 +316,15 @@ class TapeOps(Ops):
             reversed(tape.nodes),
             parts,
             wanted=lambda v: True,
-            accumulate=lambda v, found: self._sum(found),
+            accumulate=lambda v, terms: self._sum(terms),
             emit=lambda node, arriving, mask: self.pull(
                 node.op, node.args[:-2], node.args[-2], node.args[-1], arriving, mask, node.attrs
             ),
         )
         return [self._sum(parts[v]) if v is not None and v in parts else None for v in wrt]
 
-    def _sum(self, found: list[Array]) -> Array:
-        total = found[0]
-        for extra in found[1:]:
+    def _sum(self, terms: list[Array]) -> Array:
+        total = terms[0]
+        for extra in terms[1:]:
             total = total + extra
         return total

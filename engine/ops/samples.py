@@ -96,7 +96,7 @@ class Maker:
         self.op = op
         self.count = 0
 
-    def __call__(self, *, smooth: bool = True, **given: Any) -> Sample:
+    def __call__(self, *, smooth: bool = True, **arguments: Any) -> Sample:
         seed = zlib.crc32(f"{self.op.type}/{self.count}".encode())
         self.count += 1
         rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ class Maker:
         operands: list[Operand] = [None] * len(self.op.inputs)
         attrs = {}
         words = []
-        for name, value in given.items():
+        for name, value in arguments.items():
             if name in places:
                 filled = self._fill(value, rng)
                 operands[places[name]] = filled

@@ -190,14 +190,14 @@ def _deciding_reads(op: OpDef) -> set[int]:
 
 
 def _cast(specs: Sequence[Any], places: Iterable[int], target: DType) -> list[Any]:
-    found = list(specs)
+    casts = list(specs)
     for i in places:
-        v = found[i] if i < len(found) else None
+        v = casts[i] if i < len(casts) else None
         if isinstance(v, (list, tuple)):
-            found[i] = tuple(s.with_dtype(target) for s in v)
+            casts[i] = tuple(s.with_dtype(target) for s in v)
         elif v is not None:
-            found[i] = v.with_dtype(target)
-    return found
+            casts[i] = v.with_dtype(target)
+    return casts
 
 
 def _each(specs: Iterable[Any]) -> Iterator[TensorSpec]:
@@ -222,9 +222,9 @@ def _common(op: OpDef, takes: Takes, specs: Sequence[Any]) -> DType:
     """The type in which the deciding operands meet."""
     deciding = list(_deciding(takes, specs))
     if takes.meets and len(deciding) == 2:
-        found = meeting(op.type, deciding[0][1], deciding[1][1])
-        if found is not None:
-            return found
+        kind = meeting(op.type, deciding[0][1], deciding[1][1])
+        if kind is not None:
+            return kind
     first, second = deciding[0], next(d for d in deciding if d[1].dtype is not deciding[0][1].dtype)
     names = [op.inputs[i].name for i, _ in (first, second)]
     both = names if names[0] != names[1] else [names[0], "another entry"]
@@ -249,9 +249,9 @@ def _expect_taken(op: OpDef, takes: Takes, kind: DType) -> None:
 def expect_made(op_type: str, code: object) -> None:
     """Raise :class:`DtypeError` unless the operator makes tensors of the type *code*, a value of its attribute."""
     kind = dtype_of(code)
-    made = MAKES[op_type].split()
-    if kind.name not in made:
-        raise DtypeError(f"{op_type}: the type must be one of {', '.join(made)}, but received {kind.name}.")
+    names = MAKES[op_type].split()
+    if kind.name not in names:
+        raise DtypeError(f"{op_type}: the type must be one of {', '.join(names)}, but received {kind.name}.")
 
 
 def meeting(op_type: str, x: TensorSpec, y: TensorSpec) -> DType | None:

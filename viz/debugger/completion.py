@@ -32,15 +32,15 @@ def complete(book: Notebook, line: str) -> tuple[int, list[str]]:
         word = line.lstrip()
         if " " not in word and not any(c in word for c in "([.!="):
             return _fitting(line, len(line) - len(word), [*_verb_names(), *_python_names(book)])
-        found = verbs.split(line, book.session.names)
+        command = verbs.split(line, book.session.names)
         rest = line.lstrip().partition(" ")[2]
-        if found is not None and " " in line.lstrip():
-            if "=" in rest and found[0].name == "set":
+        if command is not None and " " in line.lstrip():
+            if "=" in rest and command[0].name == "set":
                 return _python(book, line)
-            if found[0].completes in OFFERS and not _in_python(rest):
+            if command[0].completes in OFFERS and not _in_python(rest):
                 start = len(line) - len(_TERM.findall(line)[0])
-                offered = _fitting(line, start, OFFERS[found[0].completes](book))
-                if offered[1] or found[0].completes not in ("tensor", "verb"):
+                offered = _fitting(line, start, OFFERS[command[0].completes](book))
+                if offered[1] or command[0].completes not in ("tensor", "verb"):
                     return offered
     return _python(book, line)
 
@@ -50,9 +50,9 @@ def _in_python(rest: str) -> bool:
     return " if " in rest or _QUOTED.search(rest) is not None or "(" in rest
 
 
-def _fitting(line: str, start: int, known: Iterable[str]) -> tuple[int, list[str]]:
+def _fitting(line: str, start: int, names: Iterable[str]) -> tuple[int, list[str]]:
     begun = line[start:]
-    return start, [k for k in dict.fromkeys(known) if k.startswith(begun)]
+    return start, [k for k in dict.fromkeys(names) if k.startswith(begun)]
 
 
 def _python(book: Notebook, line: str) -> tuple[int, list[str]]:
@@ -77,18 +77,18 @@ def _attributes(book: Notebook, owner: str, begun: str) -> list[str]:
     """The attributes of what dotted names stand for; nothing is called but properties of gradtool's own objects."""
     session = book.session
     first, *others = re.findall(r"\w+|\[-?\d+\]", owner)
-    known = scope.Namespace(
+    namespace = scope.Namespace(
         {**vars(builtins), **session.names, "In": book.inputs, "Out": book.outputs},
         scope.names_at(session, session.current),
     )
     try:
-        value: Any = known[first]
+        value: Any = namespace[first]
         for other in others:
             value = value[int(other[1:-1])] if other.startswith("[") else getattr(value, other)
-        found = dir(value)
+        names = dir(value)
     except Exception:  # what cannot be looked at has no attributes to offer
         return []
-    return [name for name in found if begun.startswith("_") or not name.startswith("_")]
+    return [name for name in names if begun.startswith("_") or not name.startswith("_")]
 
 
 def _verb_names() -> list[str]:
@@ -97,9 +97,9 @@ def _verb_names() -> list[str]:
 
 def _python_names(book: Notebook) -> list[str]:
     session = book.session
-    given = scope.names_at(session, session.current)
+    names = scope.names_at(session, session.current)
     own = [n for n in session.names if not n.startswith("__")]
-    return [*own, *given, "In", "Out", *(n for n in dir(builtins) if not n.startswith("_")), *keyword.kwlist]
+    return [*own, *names, "In", "Out", *(n for n in dir(builtins) if not n.startswith("_")), *keyword.kwlist]
 
 
 def _operators(book: Notebook) -> list[str]:

@@ -29,7 +29,7 @@ class NotTrusted(BaseException):
         return f"{self.args[0]}\n  hint  {self.hint}"
 
 
-def unknown(what: str, asked: str, known: Iterable[str]) -> VerbError:
+def unknown(what: str, asked: str, choices: Iterable[str]) -> VerbError:
     """There is nothing of that name; with the names that come closest."""
-    close = ", ".join(map(shortened, near(asked, known)))
+    close = ", ".join(map(shortened, near(asked, choices)))
     return VerbError(f"there is no {what} {shortened(asked)!r}.", hint=f"there is {close}" if close else None)

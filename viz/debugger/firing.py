@@ -37,8 +37,8 @@ def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:
 
 def _caught(recorder: Recorder, kind: str, limit: float) -> bool:
     get = recorder.store.get
-    for read, arriving, made, backward in _operators(recorder):
-        if not any(stops.wrong(get(n), kind, limit) for n in made):
+    for read, arriving, outs, backward in _operators(recorder):
+        if not any(stops.wrong(get(n), kind, limit) for n in outs):
             continue
         if kind == "zero":
             if backward and any(np.any(np.asarray(get(n))) for n in arriving if get(n) is not None):

@@ -154,28 +154,28 @@ def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
 
 
 def _catch(book: Notebook, kinds: Sequence[str]) -> None:
-    found = verbs.named("catch")
-    assert found is not None
+    verb = verbs.named("catch")
+    assert verb is not None
     for kind in kinds:
         try:
-            found.act(book, kind)
+            verb.act(book, kind)
         except VerbError as error:
             raise UsageError(f"{_HERE}: {error.message}", hint=error.hint) from None
 
 
-def _asking(model: Any, names: Mapping[Tensor, str], given: dict[str, Any]) -> Callable[[str], Any]:
+def _asking(model: Any, names: Mapping[Tensor, str], options: dict[str, Any]) -> Callable[[str], Any]:
     """Answers of ``gradtool.why``."""
     import gradtool
 
     def ask(name: str) -> Any:
-        found: Any = None
+        target: Any = None
         if name and isinstance(model, Variable):
-            found = model.block.program.global_block().vars.get(name)
+            target = model.block.program.global_block().vars.get(name)
         elif name:
-            found = next((t for t, n in names.items() if name in (n, t.name)), None)
-        if name and found is None:
+            target = next((t for t, n in names.items() if name in (n, t.name)), None)
+        if name and target is None:
             raise VerbError(f"there is no tensor {name!r} where the debugger was opened.")
-        return gradtool.why(model, found, **given)
+        return gradtool.why(model, target, **options)
 
     return ask
 
@@ -199,27 +199,27 @@ def _namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
 
 def _names(namespaces: Iterable[Mapping[str, Any]]) -> dict[Tensor, str]:
     """What the user's functions call tensors, and the parameters of layers."""
-    found: dict[Tensor, str] = {}
+    labels: dict[Tensor, str] = {}
     for namespace in namespaces:
         for name, value in list(namespace.items()):
             if isinstance(value, Tensor):
-                found.setdefault(value, name)
+                labels.setdefault(value, name)
             elif isinstance(value, Layer):
                 for path, p in value.named_parameters():
                     if isinstance(p, Tensor):
-                        found.setdefault(p, f"{name}.{path}")
-    return found
+                        labels.setdefault(p, f"{name}.{path}")
+    return labels
 
 
 def _shown(names: Mapping[Tensor, str], leaves: Iterable[Leaf]) -> dict[Leaf, str] | None:
     """The leaves that a session is about: those that the pass can reach, and the parameters that it cannot."""
-    found = {t.leaf: n for t, n in names.items() if t.node is None and getattr(t, "is_parameter", False)}
-    if not found:
+    labels = {t.leaf: n for t, n in names.items() if t.node is None and getattr(t, "is_parameter", False)}
+    if not labels:
         return None
-    known = {t.leaf: n for t, n in names.items() if t.node is None and not t.stop_gradient}
+    trainable = {t.leaf: n for t, n in names.items() if t.node is None and not t.stop_gradient}
     for leaf in leaves:
-        found.setdefault(leaf, known.get(leaf, leaf.name))
-    return found
+        labels.setdefault(leaf, trainable.get(leaf, leaf.name))
+    return labels
 
 
 # -- what is recorded -------------------------------------------------------------------------------------------------
@@ -292,8 +292,8 @@ def _of_variable(
     else:
         chosen = None if listed is None else [block.vars[v.name] for v in listed]
         stopped = {str(getattr(v, "name", v)) for v in no_grad}
-        made = dict(append_backward(mine, parameter_list=chosen, no_grad_set=stopped))
-        pairs = {p: made.get(p) for p in (*program.all_parameters(), *made)}
+        by_parameter = dict(append_backward(mine, parameter_list=chosen, no_grad_set=stopped))
+        pairs = {p: by_parameter.get(p) for p in (*program.all_parameters(), *by_parameter)}
     gradients = {getattr(p, "layer_path", None) or p.name: g for p, g in pairs.items()}
     fetch = [mine, *(g for g in gradients.values() if g is not None)]
     before = state.random.generator.bit_generator.state

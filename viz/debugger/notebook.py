@@ -123,9 +123,9 @@ class Notebook:
         stripped = source.strip()
         if stripped.startswith("!"):
             return self._python(stripped[1:].strip())
-        found = verbs.split(stripped, self.session.names) if "\n" not in stripped else None
-        if found is not None:
-            verb, rest = found
+        command = verbs.split(stripped, self.session.names) if "\n" not in stripped else None
+        if command is not None:
+            verb, rest = command
             if stripped in self.leaving:
                 return Reply("", quit=True)
             if self.keeping is not None and self.keeping(verb, rest):

@@ -26,14 +26,14 @@ class Inner:
 
     Attributes:
         name: ``sqrt.1``.
-        made: its results and what they are, in words.
+        outputs: its results and what they are, in words.
         born: ``nan``, ``inf`` if its results hold that and what it read does not.
         runs: the runs of its own block, if it has one.
     """
 
     name: str
     loc: Location
-    made: list[tuple[str, str]]
+    outputs: list[tuple[str, str]]
     born: str = ""
     runs: list[Run] = field(default_factory=list)
 
@@ -66,9 +66,9 @@ def runs(branch: Branch, entry: Entry) -> list[Run]:
     return reader.done.get(entry.origin, [])
 
 
-def births(found: Sequence[Run], name: str) -> Iterator[tuple[Inner, str]]:
+def births(block_runs: Sequence[Run], name: str) -> Iterator[tuple[Inner, str]]:
     """Where numbers go wrong, with the runs around in words; *name* is that of the operator with the block."""
-    stack = [_placed(found, name, "")]
+    stack = [_placed(block_runs, name, "")]
     while stack:
         step = next(stack[-1], None)
         if step is None:
@@ -81,8 +81,8 @@ def births(found: Sequence[Run], name: str) -> Iterator[tuple[Inner, str]]:
             yield inner, place
 
 
-def _placed(found: Sequence[Run], name: str, before: str) -> Iterator[tuple[Inner, str]]:
-    for run in found:
+def _placed(block_runs: Sequence[Run], name: str, before: str) -> Iterator[tuple[Inner, str]]:
+    for run in block_runs:
         for inner in run.steps:
             yield inner, before + run.told(name)
 
@@ -112,14 +112,14 @@ class _Reader:
     def _inner(self, step: Step) -> Inner:
         op = step.op
         flat = [v for value in op.outputs for v in (value if isinstance(value, tuple) else (value,))]
-        made = [
+        outputs = [
             (v.name, show.in_words(array))
             for v, array in zip(flat, step.outputs, strict=True)
             if v is not None and _is_array(array)
         ]
         bad = _worst(step.outputs)
         born = bad if bad and not _worst(step.inputs) else ""
-        return Inner(self._names[op], op.loc, made, born, self.done.pop(op, []))
+        return Inner(self._names[op], op.loc, outputs, born, self.done.pop(op, []))
 
 
 def _is_array(value: Any) -> bool:
@@ -127,5 +127,5 @@ def _is_array(value: Any) -> bool:
 
 
 def _worst(arrays: Sequence[Any]) -> str:
-    found = {kind for a in arrays if _is_array(a) for kind in magnitudes.kinds(a, None, False)}
-    return next((k for k in magnitudes.KINDS if k in found), "")
+    kinds = {kind for a in arrays if _is_array(a) for kind in magnitudes.kinds(a, None, False)}
+    return next((k for k in magnitudes.KINDS if k in kinds), "")

@@ -82,8 +82,8 @@ class Op:
     @property
     def dout(self) -> Any:
         """The gradient that arrives: an array, a list of several, or None."""
-        found = [a for s, a in self.ins.items() if s.endswith("@GRAD")]
-        return found[0] if len(found) == 1 else found or None
+        gradients = [a for s, a in self.ins.items() if s.endswith("@GRAD")]
+        return gradients[0] if len(gradients) == 1 else gradients or None
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.part}>"
@@ -114,14 +114,14 @@ class Graph:
 
 
 def _by_slot(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    slots: dict[str, Any] = {}
     for slot, array in pairs:
         array = frozen(array)
-        if slot in found:
-            found[slot] = [*(found[slot] if isinstance(found[slot], list) else [found[slot]]), array]
+        if slot in slots:
+            slots[slot] = [*(slots[slot] if isinstance(slots[slot], list) else [slots[slot]]), array]
         else:
-            found[slot] = array
-    return found
+            slots[slot] = array
+    return slots
 
 
 def frozen(array: Any) -> Any:
@@ -156,23 +156,23 @@ class _Lazy(Mapping[str, Any]):
         self._op = op
         self._which = which
 
-    def _found(self) -> dict[str, Any]:
+    def _slots(self) -> dict[str, Any]:
         return getattr(self._op, self._which) if self._op is not None else {}
 
     def __getitem__(self, slot: str) -> Any:
-        found = self._found()
-        if slot not in found:
-            raise unknown("slot", slot, found)
-        return found[slot]
+        slots = self._slots()
+        if slot not in slots:
+            raise unknown("slot", slot, slots)
+        return slots[slot]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found())
+        return iter(self._slots())
 
     def __len__(self) -> int:
-        return len(self._found())
+        return len(self._slots())
 
     def __repr__(self) -> str:
-        return repr(self._found())
+        return repr(self._slots())
 
 
 _LAZY_DOUT = object()
@@ -181,16 +181,16 @@ _LAZY_DOUT = object()
 class Namespace(dict[str, Any]):
     """The names of one expression: the user's own first, then the session's."""
 
-    def __init__(self, own: dict[str, Any], given: dict[str, Any]) -> None:
+    def __init__(self, own: dict[str, Any], names: dict[str, Any]) -> None:
         super().__init__(own)
-        self._given = given
+        self._names = names
 
     def __missing__(self, name: str) -> Any:
-        found = self._given[name]
-        if found is _LAZY_DOUT:
-            cur = self._given["cur"]
+        value = self._names[name]
+        if value is _LAZY_DOUT:
+            cur = self._names["cur"]
             return cur.dout if cur is not None else None
-        return found
+        return value
 
 
 _TENSOR = re.compile(r"""\s*v\[("[^"'\\\n]*"|'[^"'\\\n]*')\](\[[-\d\s,:]*\])?\s*""")

@@ -53,8 +53,8 @@ class Session:
         self.trusted = True
         self.reading = False
         self._entries = {e.name: e for e in timeline.entries}
-        known = timeline.names
-        self.wanting = {n.removesuffix("@GRAD") for n in known if n.endswith("@GRAD")} | set(timeline.results)
+        names = timeline.names
+        self.wanting = {n.removesuffix("@GRAD") for n in names if n.endswith("@GRAD")} | set(timeline.results)
 
     # -- trust --------------------------------------------------------------------------------------------------------
 
@@ -102,12 +102,12 @@ class Session:
         bare = text.removeprefix("op:").removeprefix("line:")
         if bare in self._entries:
             return self._entries[bare]
-        found = [e for e in entries if e.type == bare or stops.on_line(e, bare)]
-        if not found and text.isdigit() and 1 <= int(text) <= len(entries):
+        matches = [e for e in entries if e.type == bare or stops.on_line(e, bare)]
+        if not matches and text.isdigit() and 1 <= int(text) <= len(entries):
             raise VerbError(f"there is no operator made by line {text}.", hint=f"%{text} is operator {text} of the run")
-        if not found:
+        if not matches:
             raise unknown("operator", text, [*self._entries, *dict.fromkeys(e.type for e in entries)])
-        return next((e for e in found if e.index >= self.cursor), found[-1])
+        return next((e for e in matches if e.index >= self.cursor), matches[-1])
 
     def number(self, name: str) -> int:
         """The number of the value that *name* has at the cursor.
@@ -115,10 +115,10 @@ class Session:
         Raises:
             VerbError: there is no such tensor.
         """
-        found = self.timeline.find(name, self.cursor)
-        if found is None:
+        number = self.timeline.find(name, self.cursor)
+        if number is None:
             raise unknown("tensor", name, self.timeline.names)
-        return found
+        return number
 
     def label(self, entry: Entry) -> str:
         """``7/12 sqrt_grad.0``."""
@@ -240,9 +240,9 @@ class Session:
     def add(self, kind: str, text: str, **more: Any) -> Stop:
         """Set a breakpoint, a catch or a watch."""
         self.numbered += 1
-        made = Stop(self.numbered, kind, text, foreign=self.reading, **more)
-        self.stops.append(made)
-        return made
+        stop = Stop(self.numbered, kind, text, foreign=self.reading, **more)
+        self.stops.append(stop)
+        return stop
 
     def stop(self, number: str) -> Stop:
         """The breakpoint, catch or watch of that number.
@@ -250,11 +250,11 @@ class Session:
         Raises:
             VerbError: there is none.
         """
-        found = next((s for s in self.stops if str(s.number) == number), None)
-        if found is None:
-            known = ", ".join(str(s.number) for s in self.stops)
-            raise VerbError(f"there is no stop {number}.", hint=f"there is {known}" if known else "none is set")
-        return found
+        stop = next((s for s in self.stops if str(s.number) == number), None)
+        if stop is None:
+            numbers = ", ".join(str(s.number) for s in self.stops)
+            raise VerbError(f"there is no stop {number}.", hint=f"there is {numbers}" if numbers else "none is set")
+        return stop
 
     def _stopped_before(self, entry: Entry) -> Halt | None:
         for s in self.stops:
@@ -281,10 +281,10 @@ class Session:
         return Halt(stop.kind, stop, what)
 
     def _watched(self) -> list[Stop]:
-        found = [s for s in self.stops if s.kind == "watch" and s.enabled]
-        for s in found:
+        watches = [s for s in self.stops if s.kind == "watch" and s.enabled]
+        for s in watches:
             s.seen = self.look(s.text, s.foreign)
-        return found
+        return watches
 
     def _changed(self, watched: list[Stop]) -> Halt | None:
         for s in watched:

@@ -36,7 +36,7 @@ def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
     edited = session.branch.edited_entries()
     broken = [s for s in session.stops if s.kind == "break" and s.enabled]
     failed = session.timeline.failed
-    found = {}
+    marks = {}
     for e in entries:
         letters = "▶" if e.index == session.cursor else "✓" if e.index < session.cursor else "·"
         if any(s.matches(e) for s in broken):
@@ -49,8 +49,8 @@ def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
             letters += "!"
         elif any(not finite(session.branch.made(n)) for n in e.made if session.branch.is_ready(n)):
             letters += "✗"
-        found[e.index] = letters
-    return found
+        marks[e.index] = letters
+    return marks
 
 
 def finite(value: Any) -> bool:
@@ -118,9 +118,9 @@ def _at_end(session: Session) -> str:
     timeline = session.timeline
     if timeline.begin == len(timeline.entries) and not timeline.results:
         return f"■ {len(timeline.entries)} operators so far · no backward pass yet"
-    found = session.results(session.branch)
-    got = [a for a in found.values() if a is not None]
-    text = f"■ end of the run · {len(got)} of {len(found)} gradients"
+    results = session.results(session.branch)
+    got = [a for a in results.values() if a is not None]
+    text = f"■ end of the run · {len(got)} of {len(results)} gradients"
     wrong = sum(not finite(a) for a in got)
     return f"{text} · {wrong} not finite ✗ (catch nan and rc go back to where that began)" if wrong else text
 
@@ -133,8 +133,8 @@ def halted(session: Session, halt: Halt) -> str:
     if halt.why == "error":
         error = halt.error
         where = f" at ▶ {session.label(entry)}" if entry is not None else ""
-        known = _body(session, entry) if entry is not None else ()
-        return "\n".join([f"■ error{where}: {_first_line(error)}", *_after_first(error), *known])
+        body = _body(session, entry) if entry is not None else ()
+        return "\n".join([f"■ error{where}: {_first_line(error)}", *_after_first(error), *body])
     if entry is None:
         return _at_end(session)
     if halt.why == "done" or halt.stop is None:
@@ -199,10 +199,10 @@ def excerpt(entry: Entry, around: int, pair: str = "") -> list[str]:
         return []
     file, line = place
     numbers = range(max(1, line - around), line + around + 1)
-    found = [(n, linecache.getline(file, n).rstrip()) for n in numbers]
-    found = [(n, text) for n, text in found if text.strip() or n == line]
+    lines = [(n, linecache.getline(file, n).rstrip()) for n in numbers]
+    lines = [(n, text) for n, text in lines if text.strip() or n == line]
     width = len(str(line + around))
-    rows = [(n, f"  {'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip()) for n, text in found]
+    rows = [(n, f"  {'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip()) for n, text in lines]
     longest = max(cells(row) for _, row in rows)
     mark = f"   ↔ {pair}" if pair else ""
     return [row + (" " * (longest - cells(row)) + mark if n == line and mark else "") for n, row in rows]

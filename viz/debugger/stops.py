@@ -74,25 +74,27 @@ def breakpoint_at(session: Session, text: str) -> tuple[Callable[[Entry], bool],
     entries = session.timeline.entries
     kind, colon, rest = text.partition(":")
     if colon and kind == "op":
-        found = {e.index for e in entries if fnmatchcase(e.name, rest) or fnmatchcase(e.type, rest)}
-        what, known = "operator", [*(e.name for e in entries), *(e.type for e in entries)]
+        indices = {e.index for e in entries if fnmatchcase(e.name, rest) or fnmatchcase(e.type, rest)}
+        what, names = "operator", [*(e.name for e in entries), *(e.type for e in entries)]
     elif colon and kind == "line":
-        found = {e.index for e in entries if on_line(e, rest)}
-        what, known = "operator made by line", [source.short(e.loc) for e in entries if e.loc]
+        indices = {e.index for e in entries if on_line(e, rest)}
+        what, names = "operator made by line", [source.short(e.loc) for e in entries if e.loc]
     elif colon and kind == "layer":
-        found = {e.index for e in entries if e.layer and (fnmatchcase(e.layer, rest) or e.layer.startswith(f"{rest}."))}
-        what, known = "layer", [e.layer for e in entries if e.layer]
+        indices = {
+            e.index for e in entries if e.layer and (fnmatchcase(e.layer, rest) or e.layer.startswith(f"{rest}."))
+        }
+        what, names = "layer", [e.layer for e in entries if e.layer]
     else:
         numbers = session.timeline.versions(text) or session.timeline.versions(f"{text}@GRAD")
-        found = {session.timeline.values[n].maker for n in numbers} - {-1}
+        indices = {session.timeline.values[n].maker for n in numbers} - {-1}
         if not numbers and any(e.name == text for e in entries):
             return breakpoint_at(session, f"op:{text}")
-        what, rest, known = "tensor", text, session.timeline.names
-        if numbers and not found:
+        what, rest, names = "tensor", text, session.timeline.names
+        if numbers and not indices:
             raise VerbError(f"no operator makes {text}: it is there before the run.")
-    if not found:
-        raise unknown(what, rest, dict.fromkeys(known))
-    return (lambda entry: entry.index in found), f"{len(found)} operator{'s' * (len(found) != 1)}"
+    if not indices:
+        raise unknown(what, rest, dict.fromkeys(names))
+    return (lambda entry: entry.index in indices), f"{len(indices)} operator{'s' * (len(indices) != 1)}"
 
 
 def on_line(entry: Entry, text: str) -> bool:
@@ -133,17 +135,17 @@ def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
     """
     if kind == "none":
         return _without(session, entry)
-    found = ""
+    fault = ""
     for _, number in entry.outs:
         if number >= 0:
-            found = found or wrong(session.branch.value(number, entry.index + 1), kind, limit)
-    if not found:
+            fault = fault or wrong(session.branch.value(number, entry.index + 1), kind, limit)
+    if not fault:
         return ""
     read = [session.branch.value(n, entry.index) for n in entry.inputs]
     if kind == "zero":
         arriving = [session.branch.value(n, entry.index) for s, n in entry.reads if s.endswith("@GRAD")]
-        return found if entry.backward and any(np.any(np.asarray(a)) for a in arriving) else ""
-    return "" if any(wrong(a, kind, limit) for a in read) else found
+        return fault if entry.backward and any(np.any(np.asarray(a)) for a in arriving) else ""
+    return "" if any(wrong(a, kind, limit) for a in read) else fault
 
 
 def wrong(value: Any, kind: str, limit: float) -> str:
@@ -169,10 +171,10 @@ def _without(session: Session, entry: Entry) -> str:
         return ""
     wanted = session.wanting
     forward = session.timeline.entries[entry.pair]
-    given = {session.timeline.values[n].name.partition("@GRAD")[0] for n in entry.made}
+    names = {session.timeline.values[n].name.partition("@GRAD")[0] for n in entry.made}
     for _, number in forward.reads:
         name = session.timeline.values[number].name
-        if name in wanted and name not in given:
+        if name in wanted and name not in names:
             return "none"
     return ""
 

@@ -80,8 +80,8 @@ class Screen:
         self.say(text)
 
 
-def _painted(found: re.Match[str]) -> str:
-    blanks, letters = (found[1], found[2]) if found[2] else ("", found[0])
+def _painted(match: re.Match[str]) -> str:
+    blanks, letters = (match[1], match[2]) if match[2] else ("", match[0])
     return blanks + "".join(f"\033[{STYLES[c]}m{c}\033[0m" for c in letters)
 
 
@@ -113,21 +113,21 @@ def interact(
     Returns:
         The exit code, 0: that something was found is no failure of a session.
     """
-    given, screen = stdin or sys.stdin, Screen(stdout or sys.stdout, color, ascii_only)
+    stream, screen = stdin or sys.stdin, Screen(stdout or sys.stdout, color, ascii_only)
     first = (book.opening or book.here()) if greeting is None else greeting
     if first:
         screen.say(screen.text(first))
-    if given.isatty() and screen.stream.isatty():
+    if stream.isatty() and screen.stream.isatty():
         _at_prompt(book, screen, history)
     else:
-        _from_pipe(book, given, screen)
+        _from_pipe(book, stream, screen)
     return 0
 
 
-def _from_pipe(book: Notebook, given: TextIO, screen: Screen) -> None:
+def _from_pipe(book: Notebook, stream: TextIO, screen: Screen) -> None:
     pending = ""
     while not book.finished:
-        line = given.readline()
+        line = stream.readline()
         pending += line
         if not pending.strip():
             pending = ""
@@ -186,8 +186,8 @@ def _prompt(book: Notebook, screen: Screen, history: Path | None) -> PromptSessi
     class Names(Completer):
         def get_completions(self, document: Document, complete_event: Any) -> Any:
             line = document.text_before_cursor
-            start, found = complete(book, line)
-            for text in found[:_OFFERED]:
+            start, offers = complete(book, line)
+            for text in offers[:_OFFERED]:
                 yield Completion(text, start - len(line), display=printable(text))
 
     keys = KeyBindings()

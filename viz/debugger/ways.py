@@ -27,13 +27,13 @@ def between(timeline: Timeline, starts: Iterable[int], end: int) -> list[Entry] 
 
 
 def _operators(timeline: Timeline, number: int, end: int, onward: dict[int, int]) -> list[Entry]:
-    found: list[Entry] = []
+    operators: list[Entry] = []
     while number != end:
         number = onward[number]
         maker = timeline.values[number].maker
         if maker != NOBODY and timeline.values[number].parts is None:
-            found.append(timeline.entries[maker])
-    return found
+            operators.append(timeline.entries[maker])
+    return operators
 
 
 def _read_for(timeline: Timeline, number: int) -> Sequence[int]:
@@ -48,9 +48,9 @@ def seeds(timeline: Timeline) -> list[int]:
     """The gradients that backward starts from."""
     if timeline.loss is not None:
         loss = timeline.values[timeline.loss]
-        found = [n for name in (loss.name, *loss.names) for n in timeline.versions(names.grad(name))]
-        if found:
-            return found
+        numbers = [n for name in (loss.name, *loss.names) for n in timeline.versions(names.grad(name))]
+        if numbers:
+            return numbers
     values = timeline.values
     return [n for n, v in enumerate(values) if v.maker == NOBODY and v.name.endswith(names.GRAD)]
 
@@ -60,7 +60,7 @@ def summands(timeline: Timeline, number: int) -> list[int]:
 
     Sums that the engine makes between operators count as well as those of ``sum`` operators in a program.
     """
-    found: list[int] = []
+    numbers: list[int] = []
     todo = [number]
     while todo:
         at = todo.pop()
@@ -71,5 +71,5 @@ def summands(timeline: Timeline, number: int) -> list[int]:
         elif maker is not None and maker.backward and maker.type == "sum":
             todo += reversed(maker.inputs)
         else:
-            found.append(at)
-    return found
+            numbers.append(at)
+    return numbers

@@ -50,14 +50,14 @@ class Excerpt:
 
     Attributes:
         place: ``model.py:17``.
-        made: what that line made.
+        results: what that line made.
         lines: numbers and texts.
         here: the number of the line that matters.
         stack: the calls that led there, outermost first.
     """
 
     place: str
-    made: str
+    results: str
     lines: tuple[tuple[int, str], ...]
     here: int
     stack: tuple[str, ...] = ()
@@ -139,9 +139,9 @@ class Document:
         for s in self.sections:
             if s.name == name:
                 return s
-        known = [s.name for s in self.sections]
+        names = [s.name for s in self.sections]
         raise NotFound(
-            f"the document has no section {name!r}: it has {', '.join(known)}.", hint=did_you_mean(name, known)
+            f"the document has no section {name!r}: it has {', '.join(names)}.", hint=did_you_mean(name, names)
         )
 
     def __str__(self) -> str:

@@ -14,15 +14,15 @@ from .text import plain
 
 def bundle(blocks: Sequence[Block]) -> dict[str, str]:
     """MIME type -> content. A picture is an image, as notebooks know them; a text for programs stays text."""
-    found = {"text/plain": as_text(blocks)}
+    forms = {"text/plain": as_text(blocks)}
     if all(isinstance(b, Data) for b in blocks):
-        return found
+        return forms
     shown = [b for b in blocks if not isinstance(b, Commands)]
     if len(shown) == 1 and isinstance(shown[0], Figure):
-        found["image/svg+xml"] = shown[0].svg
+        forms["image/svg+xml"] = shown[0].svg
     else:
-        found["text/html"] = pieces.html(blocks)
-    return found
+        forms["text/html"] = pieces.html(blocks)
+    return forms
 
 
 def of_cell(cell: Cell) -> dict[str, str]:
@@ -31,9 +31,9 @@ def of_cell(cell: Cell) -> dict[str, str]:
         return {"text/plain": plain(cell.source), "text/markdown": markdown.note(cell.source)}
     if not cell.text and cell.html is None and cell.svg is None:
         return {}
-    found = {"text/plain": plain(cell.text)}
+    forms = {"text/plain": plain(cell.text)}
     if cell.html is not None:
-        found["text/html"] = harmless(cell.html)
+        forms["text/html"] = harmless(cell.html)
     if cell.svg is not None:
-        found["image/svg+xml"] = cell.svg
-    return found
+        forms["image/svg+xml"] = cell.svg
+    return forms

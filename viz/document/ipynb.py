@@ -56,10 +56,10 @@ def _section(s: Section) -> Iterator[Any]:
     typed = [b for b in s.blocks if isinstance(b, Cell)]
     others = [b for b in s.blocks if not isinstance(b, Cell)]
     if s.code:
-        made = _code(f"{s.name}-code", s.code, _shown(others))
+        code = _code(f"{s.name}-code", s.code, _shown(others))
         if any(isinstance(b, Data) for b in others):
-            made.metadata["jupyter"] = {"outputs_hidden": True}
-        yield made
+            code.metadata["jupyter"] = {"outputs_hidden": True}
+        yield code
     elif others:
         yield _markdown(f"{s.name}-text", "\n\n".join(markdown.blocks(others)))
     own: set[str] = set()
@@ -93,12 +93,12 @@ def _of_session(cell: Cell, own: set[str]) -> Any:
         outputs.append(v4.new_output("error", ename=FAILED, evalue=said, traceback=said.split("\n")))
     elif data:
         outputs.append(v4.new_output("execute_result", data))
-    made = _code(name, _typed(f"note {cell.source.strip()}" if cell.note else cell.source, own), outputs)
+    code = _code(name, _typed(f"note {cell.source.strip()}" if cell.note else cell.source, own), outputs)
     if cell.note:
-        made.metadata["jupyter"] = {"source_hidden": True}  # it takes a number in the session, as other cells do
+        code.metadata["jupyter"] = {"source_hidden": True}  # it takes a number in the session, as other cells do
     if cell.failed:
-        made.metadata["tags"] = ["raises-exception"]
-    return made
+        code.metadata["tags"] = ["raises-exception"]
+    return code
 
 
 def _typed(source: str, own: set[str]) -> str:
@@ -111,9 +111,9 @@ def _typed(source: str, own: set[str]) -> str:
         own.update(_assigned(line))
         return f"%%g\n{source}"
     word = line.split(None, 1)[0] if line else ""
-    found = None if word in own else verbs.split(line)
-    if found is not None:
-        verb, rest = found
+    command = None if word in own else verbs.split(line)
+    if command is not None:
+        verb, rest = command
         return f"%g{verb.name} {rest}".rstrip()
     own.update(_assigned(line.removeprefix("!").lstrip()))
     return f"%g {line}"

@@ -23,9 +23,9 @@ def to_markdown(document: Document) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def blocks(found: Iterable[Block]) -> Iterator[str]:
+def blocks(content: Iterable[Block]) -> Iterator[str]:
     """The text of every block."""
-    return map(_block, found)
+    return map(_block, content)
 
 
 def line(text: str) -> str:
@@ -67,7 +67,7 @@ def _block(b: Block) -> str:
             picture = fenced(b.mermaid, "mermaid") if b.mermaid else fenced(plain(b.text))
             return "\n\n".join([picture, *([line(b.caption)] if b.caption else [])])
         case Excerpt():
-            return f"**{line(b.place)}** {line(b.made)}\n\n{fenced(excerpt(b))}"
+            return f"**{line(b.place)}** {line(b.results)}\n\n{fenced(excerpt(b))}"
         case Commands():
             return "next: " + " · ".join(map(_code, b.lines))
         case Data():

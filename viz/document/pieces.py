@@ -20,9 +20,9 @@ def html(blocks: Iterable[Block]) -> str:
     return "\n".join(map(_block, blocks))
 
 
-def text(found: str) -> str:
+def text(string: str) -> str:
     """One line of text."""
-    return escape(printable(found))
+    return escape(printable(string))
 
 
 def image(svg: str, said: str) -> str:
@@ -40,9 +40,9 @@ _SHRINKS_FROM = 1700
 """Pictures up to this many pixels wide are shrunk to the page; wider ones could not be read then, and scroll."""
 
 
-def _lines(found: str) -> str:
+def _lines(string: str) -> str:
     """Several lines of text, as what stands in an element."""
-    return escape(plain(found), quote=False)
+    return escape(plain(string), quote=False)
 
 
 def _block(b: Block) -> str:
@@ -75,7 +75,7 @@ def _excerpt(e: Excerpt) -> str:
     if e.stack:
         stack = f'<p>called by</p><pre class="stack">{_lines(chr(10).join(e.stack))}</pre>'
     body = f'<pre class="source">{lines}</pre>' if lines else ""
-    return f"<h3><code>{text(e.place)}</code> {text(e.made)}</h3>\n{body}{stack}"
+    return f"<h3><code>{text(e.place)}</code> {text(e.results)}</h3>\n{body}{stack}"
 
 
 def _cell(c: Cell) -> str:

@@ -49,8 +49,10 @@ class _Reader(HTMLParser):
         if tag in _SILENT:
             self._silent.append(tag)
         elif tag in _ELEMENTS and not self._silent:
-            kept = "".join(f' {name}="{escape(plain(value or ""))}"' for name, value in attrs if name in _ATTRIBUTES)
-            self._parts.append(f"<{tag}{kept}>")
+            attributes = "".join(
+                f' {name}="{escape(plain(value or ""))}"' for name, value in attrs if name in _ATTRIBUTES
+            )
+            self._parts.append(f"<{tag}{attributes}>")
             if tag not in _VOID:
                 self._open.append(tag)
                 self._counts[tag] += 1

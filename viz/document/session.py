@@ -70,10 +70,10 @@ def document(cells: Iterable[Cell], model: str, title: str = "") -> Document:
         model: the model with its options as the command line takes them, or the name of a loss.
         title: stands at the top.
     """
-    made = section(cells, model)
+    part = section(cells, model)
     first = model.partition(" ")[0]
     intro = f"Before this notebook runs again, compute {first} in a cell above." if _is_live(first) else ""
-    return Document(title or f"Session of {model}", (("model", model),), (made,), intro=intro)
+    return Document(title or f"Session of {model}", (("model", model),), (part,), intro=intro)
 
 
 def _is_live(model: str) -> bool:
@@ -115,20 +115,20 @@ def from_jsonl(text: str, file: str) -> Kept:
         if not line.strip():
             continue
         where = f"{file}, line {number}"
-        found = jsontext.read(line, where)
-        if not isinstance(found, dict):
-            raise FileFormatError(where, "a JSON object", f"it is {type(found).__name__}", hint=_HINT)
+        record = jsontext.read(line, where)
+        if not isinstance(record, dict):
+            raise FileFormatError(where, "a JSON object", f"it is {type(record).__name__}", hint=_HINT)
         if number == 1:
-            if found.get("schema") != FORMAT:
+            if record.get("schema") != FORMAT:
                 raise FileFormatError(
-                    where, f'"schema": "{FORMAT}"', f"it is {jsontext.shown(found.get('schema'))}", hint=_HINT
+                    where, f'"schema": "{FORMAT}"', f"it is {jsontext.shown(record.get('schema'))}", hint=_HINT
                 )
-        elif found.get("kind") == "run":
-            model = found.get("model", "")
+        elif record.get("kind") == "run":
+            model = record.get("model", "")
             if not isinstance(model, str):
                 raise FileFormatError(where, "'model' as str", f"it is {type(model).__name__}")
-        elif found.get("kind") == "cell":
-            cells.append(_cell(found, where))
+        elif record.get("kind") == "cell":
+            cells.append(_cell(record, where))
     if not text.strip():
         raise FileFormatError(file, "a saved session", "it is empty", hint=_HINT)
     _check_numbers(cells, file)
@@ -138,16 +138,16 @@ def from_jsonl(text: str, file: str) -> Kept:
 _HINT: Final = "the debugger's verb save writes such files"
 
 
-def _cell(found: dict[str, Any], where: str) -> Cell:
-    given = {f.name: found[f.name] for f in fields(Cell) if f.name in found}
+def _cell(record: dict[str, Any], where: str) -> Cell:
+    values = {f.name: record[f.name] for f in fields(Cell) if f.name in record}
     for name in ("number", "source"):
-        if name not in given:
+        if name not in values:
             raise FileFormatError(where, f"a cell with {name!r}", "it has none")
-    for name, value in given.items():
+    for name, value in values.items():
         if type(value) not in _TYPES[name]:
             wanted = " or ".join("null" if t is type(None) else t.__name__ for t in _TYPES[name])
             raise FileFormatError(where, f"{name!r} as {wanted}", f"it is {type(value).__name__}")
-    return Cell(**given)
+    return Cell(**values)
 
 
 def _check_numbers(cells: Sequence[Cell], file: str) -> None:

@@ -22,9 +22,9 @@ def section(s: Section) -> str:
     return f"{s.title}\n\n{blocks(s.blocks)}"
 
 
-def blocks(found: Iterable[Block]) -> str:
+def blocks(content: Iterable[Block]) -> str:
     """Blocks, one under the other."""
-    return "\n\n".join(map(_block, found))
+    return "\n\n".join(map(_block, content))
 
 
 def plain(text: str) -> str:
@@ -56,7 +56,7 @@ def _block(b: Block) -> str:
         case Figure():
             return plain(b.text)
         case Excerpt():
-            return f"{printable(b.place)}   {printable(b.made)}\n{excerpt(b)}"
+            return f"{printable(b.place)}   {printable(b.results)}\n{excerpt(b)}"
         case Commands():
             return "next: " + " · ".join(map(printable, b.lines))
         case Data():

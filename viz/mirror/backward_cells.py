@@ -45,8 +45,8 @@ class _Backward:
         if len(self.ops):
             self._place_operators()
         placed = np.concatenate([seeds, self.ops])
-        for of_sheet, found in ((sheet.base, self.base), (sheet.above, self.above), (sheet.wish, self.wish)):
-            of_sheet[placed] = list(map(found.__getitem__, placed.tolist()))
+        for of_sheet, values in ((sheet.base, self.base), (sheet.above, self.above), (sheet.wish, self.wish)):
+            of_sheet[placed] = list(map(values.__getitem__, placed.tolist()))
 
     def _place_operators(self) -> None:
         ops, base, above, wish = self.ops, self.base, self.above, self.wish
@@ -91,21 +91,21 @@ class _Backward:
         d, ops = self.drawn, self.ops
         between = (np.diff(np.cumsum(d.is_op)[ops]) != 1) & (np.diff(d.block[ops]) == 0)
         steps = d.has_role("optimize")[ops].tolist()
-        found = []
+        columns = []
         sweep, last, interrupted = 1, -1, False
         seen: set[int] = set()
         for of, gap, of_optimizer in zip(pair.tolist(), [False, *between.tolist()], steps, strict=True):
             interrupted = interrupted or gap
             if of_optimizer:
-                found.append(IN_OPTIMIZER)
+                columns.append(IN_OPTIMIZER)
                 continue
             if interrupted or (of != last and of in seen):
                 sweep, seen, interrupted = sweep + 1, set(), False
-            found.append(sweep_column(sweep))
+            columns.append(sweep_column(sweep))
             if of >= 0:
                 seen.add(of)
                 last = of
-        return np.array(found, dtype=np.int64)
+        return np.array(columns, dtype=np.int64)
 
     def _written(self, ops: Ints) -> list[list[int]]:
         """The tensors that each of these operators writes, as positions in the view."""
@@ -113,10 +113,10 @@ class _Backward:
         at = np.full(len(d.nodes), -1, dtype=np.int64)
         at[ops] = np.arange(len(ops))
         edges = np.flatnonzero(at[d.source] >= 0)
-        found: list[list[int]] = [[] for _ in ops]
+        tensors: list[list[int]] = [[] for _ in ops]
         for k, tensor in zip(at[d.source[edges]].tolist(), d.tensor[edges].tolist(), strict=True):
-            found[k].append(tensor)
-        return found
+            tensors[k].append(tensor)
+        return tensors
 
     def _beside_seeds(self, apart: Ints, written: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
         """Operators that seed a gradient, with the box of the tensor that it is the gradient of."""

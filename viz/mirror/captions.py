@@ -47,26 +47,26 @@ class Captions:
         """The first line of each box: the letter of its role, its name, and how many it stands for."""
         letters = {role: style.letter for role, style in ROLES.items()}
         fit, short = self.fit, LONGEST if self.plain else -1
-        found = []
+        lines = []
         for n in nodes:
             name, count = n.name, n.count
             letter = letters[n.role if n.role != "loss" else role_of(n)]
             if count > 1:
                 times = f" ×{count}"
-                found.append(f"{letter} {fit(name, LONGEST - len(times))}{times}")
+                lines.append(f"{letter} {fit(name, LONGEST - len(times))}{times}")
             else:
-                found.append(f"{letter} {name if len(name) <= short else fit(name, LONGEST)}")
-        return found
+                lines.append(f"{letter} {name if len(name) <= short else fit(name, LONGEST)}")
+        return lines
 
     def facts(self, nodes: Iterable[NodeView]) -> list[str]:
         """The second line of each box: of an operator its id, layer and place in the source, of a tensor its type."""
         fit, notes, alone, short = self.fit, self.notes, self.alone, _FACTS if self.plain else -1
         specs: dict[tuple[object, ...], str] = {}
-        found = []
+        lines = []
         for n in nodes:
             note = f"{notes[n.id]} · " if notes and n.id in notes else ""
             if n.members and (n.type == FOLDED if n.kind == OP else n.shape is None):
-                found.append(note + _members(n))
+                lines.append(note + _members(n))
                 continue
             if n.kind == OP:
                 text = note + n.id
@@ -86,25 +86,25 @@ class Captions:
                 if spec is None:
                     spec = specs[n.dtype, n.shape] = n.spec
                 text = note + spec
-            found.append(text if len(text) <= short else fit(text, _FACTS))
-        return found
+            lines.append(text if len(text) <= short else fit(text, _FACTS))
+        return lines
 
     def beside(self, tensors: Sequence[NodeView], counts: Iterable[int], shaped: Iterable[bool]) -> list[str]:
         """The texts of edges: a name, and where it is *shaped* the shape, which has room first of all."""
         fit, short = self.fit, _LABEL if self.plain else -1
         names, shapes = map(_NAME, tensors), map(_Shapes().__getitem__, map(_SHAPE, tensors))
-        found = []
+        lines = []
         for name, shape, count, with_shape in zip(names, shapes, counts, shaped, strict=True):
             if count > 1:
-                found.append(f"{count} values")
+                lines.append(f"{count} values")
             elif not with_shape:
-                found.append(name if len(name) <= short else fit(name, _LABEL))
+                lines.append(name if len(name) <= short else fit(name, _LABEL))
             elif len(name) + len(shape) < short:
-                found.append(f"{name} {shape}")
+                lines.append(f"{name} {shape}")
             else:
                 fitting = fit(name, max(_LABEL - len(shape) - 1, 1))
-                found.append(f"{fitting} {shape}" if len(fitting) > 4 or fitting == name else shape)
-        return found
+                lines.append(f"{fitting} {shape}" if len(fitting) > 4 or fitting == name else shape)
+        return lines
 
 
 class _Shapes(dict[tuple[int, ...] | None, str]):

@@ -77,10 +77,10 @@ class Drawn:
         block = np.zeros(len(drawn), dtype=np.int64)
         if view.blocks:
             block = np.fromiter(map(_BLOCK, drawn), np.int64, len(drawn))
-        kept = np.flatnonzero(at.source != at.target)
-        tensor = at.tensor[kept]
+        index = np.flatnonzero(at.source != at.target)
+        tensor = at.tensor[index]
         of_backward = np.array([n.part == BACKWARD for n in nodes], dtype=bool)[tensor]
-        saved, shape_only = (np.fromiter(map(flag, edges), np.bool_, len(edges))[kept] for flag in _FLAGS)
+        saved, shape_only = (np.fromiter(map(flag, edges), np.bool_, len(edges))[index] for flag in _FLAGS)
         return cls(
             view,
             drawn,
@@ -91,9 +91,9 @@ class Drawn:
             _each(sorts, lambda sort: sort[1] == FORWARD)[of_sort],
             of_role[of_sort],
             tuple(roles),
-            kept,
-            place[at.source[kept]],
-            place[at.target[kept]],
+            index,
+            place[at.source[index]],
+            place[at.target[index]],
             tensor,
             of_backward,
             saved,

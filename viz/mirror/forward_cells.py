@@ -53,8 +53,8 @@ class _Forward:
         results = ~d.is_op & sheet.forward & ~sheet.in_left & ~sheet.in_right
         into = results[d.target] & running[d.source]
         at[d.target[into]] = at[d.source[into]] + 1
-        found = np.concatenate([ops, np.flatnonzero(results)])
-        return found[np.argsort(at[found], kind="stable")]
+        order = np.concatenate([ops, np.flatnonzero(results)])
+        return order[np.argsort(at[order], kind="stable")]
 
     def _blocks_inside(self, ops: Ints) -> Ints:
         """*ops* with those of every block right after the operator that runs it."""
@@ -65,7 +65,7 @@ class _Forward:
         inside: dict[str, list[int]] = {}
         for block in reversed(self.drawn.view.blocks):
             inside.setdefault(block.owner, []).append(block.index)
-        found: list[int] = []
+        blocks: list[int] = []
         started: set[int] = set()
         for first in by_block:  # the main block, and whatever belongs to no operator that is shown
             todo = [] if first in started else [iter(by_block[first])]
@@ -75,11 +75,11 @@ class _Forward:
                 if i is None:
                     todo.pop()
                     continue
-                found.append(i)
+                blocks.append(i)
                 inner = [b for b in inside.get(nodes[i].name, ()) if b in by_block and b not in started]
                 started.update(inner)
                 todo += [iter(by_block[b]) for b in inner]
-        return np.array(found, dtype=np.int64)
+        return np.array(blocks, dtype=np.int64)
 
     def _rows(self) -> Ints:
         """The row of each node in order: below everything that it reads, and off the rows of other blocks."""
@@ -110,18 +110,18 @@ class _Forward:
         if not np.any(movable & (nearest > rows + 1)):
             return rows
         by_source = np.argsort(-self.source, kind="stable")
-        found: list[int] = rows.tolist()
+        slack: list[int] = rows.tolist()
         free: list[bool] = movable.tolist()
         limit: dict[int, int] = {}
         sources, targets = self.source[by_source].tolist(), self.target[by_source].tolist()
         before = -1
         for s, t in zip([*sources, -1], [*targets, -1], strict=True):
             if s != before and before >= 0 and free[before]:
-                found[before] = limit[before] - 1
+                slack[before] = limit[before] - 1
             before = s
             if s >= 0:
-                limit[s] = min(limit.get(s, found[t]), found[t])
-        return np.array(found, dtype=np.int64)
+                limit[s] = min(limit.get(s, slack[t]), slack[t])
+        return np.array(slack, dtype=np.int64)
 
     def _lanes(self, rows: Ints) -> Ints:
         """Wishes for lanes: chains go straight down, then nodes move to the mean of their neighbours if that is
@@ -141,9 +141,9 @@ class _Forward:
             if not shortest:
                 break
             of, at = ((t, s), (s, t), (ends, others))[sweep % 3]
-            known = np.bincount(of, minlength=count)
-            mean = np.bincount(of, weights=lane[at], minlength=count) / np.maximum(known, 1)
-            lane = own_lanes(rows, np.rint(np.where(known > 0, mean, lane)).astype(np.int64), lane)
+            counts = np.bincount(of, minlength=count)
+            mean = np.bincount(of, weights=lane[at], minlength=count) / np.maximum(counts, 1)
+            lane = own_lanes(rows, np.rint(np.where(counts > 0, mean, lane)).astype(np.int64), lane)
             length = int(np.abs(lane[s] - lane[t]).sum())
             if length < shortest:
                 best, shortest = lane, length
@@ -151,5 +151,5 @@ class _Forward:
         nodes_in = np.bincount(best)
         rank = np.empty(len(nodes_in), dtype=np.int64)
         rank[np.argsort(-nodes_in, kind="stable")] = np.arange(len(nodes_in))
-        found: Ints = rank[best]
-        return found
+        lanes: Ints = rank[best]
+        return lanes

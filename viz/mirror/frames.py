@@ -44,13 +44,13 @@ def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, 
         blocks: index of a block -> that of the block around it, and its title.
         tensors: operator -> name of a tensor that it writes, for recomputed operators.
     """
-    found = [
+    boxes = [
         *_blocks(cells, blocks),
         *_runs(cells, _repetitions(cells), "repeat", 8),
         *_runs(cells, _scopes(cells), "layer", 9),
         *_segments(cells, tensors),
     ]
-    return sorted(found, key=lambda g: (g.depth, g.column, g.first))
+    return sorted(boxes, key=lambda g: (g.depth, g.column, g.first))
 
 
 def framed(group: Group, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
@@ -75,12 +75,12 @@ DEEPEST: Final = 2
 """Frames inside another one for which this makes room at the sides."""
 
 
-def nestings(found: Sequence[Group]) -> list[Nesting]:
+def nestings(boxes: Sequence[Group]) -> list[Nesting]:
     """The nesting of each frame."""
     spans: dict[int, list[tuple[int, int]]] = {}
     begin: dict[tuple[int, int], list[int]] = {}
     end: dict[tuple[int, int], list[int]] = {}
-    for g in found:
+    for g in boxes:
         spans.setdefault(g.column, []).append((g.first, g.last))
         begin.setdefault((g.column, g.first), []).append(g.last)
         end.setdefault((g.column, g.last), []).append(g.first)
@@ -89,7 +89,7 @@ def nestings(found: Sequence[Group]) -> list[Nesting]:
     for ends in (*begin.values(), *end.values()):
         ends.sort()
     nested = []
-    for g in found:
+    for g in boxes:
         of_column = spans[g.column]
         inside = -1  # finds itself, too
         for first, last in islice(of_column, bisect_left(of_column, (g.first, -1)), None):
@@ -140,11 +140,11 @@ def _forward_ops(cells: Cells) -> list[tuple[int, NodeView]]:
 
 def _scopes(cells: Cells) -> dict[int, tuple[str, str]]:
     """Forward operators -> the layer that they stand in, and its title."""
-    found = {}
+    titles = {}
     for i, node in _forward_ops(cells):
         if node.scope and not (node.members and node.name == node.scope):  # else it is a whole layer itself
-            found[i] = (f"layer:{node.scope}", node.scope)
-    return found
+            titles[i] = (f"layer:{node.scope}", node.scope)
+    return titles
 
 
 def _repetitions(cells: Cells) -> dict[int, tuple[str, str]]:
@@ -155,12 +155,12 @@ def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:
     if RECOMPUTED not in cells.columns:
         return
     column = cells.columns.index(RECOMPUTED)
-    found = {}
+    titles = {}
     for i in np.flatnonzero(cells.column == column).tolist():
         number = names.segment(tensors.get(i, ""))
         if number is not None:
-            found[i] = (f"segment:{number}", f"recomputed {number}")
-    yield from _runs(cells, found, "segment", 9, alone=1)
+            titles[i] = (f"segment:{number}", f"recomputed {number}")
+    yield from _runs(cells, titles, "segment", 9, alone=1)
 
 
 def _runs(cells: Cells, named: dict[int, tuple[str, str]], kind: str, depth: int, alone: int = 2) -> Iterator[Group]:

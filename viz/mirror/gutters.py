@@ -63,19 +63,19 @@ def gutter_row(sheet: Sheet, i: int, base: Sequence[int], above: Sequence[int]) 
 def slots(sheet: Sheet, row: Ints) -> Ints:
     """Places in the cells of gutters; a gradient has that of its parameter across the picture."""
     d = sheet.drawn
-    found = np.zeros(len(d.nodes), dtype=np.int64)
+    slot = np.zeros(len(d.nodes), dtype=np.int64)
     left, right = np.flatnonzero(sheet.in_left), np.flatnonzero(sheet.in_right)
     # What the operator next to the gutter reads stands together, so that its lines run straight.
     near = np.where(sheet.first_reader >= 0, sheet.wish[sheet.first_reader], 0)
-    found[left] = counted(row[left], near[left])[0]
+    slot[left] = counted(row[left], near[left])[0]
     # Gradients that were asked for come first.
     right = right[np.argsort(~d.has_role("gradient")[right], kind="stable")]
     across = d.pair[right]
     fits = (across >= 0) & sheet.in_left[across] & (row[across] == row[right])
     at = np.flatnonzero(fits)
     at = at[distinct(across[at])[1]]
-    found[right[at]] = found[across[at]]
+    slot[right[at]] = slot[across[at]]
     rest = np.delete(right, at)
     used = np.bincount(row[left], minlength=int(row.max(initial=-1)) + 1)
-    found[rest] = counted(row[rest])[0] + used[row[rest]]
-    return found
+    slot[rest] = counted(row[rest])[0] + used[row[rest]]
+    return slot

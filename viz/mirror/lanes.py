@@ -96,9 +96,9 @@ def own_lanes(cell: Ints, wish: Ints, then: Ints | None = None) -> Ints:
     within = np.arange(len(cell)) - np.repeat(starts, lengths)
     # A running maximum inside every cell: each cell lies higher than all before it.
     lift = np.repeat(np.arange(len(starts)), lengths) * (int(wish.max()) + len(cell) + 1)
-    found = np.empty(len(cell), dtype=np.int64)
-    found[order] = np.maximum.accumulate(wishes - within + lift) - lift + within
-    return found
+    lanes = np.empty(len(cell), dtype=np.int64)
+    lanes[order] = np.maximum.accumulate(wishes - within + lift) - lift + within
+    return lanes
 
 
 def distinct(values: Ints) -> tuple[Ints, Ints, Ints]:
@@ -112,11 +112,11 @@ def distinct(values: Ints) -> tuple[Ints, Ints, Ints]:
     return ordered[new], order[new], place
 
 
-def is_in(values: Ints, known: Ints) -> Bools:
-    """Whether each of *values* is one of *known*, which are in order."""
-    at = np.searchsorted(known, values)
-    found: Bools = np.append(known, -1)[at] == values
-    return found
+def is_in(values: Ints, keys: Ints) -> Bools:
+    """Whether each of *values* is one of *keys*, which are in order."""
+    at = np.searchsorted(keys, values)
+    matches: Bools = np.append(keys, -1)[at] == values
+    return matches
 
 
 def counted(group: Ints, value: Ints | None = None) -> tuple[Ints, Ints]:

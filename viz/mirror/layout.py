@@ -282,7 +282,7 @@ class _Layout:
 
     def _frames(self) -> list[Frame]:
         c = self.cells
-        found = []
+        boxes = []
         for g, nesting in zip(self.groups, frames.nestings(self.groups), strict=True):
             lanes = c.lane[list(g.members)]
             left, last = int(lanes.min()), int(lanes.max())
@@ -291,8 +291,8 @@ class _Layout:
             right = float(self.across.start[last] + self.across.size[last]) + pad
             y = float(self.down.start[g.first]) - _TITLE - 2 - nesting.above * (_TITLE + 4)
             bottom = float(self.down.start[g.last] + self.down.size[g.last]) + 5 + nesting.below * _FRAME
-            found.append(frames.framed(g, c, x, y, right - x, bottom - y))
-        return found
+            boxes.append(frames.framed(g, c, x, y, right - x, bottom - y))
+        return boxes
 
 
 def _kinds(drawn: Drawn) -> Ints:

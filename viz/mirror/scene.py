@@ -170,8 +170,8 @@ class Routes(Sequence[Route]):
         lines = (tuple(points[a:b]) for a, b in pairwise(self.first.tolist()))
         kinds = map(KINDS.__getitem__, self.kind.tolist())
         texts = zip(self.texts, self.text_x.tolist(), self.text_y.tolist(), repeat("start"))
-        known = dict(zip(self.labelled.tolist(), map(_LABEL_OF, texts), strict=True))
-        labels = map(known.get, range(len(self.edge)))
+        by_edge = dict(zip(self.labelled.tolist(), map(_LABEL_OF, texts), strict=True))
+        labels = map(by_edge.get, range(len(self.edge)))
         return map(_ROUTE_OF, zip(self.edge.tolist(), lines, kinds, labels, strict=True))
 
     @overload

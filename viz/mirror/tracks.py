@@ -122,7 +122,7 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
         street,
         other,
         alley,
-        *tracks.given,
+        *tracks.of_edges,
         leaves,
         enters,
         leaves_at,
@@ -135,9 +135,9 @@ def find_ways(cells: Cells, net: Ints, flows: Bools) -> Ways:
 def _beside(band: Ints, place: Ints, end: int) -> tuple[Ints, Ints]:
     """For each box the places of the boxes before and after it in its row or lane; -1 and *end* where there is none."""
     width = end + 1
-    found, _, at = distinct(band * width + place)
-    bands, places = found // width, found % width
-    before, after = np.full(len(found), -1), np.full(len(found), end)
+    pairs, _, at = distinct(band * width + place)
+    bands, places = pairs // width, pairs % width
+    before, after = np.full(len(pairs), -1), np.full(len(pairs), end)
     same = bands[1:] == bands[:-1]
     before[1:][same] = places[:-1][same]
     after[:-1][same] = places[1:][same]
@@ -165,9 +165,9 @@ def _first_of_both_ways(a: Ints, b: Ints, among: Bools) -> Bools:
     if not len(chosen):
         return among
     opposite = is_in(way[chosen], np.sort(back[chosen]))
-    found = np.zeros(len(a), dtype=bool)
-    found[chosen] = ~opposite | (a[chosen] < b[chosen])
-    return found
+    firsts = np.zeros(len(a), dtype=bool)
+    firsts[chosen] = ~opposite | (a[chosen] < b[chosen])
+    return firsts
 
 
 def _sides(kind: Ints, street: Ints, other: Ints, ca: Ints, cb: Ints, ra: Ints, rb: Ints) -> tuple[Ints, Ints]:
@@ -198,10 +198,10 @@ def _ports(
     keys, first, inverse = distinct(out[bent])
     # What leaves where a straight edge of the same tensor does takes its port.
     shared, of, _ = distinct(out[straight])
-    found = is_in(keys, shared)
+    hits = is_in(keys, shared)
     port = np.zeros(len(keys))
-    port[found] = leaves_at[straight][of[np.searchsorted(shared, keys[found])]]
-    alone = ~found
+    port[hits] = leaves_at[straight][of[np.searchsorted(shared, keys[hits])]]
+    alone = ~hits
     port[alone] = counted(keys[alone] // (int(net.max()) + 1), first[alone])[0] + 1
     leaves_at[bent] = port[inverse]
 
@@ -244,12 +244,12 @@ class _Tracks:
         flat = np.flatnonzero(around | bent)
         begin = np.where(around, 2 * street, 2 * ca + 1)[flat]
         finish = np.where(around, 2 * other, 2 * cb + 1)[flat]
-        found, self.alleys = _packed(
+        tracks, self.alleys = _packed(
             alley[flat], net[flat], np.minimum(begin, finish), np.maximum(begin, finish), max(alleys, 1)
         )
         alley_track = np.zeros(len(kind), dtype=np.int64)
-        alley_track[flat] = found
-        self.given = (street_track, other_track, alley_track)
+        alley_track[flat] = tracks
+        self.of_edges = (street_track, other_track, alley_track)
 
 
 SHORT: Final = (4, 24)
@@ -268,7 +268,7 @@ def _packed(channel: Ints, net: Ints, start: Ints, end: Ints, channels: int) -> 
     channel_of = keys // (int(net.max()) + 1)
     length = np.searchsorted(SHORT, hi - lo)
     order = np.lexsort((hi, lo, length, channel_of))
-    given = [0] * len(keys)
+    numbers = [0] * len(keys)
     before, base, count = (-1, -1), 0, 0
     free: list[tuple[int, int]] = []  # (where the track is free again, track)
     rows = zip(order.tolist(), *(v[order].tolist() for v in (channel_of, length, lo, hi)), strict=True)
@@ -283,7 +283,7 @@ def _packed(channel: Ints, net: Ints, start: Ints, end: Ints, channels: int) -> 
             track = count
             count += 1
             heappush(free, (finish, track))
-        given[i] = (base + track) % MOST_TRACKS
-    found = np.array(given, dtype=np.int64)
-    np.maximum.at(used, channel_of, found + 1)
-    return found[inverse], used
+        numbers[i] = (base + track) % MOST_TRACKS
+    tracks = np.array(numbers, dtype=np.int64)
+    np.maximum.at(used, channel_of, tracks + 1)
+    return tracks[inverse], used

@@ -27,16 +27,16 @@ def bends(points: tuple[Point, ...]) -> Iterator[tuple[Point, Point, Point]]:
 
 def curves(points: tuple[Point, ...]) -> list[Point]:
     """Control points of cubic curves one after another: 1 + 3n of them."""
-    found = [points[0]]
+    path = [points[0]]
 
     def straight(to: Point) -> None:
-        (x, y), (u, v) = found[-1], to
-        found.extend([(x + (u - x) / 3, y + (v - y) / 3), (x + (u - x) * 2 / 3, y + (v - y) * 2 / 3), to])
+        (x, y), (u, v) = path[-1], to
+        path.extend([(x + (u - x) / 3, y + (v - y) / 3), (x + (u - x) * 2 / 3, y + (v - y) * 2 / 3), to])
 
     for start, (x, y), end in bends(points):
         straight(start)
         # The cubic curve that is the same as the quadratic one with the corner in its middle.
-        found.extend(((s + 2 * x) / 3, (t + 2 * y) / 3) for s, t in (start, end))
-        found.append(end)
+        path.extend(((s + 2 * x) / 3, (t + 2 * y) / 3) for s, t in (start, end))
+        path.append(end)
     straight(points[-1])
-    return found
+    return path

@@ -95,8 +95,8 @@ def _lines(scene: Scene, file: str, command: str, colouring: Colouring | None, p
 
 
 def _attributes(**attributes: str) -> str:
-    found = " ".join([f"{name}={_usual(v) if type(v) is str else quote(v)}" for name, v in attributes.items()])
-    return f" [{found}]"
+    text = " ".join([f"{name}={_usual(v) if type(v) is str else quote(v)}" for name, v in attributes.items()])
+    return f" [{text}]"
 
 
 @lru_cache(1024)

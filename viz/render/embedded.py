@@ -62,7 +62,7 @@ def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[st
         "colourTitle": "" if colouring is None else colouring.title,
         "stacks": [[list(call) for call in stack] for stack in graph.stacks],
         "files": {file: {str(n): line for n, line in lines.items()} for file, lines in details.files.items()},
-        "values": {i: shown(found) for i, found in details.values.items() if i in graph.by_id},
+        "values": {i: shown(numbers) for i, numbers in details.values.items() if i in graph.by_id},
         "outlines": graph.outlines(),
         "looks": [list(look) for look in graph.look.all()],
         "words": graph.word.all(),
@@ -121,8 +121,8 @@ def _text(tenths: int) -> str:
 
 def _tenths(values: Any) -> Ints:
     """Numbers in tenths, so that what is rounded adds up."""
-    found: Ints = np.rint(np.asarray(values, dtype=np.float64) * 10).astype(np.int64)
-    return found
+    tenths: Ints = np.rint(np.asarray(values, dtype=np.float64) * 10).astype(np.int64)
+    return tenths
 
 
 def _columns(rows: Iterable[Sequence[float]], width: int) -> list[str]:
@@ -166,8 +166,8 @@ class _Graph:
         self.word, self.outline, self.look = _Once(""), _Once(), _Once()
         self.stack_of = {i: stack for i, stack in details.stacks.items() if i in touched}
         stack = _Once()
-        for found in self.stack_of.values():
-            stack(found)
+        for calls in self.stack_of.values():
+            stack(calls)
         self.stack_place, self.stacks = stack, stack.all()
         self.number = {"op": -1, "v": -1}
 
@@ -231,13 +231,13 @@ class _Graph:
     def _edge(self, r: Route) -> list[float]:
         e = self.edges_of_view[r.edge]
         source, tensor = self.index[e.source], self.index[e.tensor]
-        found = [source, self.index[e.target] - source, tensor - source, self.word(e.slot), KINDS.index(r.kind)]
+        numbers = [source, self.index[e.target] - source, tensor - source, self.word(e.slot), KINDS.index(r.kind)]
         if r.label is None:
-            return [*found, AS_PAIR, *r.points[0], 0]
+            return [*numbers, AS_PAIR, *r.points[0], 0]
         text, x, y, anchor = r.label
         name = self.by_id[e.tensor].name
         follows = text.startswith(name)
-        return [*found, self.word(text.removeprefix(name)), x, y, ANCHORS.index(anchor) + 3 * follows]
+        return [*numbers, self.word(text.removeprefix(name)), x, y, ANCHORS.index(anchor) + 3 * follows]
 
 
 class _Lines:
@@ -259,19 +259,19 @@ class _Lines:
         steps = np.diff(places, axis=0, prepend=places[:1])[inside]
         line = np.repeat(np.arange(len(lengths)), lengths - 1)
         # Two parts of a line meet: (7, 0) and (0, 5) are told as 7 and 5.
-        kept = np.ones(steps.shape, dtype=bool)
+        mask = np.ones(steps.shape, dtype=bool)
         meets = (line[:-1] == line[1:]) & (steps[:-1, 1] == 0) & (steps[1:, 0] == 0)
-        kept[:-1, 1] &= ~meets
-        kept[1:, 0] &= ~meets
+        mask[:-1, 1] &= ~meets
+        mask[1:, 0] &= ~meets
         ends = np.diff(line, append=-1) != 0
-        kept[ends & (steps[:, 1] == 0), 1] = False
-        self.steps: Ints = steps[kept]
-        self.counts: Ints = np.bincount(line, weights=kept.sum(axis=1), minlength=len(lengths)).astype(np.int64)
+        mask[ends & (steps[:, 1] == 0), 1] = False
+        self.steps: Ints = steps[mask]
+        self.counts: Ints = np.bincount(line, weights=mask.sum(axis=1), minlength=len(lengths)).astype(np.int64)
 
     def beside(self, places: Floats) -> Floats:
         """Places, told from the starts of the lines."""
-        found: Floats = (_tenths(places) - self._first.T) / 10
-        return found
+        offsets: Floats = (_tenths(places) - self._first.T) / 10
+        return offsets
 
 
 # -- what stands around ----------------------------------------------------------------------------------------------
@@ -307,17 +307,17 @@ def _white(colouring: Colouring) -> str:
 def _frames(scene: Scene) -> list[list[Any]]:
     """What can be collapsed: the frames of the scene with their places, and layers around them that have none."""
     row = {b.node: b.row for b in scene.boxes}
-    found: list[list[Any]] = []
+    boxes: list[list[Any]] = []
     spans = set()
     for f in scene.frames:
         rows = [row[n] for n in f.nodes if n in row]
         if rows:
             spans.add((min(rows), max(rows)))
             place = list(map(_number, (f.x, f.y, f.width, f.height)))
-            found.append([f.id, f.kind, printable(f.title), min(rows), max(rows), 0, place])
+            boxes.append([f.id, f.kind, printable(f.title), min(rows), max(rows), 0, place])
     taken = {f.id for f in scene.frames}
     for layer in layers(scene):
         if (layer.first, layer.last) not in spans:
             id_ = layer.id if layer.id not in taken else f"{layer.id}~"
-            found.append([id_, "layer", printable(layer.title), layer.first, layer.last, layer.depth, None])
-    return found
+            boxes.append([id_, "layer", printable(layer.title), layer.first, layer.last, layer.depth, None])
+    return boxes

@@ -87,7 +87,7 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
         "data": told,
         "script": script,
     }
-    return _PLACE.sub(lambda found: parts[found[1]], _text("page.html"))
+    return _PLACE.sub(lambda match: parts[match[1]], _text("page.html"))
 
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -127,12 +127,12 @@ def static(view: GraphView) -> str:
     rows = []
     for pair in pairs(automatic(view)):
         forward, backward = pair.forward, pair.backward
-        known = forward or backward
+        node = forward or backward
         rows.append(
             [
                 _counted(forward) if pair.first else "",
                 _counted(backward),
-                _short(known.scope if known is not None else ""),
+                _short(node.scope if node is not None else ""),
                 ", ".join(_short(n.name) for n in pair.saved),
                 pair.source,
             ]

@@ -58,14 +58,14 @@ def _body(view: GraphView) -> str:
 
 
 def _notes(edges: int, characters: int) -> list[str]:
-    found = []
+    remarks = []
     if edges > MOST_EDGES:
-        found.append(f"{edges} edges: Mermaid draws at most {MOST_EDGES} unless its setting maxEdges is raised")
+        remarks.append(f"{edges} edges: Mermaid draws at most {MOST_EDGES} unless its setting maxEdges is raised")
     if characters > MOST_CHARACTERS:
-        found.append(
+        remarks.append(
             f"{characters} characters: Mermaid reads at most {MOST_CHARACTERS} unless its setting maxTextSize is raised"
         )
-    return found
+    return remarks
 
 
 def _lines(view: GraphView) -> Iterator[str]:

@@ -40,8 +40,8 @@ class Pair(NamedTuple):
 
     @property
     def source(self) -> str:
-        made = self.forward or self.backward
-        return printable(made.source) if made is not None else ""
+        node = self.forward or self.backward
+        return printable(node.source) if node is not None else ""
 
 
 def pairs(view: GraphView) -> list[Pair]:
@@ -56,17 +56,17 @@ def pairs(view: GraphView) -> list[Pair]:
     for n in operators:
         if n.part == BACKWARD and n.pair is not None:
             backward.setdefault(n.pair, []).append(n)
-    found = []
+    rows = []
     for n in operators:
         if n.part == FORWARD:
             for i, b in enumerate(backward.pop(n.id, [None])):
-                kept = tuple(saved.get(b.id, {}).values()) if b is not None else ()
-                found.append(Pair(n, b, kept, i == 0))
+                tensors = tuple(saved.get(b.id, {}).values()) if b is not None else ()
+                rows.append(Pair(n, b, tensors, i == 0))
     left = {b.id for rest in backward.values() for b in rest if b is not None}
     for n in operators:
         if n.part == BACKWARD and (n.pair is None or n.id in left):
-            found.append(Pair(None, n, tuple(saved.get(n.id, {}).values())))
-    return found
+            rows.append(Pair(None, n, tuple(saved.get(n.id, {}).values())))
+    return rows
 
 
 def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
@@ -109,8 +109,8 @@ def _lines(view: GraphView, form: Callable[[str], str]) -> Iterator[str]:
     yield form(printable(heading(view)))
     headings, rows = table(view)
     columns: list[list[str]] = [list(c) for c in zip(headings, *rows, strict=True)]
-    found = pairs(view)
-    left, right = _wires(view, found)
+    couples = pairs(view)
+    left, right = _wires(view, couples)
     if left is not None and right is not None:
         columns = [["", *left], *columns[:4], ["", *right], columns[4]]
     columns = [[form(cell) for cell in column] for column in columns]
@@ -118,7 +118,7 @@ def _lines(view: GraphView, form: Callable[[str], str]) -> Iterator[str]:
     for row in zip(*columns, strict=True):
         yield "  ".join(c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True) if w).rstrip()
     operators = sum(1 for n in view.nodes if n.kind == OP and n.part == FORWARD)
-    paired = len({p.forward.id for p in found if p.forward is not None and p.backward is not None})
+    paired = len({p.forward.id for p in couples if p.forward is not None and p.backward is not None})
     of = f"{operators} forward {'op' if operators == 1 else 'ops'}"
     last = f"{paired} of {of} {'has' if paired == 1 else 'have'} a gradient op"
     yield last if left is not None else form(f"{last} · too large for lines between them")
@@ -142,8 +142,8 @@ class _Calls:
         arguments = ", ".join(_names(read))
         if op.part == BACKWARD:
             arriving = _names(n for n in read if n.part == BACKWARD)
-            kept = dict.fromkeys(_names(n for n in read if n.part == FORWARD))
-            arguments = "; ".join(", ".join(names) for names in (arriving, kept) if names)
+            values = dict.fromkeys(_names(n for n in read if n.part == FORWARD))
+            arguments = "; ".join(", ".join(names) for names in (arriving, values) if names)
         elif written:
             outputs += f" {written[0].spec}"
         call = f"{printable(op.type)}({arguments})"
@@ -157,12 +157,12 @@ def _names(nodes: Iterable[NodeView]) -> list[str]:
 # -- lines between operators ------------------------------------------------------------------------------------------
 
 
-def _wires(view: GraphView, found: Sequence[Pair]) -> tuple[list[str] | None, list[str] | None]:
+def _wires(view: GraphView, couples: Sequence[Pair]) -> tuple[list[str] | None, list[str] | None]:
     """A cell of signs for each row, left of the forward operators and right of the backward ones; None without room."""
-    if len(found) > MOST_ROWS:
+    if len(couples) > MOST_ROWS:
         return None, None
-    forward = {p.forward.id: i for i, p in reversed(list(enumerate(found))) if p.forward is not None}
-    backward = {p.backward.id: i for i, p in enumerate(found) if p.backward is not None}
+    forward = {p.forward.id: i for i, p in reversed(list(enumerate(couples))) if p.forward is not None}
+    backward = {p.backward.id: i for i, p in enumerate(couples) if p.backward is not None}
     sides = []
     for rows, outwards in ((forward, True), (backward, False)):
         nets: dict[int, set[int]] = {}
@@ -172,7 +172,7 @@ def _wires(view: GraphView, found: Sequence[Pair]) -> tuple[list[str] | None, li
         lanes = _lanes(nets)
         if len(lanes) > MOST_LANES:
             return None, None
-        sides.append(_side(len(found), lanes, outwards))
+        sides.append(_side(len(couples), lanes, outwards))
     return sides[0], sides[1]
 
 

@@ -50,8 +50,8 @@ def put_along_axis(k, x, index, value, *, Axis, Reduce, Include_self):
     combine.at(out, at, values)
     if Reduce == "mean":
         counts = xp.bincount(at, minlength=out.size) + (1 if Include_self else 0)
-        found = out / xp.maximum(counts, 1).astype(x.dtype)
-        out = found if found.dtype == x.dtype else (out // xp.maximum(counts, 1)).astype(x.dtype)
+        quotient = out / xp.maximum(counts, 1).astype(x.dtype)
+        out = quotient if quotient.dtype == x.dtype else (out // xp.maximum(counts, 1)).astype(x.dtype)
     return out.reshape(x.shape)
 
 
@@ -84,18 +84,18 @@ def _(k, x, index, value, result, dresult, *, Axis, Reduce, Include_self):
     each = k.concat(both, axis=0)
     which = k.members(x, index, axis=Axis, own=Include_self, last=Reduce == "assign")
     product = Reduce in ("mul", "multiply")
-    found = k.pick_members(each, which, fill=1.0 if product else 0.0)
+    values = k.pick_members(each, which, fill=1.0 if product else 0.0)
 
     def spread(a):
-        return k.restore(a, found, dim=(-1,))
+        return k.restore(a, values, dim=(-1,))
 
     there = k.pick_members(k.ones_like(each), which, fill=0.0)
     if product:
-        shares = k.leave_one_out(found, [], dim=(-1,)) * spread(dresult)
+        shares = k.leave_one_out(values, [], dim=(-1,)) * spread(dresult)
     elif Reduce == "mean":
         shares = spread(dresult / k.reduce_sum(there, dim=(-1,)))
     elif Reduce in ("amin", "amax"):
-        hit = k.cast_like(k.equal(found, spread(result)), found) * there
+        hit = k.cast_like(k.equal(values, spread(result)), values) * there
         shares = hit * spread(dresult / k.reduce_sum(hit, dim=(-1,)))
     else:
         shares = spread(dresult)
@@ -124,15 +124,15 @@ def members(k, like, index, *, axis, own, last):
     starts = xp.cumsum(counts) - counts
     itself = xp.arange(size)
     if last:
-        found = itself[:, None].copy()
+        places = itself[:, None].copy()
         touched = counts > 0
-        found[touched, 0] = size + order[(starts + counts - 1)[touched]]
-        return found.reshape((*like.shape, 1))
+        places[touched, 0] = size + order[(starts + counts - 1)[touched]]
+        return places.reshape((*like.shape, 1))
     most = int(counts.max()) if size else 0
-    found = xp.full((size, most + 1), -1, itself.dtype)
-    found[:, 0] = itself if own else xp.where(counts > 0, -1, itself)
-    found[at[order], xp.arange(at.size) - starts[at[order]] + 1] = size + order
-    return found.reshape((*like.shape, most + 1))
+    places = xp.full((size, most + 1), -1, itself.dtype)
+    places[:, 0] = itself if own else xp.where(counts > 0, -1, itself)
+    places[at[order], xp.arange(at.size) - starts[at[order]] + 1] = size + order
+    return places.reshape((*like.shape, most + 1))
 
 
 @op("pick_members", "X Index -> Out", attrs={"fill": 0.0}, trait=Trait.INTERNAL)

@@ -52,10 +52,10 @@ def _of_complex(name):
 @op("complex", "X Y -> Out", trait=Trait.COMPLEX)
 def complex(k, x, y):
     """``X + i·Y``, broadcast against each other."""
-    found = k.xp.empty(broadcast(x.shape, y.shape), _whole(x))
-    k.xp.copyto(found.real, x, casting="no")
-    k.xp.copyto(found.imag, y, casting="no")
-    return found
+    out = k.xp.empty(broadcast(x.shape, y.shape), _whole(x))
+    k.xp.copyto(out.real, x, casting="no")
+    k.xp.copyto(out.imag, y, casting="no")
+    return out
 
 
 @complex.infer

@@ -43,9 +43,9 @@ def _holder(name: str, signature: str, attrs: Mapping[str, Any], doc: str, wrt: 
         raise ExecutionError(f"{name} runs inside a program only")
 
     kernel.__doc__ = doc
-    made = op(name, signature, attrs=attrs)(kernel)
-    made.rule = BlockRule([made.input_index[n] for n in wrt.split()], range(len(made.outputs)))
-    return made
+    holder = op(name, signature, attrs=attrs)(kernel)
+    holder.rule = BlockRule([holder.input_index[n] for n in wrt.split()], range(len(holder.outputs)))
+    return holder
 
 
 def _gradient(forward: OpDef, signature: str, attrs: Mapping[str, Any], wrt: str) -> OpDef:
@@ -57,7 +57,7 @@ def _gradient(forward: OpDef, signature: str, attrs: Mapping[str, Any], wrt: str
     kernel.__doc__ = f"Gradient of {forward.type}: runs the block of the gradients of its block."
     before, _, after = signature.partition("->")
     outputs = tuple(Slot(s.name, s.many, True, s.name in ("Written", "Frames")) for s in parse_slots(after))
-    made = OpDef(
+    definition = OpDef(
         f"{forward.name}_grad",
         f"{forward.type}_grad",
         parse_slots(before),
@@ -66,10 +66,10 @@ def _gradient(forward: OpDef, signature: str, attrs: Mapping[str, Any], wrt: str
         defaults=attrs,
         forward=forward,
     )
-    made.rule = BlockRule([made.input_index[n] for n in wrt.split()], range(len(made.outputs)))
-    register(made)
-    forward._grad = made
-    return made
+    definition.rule = BlockRule([definition.input_index[n] for n in wrt.split()], range(len(definition.outputs)))
+    register(definition)
+    forward._grad = definition
+    return definition
 
 
 conditional_block = _holder(

@@ -61,13 +61,13 @@ def _sizes(name, image, window, geometry):
     if geometry.padding_algorithm == "SAME":
         return tuple(UNKNOWN if n < 0 else -(-n // s) for n, s in zip(image, geometry.strides, strict=True))
     pads, dilations = geometry.settled(name, window, image, None)
-    found = []
+    counts = []
     for n, k, s, d, (before, after) in zip(image, window, geometry.strides, dilations, pads, strict=True):
         if UNKNOWN in (n, k):
-            found.append(UNKNOWN)
+            counts.append(UNKNOWN)
             continue
-        found.append(count_of_windows(name, n, (before, after), d * (k - 1) + 1, s))
-    return tuple(found)
+        counts.append(count_of_windows(name, n, (before, after), d * (k - 1) + 1, s))
+    return tuple(counts)
 
 
 def _transposed_sizes(name, image, window, geometry, output_padding, output_size):
@@ -78,10 +78,10 @@ def _transposed_sizes(name, image, window, geometry, output_padding, output_size
     if same and UNKNOWN in image:
         return tuple(output_size) or (UNKNOWN, UNKNOWN)
     pads, dilations = geometry.settled(name, window, None, image)
-    found = []
+    sizes = []
     for i, (n, k, s, d) in enumerate(zip(image, window, geometry.strides, dilations, strict=True)):
         if UNKNOWN in (n, k):
-            found.append(output_size[i] if output_size else UNKNOWN)
+            sizes.append(output_size[i] if output_size else UNKNOWN)
             continue
         least = (n - 1) * s - sum(pads[i]) + d * (k - 1) + 1
         size = output_size[i] if output_size else least + (output_padding[i] if output_padding else 0)
@@ -95,8 +95,8 @@ def _transposed_sizes(name, image, window, geometry, output_padding, output_size
             raise ShapeError(
                 f"{name}: less than nothing is left of {n} rows or columns after taking away padding {pads[i]}"
             )
-        found.append(size)
-    return tuple(found)
+        sizes.append(size)
+    return tuple(sizes)
 
 
 def _define(name, type_):
@@ -111,15 +111,15 @@ def _define(name, type_):
         "Convolution of images [batch, channels, height, width] with filters "
         "[filters, channels / groups, height, width]" + (", each channel on its own." if "depthwise" in name else ".")
     )
-    made = op(name, "Input Filter -> Output", type=type_, attrs=ATTRS)(kernel)
+    definition = op(name, "Input Filter -> Output", type=type_, attrs=ATTRS)(kernel)
 
-    @made.infer
+    @definition.infer
     def _(x, w, **attrs):
         g = Geometry.of(attrs)
         batch, image = _checked(type_, x, w, g)
         return _placed(x, batch, w.shape[0], _sizes(type_, image, w.shape[2:], g), g)
 
-    @made.gradient
+    @definition.gradient
     def _(k, input, filter, doutput, **attrs):
         g = Geometry.of(attrs)
         return (
@@ -127,7 +127,7 @@ def _define(name, type_):
             lambda: k.convolve_filter(input, doutput, filter, geometry=g),
         )
 
-    return made
+    return definition
 
 
 conv2d = _define("conv2d", "conv2d")
@@ -148,9 +148,9 @@ def _define_transposed(name):
         "width] over the result."
     )
     attrs = {**ATTRS, "output_padding": (), "output_size": ()}
-    made = op(name, "Input Filter Bias? -> Output", attrs=attrs)(kernel)
+    definition = op(name, "Input Filter Bias? -> Output", attrs=attrs)(kernel)
 
-    @made.infer
+    @definition.infer
     def _(x, w, bias, *, output_padding, output_size, **attrs):
         if bias is not None:
             raise OperatorError(f"{name}: Bias is not read", hint="add the bias with an elementwise_add of its own")
@@ -159,7 +159,7 @@ def _define_transposed(name):
         sizes = _transposed_sizes(name, image, w.shape[2:], g, output_padding, output_size)
         return _placed(x, batch, count_of((w.shape[1], g.groups)), sizes, g)
 
-    @made.gradient(wrt="Input Filter")
+    @definition.gradient(wrt="Input Filter")
     def _(k, input, filter, bias: Like, doutput, **attrs):
         g = Geometry.of(attrs, transposed=True)
         return (
@@ -167,7 +167,7 @@ def _define_transposed(name):
             lambda: k.convolve_filter(doutput, input, filter, geometry=g),
         )
 
-    return made
+    return definition
 
 
 conv2d_transpose = _define_transposed("conv2d_transpose")

@@ -149,8 +149,8 @@ def _(start, end, step):
 @op("linspace", "Start Stop Num -> Out", attrs={"dtype": 5}, differentiable=False)
 def linspace(k, start, stop, num, *, dtype):
     """*num* numbers from *start* to *stop*, both included, evenly spaced."""
-    found = k.xp.linspace(start.reshape(()).item(), stop.reshape(()).item(), int(num.reshape(())))
-    return found.astype(dtype_of(dtype).numpy)
+    values = k.xp.linspace(start.reshape(()).item(), stop.reshape(()).item(), int(num.reshape(())))
+    return values.astype(dtype_of(dtype).numpy)
 
 
 @linspace.infer

@@ -31,9 +31,9 @@ def dropout(k, x, seed_tensor, *, dropout_prob, is_test, dropout_implementation,
         seed = int(seed_tensor.reshape(()))
     elif not fix_seed:
         seed = 0
-    kept = xp.asarray(k.generator(seed).random(x.shape) >= dropout_prob)
-    mask = kept.astype(xp.uint8)
-    return _scaled(x * kept.astype(x.dtype), dropout_prob, dropout_implementation, is_test), mask
+    keep = xp.asarray(k.generator(seed).random(x.shape) >= dropout_prob)
+    mask = keep.astype(xp.uint8)
+    return _scaled(x * keep.astype(x.dtype), dropout_prob, dropout_implementation, is_test), mask
 
 
 def _scaled(x, p, implementation, is_test):

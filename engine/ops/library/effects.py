@@ -175,6 +175,6 @@ def py_func(k, x, *, forward_callable_id):
 def _(k, x, out, dout: Late, *, backward_callable_id, backward_skip_vars):
     if backward_callable_id < 0:
         return [None] * len(x)
-    kept = [v for v in (*x, *out) if getattr(v, "name", None) not in backward_skip_vars]
-    outs = k.py_func([*kept, *dout], forward_callable_id=backward_callable_id)
+    operands = [v for v in (*x, *out) if getattr(v, "name", None) not in backward_skip_vars]
+    outs = k.py_func([*operands, *dout], forward_callable_id=backward_callable_id)
     return [outs[i] for i in range(len(x))]

@@ -33,12 +33,12 @@ def _(operands, *, equation):
         if len(labels) != operand.ndim:
             raise ShapeError(f"einsum: the labels '{labels}' do not fit the shape {list(operand.shape)} of an operand")
         for label, size in zip(labels, operand.shape, strict=True):
-            known = sizes.setdefault(label, size)
-            if known in (1, UNKNOWN) and size != 1:
-                sizes[label] = size if size != UNKNOWN or known == 1 else known
-            elif UNKNOWN not in (known, size) and size not in (1, known):
+            extent = sizes.setdefault(label, size)
+            if extent in (1, UNKNOWN) and size != 1:
+                sizes[label] = size if size != UNKNOWN or extent == 1 else extent
+            elif UNKNOWN not in (extent, size) and size not in (1, extent):
                 raise ShapeError(
-                    f"einsum: label '{label}' of '{equation}' stands for {known} elements and for {size}",
+                    f"einsum: label '{label}' of '{equation}' stands for {extent} elements and for {size}",
                     hint="dimensions of one label must have one size, or 1",
                 )
     missing = sorted(set(output) - set(sizes))
@@ -70,15 +70,15 @@ def einsum_like(k, xs, like, *, equation):
     inputs, output = split_equation(equation)
     sizes = dict(zip(output, like.shape, strict=True))
     present = "".join(label for label in sizes if any(label in labels for labels in inputs))
-    found = xp.einsum(_joined(inputs, present), *xs, optimize=len(xs) > 1)
-    summed = tuple(i for i, label in enumerate(present) if sizes[label] == 1 != found.shape[i])
+    product = xp.einsum(_joined(inputs, present), *xs, optimize=len(xs) > 1)
+    summed = tuple(i for i, label in enumerate(present) if sizes[label] == 1 != product.shape[i])
     if summed:
-        found = xp.sum(found, axis=summed, keepdims=True)
-    every = found.reshape([found.shape[present.index(label)] if label in present else 1 for label in sizes])
+        product = xp.sum(product, axis=summed, keepdims=True)
+    every = product.reshape([product.shape[present.index(label)] if label in present else 1 for label in sizes])
     every = xp.broadcast_to(every, tuple(sizes.values()))
     if len(sizes) == len(output):
         return every
-    out = xp.zeros(like.shape, found.dtype)
+    out = xp.zeros(like.shape, product.dtype)
     places = {
         label: xp.arange(size).reshape([-1 if i == j else 1 for j in range(len(sizes))])
         for i, (label, size) in enumerate(sizes.items())

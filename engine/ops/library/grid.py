@@ -53,12 +53,12 @@ def _low(xp, at):
 def _pixels(k, grid, x, corner, mode, padding_mode, align_corners):
     """Flat places of one pixel around each place of the grid, and whether it lies within the image."""
     xp = k.xp
-    found = []
+    coordinates = []
     for axis in (0, 1):
         at, _ = _places(k, grid, x, axis, padding_mode, align_corners)
         low = _low(xp, xp.round(at) if mode == "nearest" else at)
-        found.append(low + (corner >> axis & 1))
-    columns, rows = found
+        coordinates.append(low + (corner >> axis & 1))
+    columns, rows = coordinates
     inside = (columns >= 0) & (columns < x.shape[3]) & (rows >= 0) & (rows < x.shape[2])
     flat = xp.clip(rows, 0, x.shape[2] - 1) * x.shape[3] + xp.clip(columns, 0, x.shape[3] - 1)
     return flat, inside
@@ -70,10 +70,10 @@ def grid_pixel(k, x, grid, *, corner, mode, padding_mode, align_corners):
     xp = k.xp
     flat, inside = _pixels(k, grid, x, corner, mode, padding_mode, align_corners)
     (n, c, h, w), count = x.shape, math.prod(flat.shape[1:])
-    found = xp.take_along_axis(x.reshape((n, c, h * w)), flat.reshape((n, 1, count)), 2).reshape(
+    pixels = xp.take_along_axis(x.reshape((n, c, h * w)), flat.reshape((n, 1, count)), 2).reshape(
         (n, c, *flat.shape[1:])
     )
-    return found * inside[:, None].astype(x.dtype)
+    return pixels * inside[:, None].astype(x.dtype)
 
 
 @op("grid_spread", "Y Grid X -> Out", attrs={**GRID, "corner": 0}, trait=Trait.INTERNAL)
@@ -198,11 +198,11 @@ def _(k, x, grid, doutput, **attrs):
     def by_grid():
         a, b, c, d = (k.grid_pixel(x, grid, corner=i, **attrs) for i in range(4))
         across, down = (b - a) * (1 - v) + (d - c) * v, (c - a) * (1 - u) + (d - b) * u
-        made = [
+        terms = [
             k.grid_whole(k.sum_to(doutput * rise, u) * k.grid_slope(grid, x, axis=axis, **places), axis=axis)
             for axis, rise in enumerate((across, down))
         ]
-        return made[0] + made[1]
+        return terms[0] + terms[1]
 
     return by_image, by_grid
 

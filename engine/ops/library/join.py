@@ -41,18 +41,18 @@ def _(xs, axis_tensor, *, axis):
     at = axis_in(axis, first.ndim, "concat")
     dims = []
     for j in range(first.ndim):
-        found = [x.shape[j] for x in xs]
-        known = {d for d in found if d != UNKNOWN}
+        sizes = [x.shape[j] for x in xs]
+        extents = {d for d in sizes if d != UNKNOWN}
         if j == at:
-            dims.append(_joined(found))
-        elif len(known) > 1:
+            dims.append(_joined(sizes))
+        elif len(extents) > 1:
             shapes = ", ".join(str(list(x.shape)) for x in xs)
             raise ShapeError(
                 f"concat: {shapes} differ in dimension {j}",
                 hint=f"all dimensions but the one they are joined along ({at}) must be equal",
             )
         else:
-            dims.append(known.pop() if known else UNKNOWN)
+            dims.append(extents.pop() if extents else UNKNOWN)
     return first.with_shape(dims)
 
 

@@ -97,14 +97,14 @@ def _vector_gradients(k, x, y, dout, trans_x, trans_y):
     def left():
         if trans_x:
             return k.sum_to(k.matmul(column, middle, trans_x=trans_y, trans_y=True), x)
-        found = k.matmul(middle, column, trans_y=not trans_y)
-        return k.reshape_like(k.sum_to(found, row), x)
+        gradient = k.matmul(middle, column, trans_y=not trans_y)
+        return k.reshape_like(k.sum_to(gradient, row), x)
 
     def right():
         if trans_y:
             return k.sum_to(k.matmul(middle, row, trans_x=True, trans_y=trans_x), y)
-        found = k.matmul(row, middle, trans_x=not trans_x)
-        return k.reshape_like(k.sum_to(found, column), y)
+        gradient = k.matmul(row, middle, trans_x=not trans_x)
+        return k.reshape_like(k.sum_to(gradient, column), y)
 
     return left, right
 

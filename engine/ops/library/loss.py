@@ -56,10 +56,10 @@ def sigmoid_cross_entropy_with_logits(k, x, label, pos_weight, *, ignore_index, 
     xp = k.xp
     log_part = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
     loss = (1 - label) * x + (log_part if pos_weight is None else log_part * pos_weight)
-    kept = label != ignore_index
-    loss = xp.where(kept, loss, 0)
+    mask = label != ignore_index
+    loss = xp.where(mask, loss, 0)
     if normalize:
-        loss = loss / xp.maximum(xp.sum(kept).astype(x.dtype), 1e-5)
+        loss = loss / xp.maximum(xp.sum(mask).astype(x.dtype), 1e-5)
     return loss.astype(x.dtype)
 
 
@@ -90,8 +90,8 @@ def _(k, x, label, pos_weight, dout, *, ignore_index, normalize):
 def label_share(k, label, like, *, ignore_index, normalize):
     """0 for labels to ignore, 1 for the others; with *normalize* one over their number."""
     xp = k.xp
-    kept = (label != ignore_index).astype(like.dtype)
-    return kept / xp.maximum(xp.sum(kept, dtype=kept.dtype), 1e-5) if normalize else kept
+    mask = (label != ignore_index).astype(like.dtype)
+    return mask / xp.maximum(xp.sum(mask, dtype=mask.dtype), 1e-5) if normalize else mask
 
 
 @op("log_loss", "Predicted Labels -> Loss", attrs={"epsilon": 1e-4})
@@ -185,10 +185,10 @@ def nll_loss(k, x, label, weight, *, ignore_index, reduction):
         LabelError: a label that is no class (also an IndexError).
     """
     xp = k.xp
-    classes, kept = classes_of(xp, label, x.shape[1], ignore_index, "nll_loss")
-    shares = (kept if weight is None else xp.where(kept, weight[classes], 0)).astype(x.dtype)
+    classes, mask = classes_of(xp, label, x.shape[1], ignore_index, "nll_loss")
+    shares = (mask if weight is None else xp.where(mask, weight[classes], 0)).astype(x.dtype)
     picked = xp.take_along_axis(x, xp.expand_dims(classes, 1), 1).squeeze(1)
-    loss = xp.where(kept, -shares * picked, 0).astype(x.dtype)
+    loss = xp.where(mask, -shares * picked, 0).astype(x.dtype)
     total = xp.sum(shares, dtype=x.dtype)
     if reduction == "none":
         return loss, xp.zeros_like(total)

@@ -10,9 +10,9 @@ from ..samples import distinct, exactly
 
 def _at(xp, like, places, axis):
     """1 at *places* along *axis*, 0 elsewhere."""
-    found = xp.zeros(like.shape, "int64")
-    xp.put_along_axis(found, places, 1, axis)
-    return found
+    marks = xp.zeros(like.shape, "int64")
+    xp.put_along_axis(marks, places, 1, axis)
+    return marks
 
 
 @op("median", "X -> Out Index Parts", attrs={"axis": 0, "mean": True, "split": True})

@@ -68,9 +68,9 @@ def _check(name, x, least):
         raise DtypeError(f"{name}: X must be of a floating-point type, but is {x.dtype.name}")
 
 
-def _check_sizes(name, size, what, given):
-    """Raise :class:`ShapeError` unless each of *given* (slot -> spec or None) is a vector of that *size*."""
-    for slot, spec in given.items():
+def _check_sizes(name, size, what, specs):
+    """Raise :class:`ShapeError` unless each of *specs* (slot -> spec or None) is a vector of that *size*."""
+    for slot, spec in specs.items():
         if spec is None or UNKNOWN in (size, product(spec.shape)):
             continue
         if product(spec.shape) != size:
@@ -134,19 +134,19 @@ def batch_norm(
         inverse = (variance + epsilon) ** -0.5
         y = _shifted(xp, (x - mean.reshape(shape)) * inverse.reshape(shape), scale, bias, axis)
         return mean, inverse, reserve, y, mean, variance
-    found, spread = _moments(xp, x, tuple(d for d in range(x.ndim) if d != axis))
-    y = _shifted(xp, (x - found) * (spread + epsilon) ** -0.5, scale, bias, axis)
+    center, spread = _moments(xp, x, tuple(d for d in range(x.ndim) if d != axis))
+    y = _shifted(xp, (x - center) * (spread + epsilon) ** -0.5, scale, bias, axis)
     if momentum_tensor is not None:
         momentum = momentum_tensor.reshape(()).astype(x.dtype)
-    found, spread = found.reshape(mean.shape), spread.reshape(mean.shape)
+    center, spread = center.reshape(mean.shape), spread.reshape(mean.shape)
     if not x.size:
         momentum = 1  # nothing was seen: the running statistics stay
     return (
-        found,
+        center,
         (spread + epsilon) ** -0.5,
         reserve,
         y,
-        mean * momentum + found * (1 - momentum),
+        mean * momentum + center * (1 - momentum),
         variance * momentum + spread * (1 - momentum),
     )
 
@@ -155,8 +155,8 @@ def batch_norm(
 def _(x, scale, bias, mean, variance, momentum_tensor, *, data_layout):
     _check("batch_norm", x, 2)
     channels = x.shape[_channel_axis("batch_norm", x, data_layout)]
-    given = {"Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
-    _check_sizes("batch_norm", channels, f"X {list(x.shape)} has channels", given)
+    specs = {"Scale": scale, "Bias": bias, "Mean": mean, "Variance": variance}
+    _check_sizes("batch_norm", channels, f"X {list(x.shape)} has channels", specs)
     return mean, variance, x.with_shape((0,)), x, mean, variance
 
 

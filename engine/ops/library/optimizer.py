@@ -21,15 +21,15 @@ def updates(name, signature, attrs):
         attrs = {**attrs, "multi_precision": False}
 
     def define(kernel):
-        made = op(name, signature, attrs=attrs, differentiable=False)(kernel)
-        sources = [made.input_index[s.name.removesuffix("Out")] for s in made.outputs]
+        definition = op(name, signature, attrs=attrs, differentiable=False)(kernel)
+        sources = [definition.input_index[s.name.removesuffix("Out")] for s in definition.outputs]
 
         def infer(*specs):
-            _check(name, {s.name: spec for s, spec in zip(made.inputs, specs, strict=True) if spec is not None})
+            _check(name, {s.name: spec for s, spec in zip(definition.inputs, specs, strict=True) if spec is not None})
             return tuple(specs[i] for i in sources)
 
-        made.infer(infer)
-        return made
+        definition.infer(infer)
+        return definition
 
     return define
 
@@ -38,9 +38,9 @@ NUMBERS = ("LearningRate", "Beta1Pow", "Beta2Pow", "SkipUpdate", "Beta1Tensor", 
 """Inputs of one element; the others have the shape of Param."""
 
 
-def _check(name, given):
-    param = given["Param"].shape
-    for slot, spec in given.items():
+def _check(name, specs):
+    param = specs["Param"].shape
+    for slot, spec in specs.items():
         if slot in NUMBERS:
             if spec.count not in (1, UNKNOWN):
                 raise ShapeError(f"{name}: {slot} must have one element, but its shape is {list(spec.shape)}")

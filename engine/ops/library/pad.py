@@ -36,12 +36,12 @@ def _source(k, size, before, after, mode):
 
 def _centers(shape, sides):
     """Which part of a tensor of *shape* stays, and where it stands with its border: negative sides cut off."""
-    kept, places = [], []
+    inner, places = [], []
     for n, (before, after) in zip(shape, sides, strict=True):
         first, last = max(-before, 0), n - max(-after, 0)
-        kept.append(slice(first, max(last, first)))
+        inner.append(slice(first, max(last, first)))
         places.append(slice(max(before, 0), max(before, 0) + max(last - first, 0)))
-    return tuple(kept), tuple(places)
+    return tuple(inner), tuple(places)
 
 
 def _given(paddings, tensor):
@@ -54,8 +54,8 @@ def pad3d(k, x, paddings_tensor, *, paddings, mode, value, data_format):
     sides = _sides(_given(paddings, paddings_tensor), data_format)
     if mode == "constant":
         out = k.xp.full([n + b + a for n, (b, a) in zip(x.shape, sides, strict=True)], value, x.dtype)
-        kept, places = _centers(x.shape, sides)
-        out[places] = x[kept]
+        inner, places = _centers(x.shape, sides)
+        out[places] = x[inner]
         return out
     for axis, (before, after) in enumerate(sides):
         if before or after:
@@ -97,9 +97,9 @@ def unpad3d(k, x, like, paddings_tensor, *, paddings, mode, data_format):
     """Sum of the copies that padding made of each element of *like*: the transpose of ``pad3d``."""
     sides = _sides(_given(paddings, paddings_tensor), data_format)
     if mode == "constant":
-        kept, places = _centers(like.shape, sides)
+        inner, places = _centers(like.shape, sides)
         out = k.xp.zeros(like.shape, x.dtype)
-        out[kept] = x[places]
+        out[inner] = x[places]
         return out
     for axis, (before, after) in reversed(list(enumerate(sides))):
         if before or after:

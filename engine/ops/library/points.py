@@ -13,17 +13,17 @@ POINTS = "indices*"
 
 def _places(k, shape, indices):
     """One array of whole numbers per indexed dimension, broadcast against each other; a bool index gives several."""
-    found = []
+    parts = []
     for index in indices:
         if index.dtype.kind == "b":
-            found.extend(k.xp.nonzero(index))
+            parts.extend(k.xp.nonzero(index))
         else:
-            found.append(index)
-    for size, index in zip(shape, found, strict=False):
+            parts.append(index)
+    for size, index in zip(shape, parts, strict=False):
         if index.size and (index.min() < -size or index.max() >= size):
             bad = index.min() if index.min() < -size else index.max()
             raise LabelError(f"index_put: index {bad} is out of range for a dimension of {size}")
-    return k.xp.broadcast_arrays(*found)
+    return k.xp.broadcast_arrays(*parts)
 
 
 def _last(k, places, shape):

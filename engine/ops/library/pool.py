@@ -79,23 +79,23 @@ def _largest_at(xp, x, places, axis, line):
     """
     nowhere = xp.iinfo(places.dtype).max
     best = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
-    found = xp.full(best.shape, nowhere, places.dtype)
+    argmax = xp.full(best.shape, nowhere, places.dtype)
     if line.void:
-        found[_at(axis, line.void)] = 0
+        argmax[_at(axis, line.void)] = 0
     for elements, results in line.taps():
         part, place = x[_at(axis, elements)], places[_at(axis, elements)]
         if line.is_whole(elements):
             top = part.max(axis, keepdims=True)
             place = xp.where((part == top) | (part != part), place, nowhere).min(axis, keepdims=True)
             part = top
-        before, where = best[_at(axis, results)], found[_at(axis, results)]
+        before, where = best[_at(axis, results)], argmax[_at(axis, results)]
         better = (part > before) | ((part == before) & (place < where))
         lost = part != part
         if lost.any():
             better = better | (lost & ((before == before) | (place < where)))
         best[_at(axis, results)] = xp.where(better, part, before)
-        found[_at(axis, results)] = xp.where(better, place, where)
-    return best, found
+        argmax[_at(axis, results)] = xp.where(better, place, where)
+    return best, argmax
 
 
 def _without_void(x, lines):
@@ -143,9 +143,9 @@ def _maximum(k, x, window):
 def _places(xp, x, lines):
     """Where in its plane each maximum stands: row · width + column, the first one if there are several."""
     grid = xp.arange(math.prod(x.shape[2:]), dtype=xp.int64).reshape(x.shape[2:])
-    best, found = _largest_at(xp, x, xp.broadcast_to(grid, x.shape), 2, lines[0])
-    _, found = _largest_at(xp, best, found, 3, lines[1])
-    return found
+    best, argmax = _largest_at(xp, x, xp.broadcast_to(grid, x.shape), 2, lines[0])
+    _, argmax = _largest_at(xp, best, argmax, 3, lines[1])
+    return argmax
 
 
 STEPS = 64

@@ -43,8 +43,8 @@ def _(x, alpha, *, mode, data_format):
         expected = product(x.shape[1:])
     elif mode == "channel" and x.ndim > 1:
         expected = x.shape[-1 if last else 1]
-    found = product(alpha.shape)
-    if found != expected and UNKNOWN not in (found, expected):
+    count = product(alpha.shape)
+    if count != expected and UNKNOWN not in (count, expected):
         raise ShapeError(
             f"prelu: Alpha {list(alpha.shape)} must have {expected} elements for X {list(x.shape)} and mode {mode!r}"
         )

@@ -29,12 +29,12 @@ ATTRS = {
 class Net:
     """Where things are in a network: what kernel and gradient rule have in common."""
 
-    def __init__(self, k, before, weights, lengths, x, kept, *, dropout_prob, is_bidirec, num_layers, mode):
+    def __init__(self, k, before, weights, lengths, x, dropout_state, *, dropout_prob, is_bidirec, num_layers, mode):
         self.k, self.cell = k, CELLS[mode]
         self.weights, self.layers, self.ways = weights, num_layers, 2 if is_bidirec else 1
         self.starts = list(zip(*(k.unstack(s) for s in before), strict=True))
         self.inside = None if lengths is None else k.unstack(k.before_end(x, lengths))
-        self.masks = None if kept is None else k.unstack(kept)
+        self.masks = None if dropout_state is None else k.unstack(dropout_state)
         self.scale = 1 / (1 - dropout_prob) if dropout_prob < 1 else 1.0
 
     def own(self, i):
@@ -78,8 +78,8 @@ class Net:
             for way, trail in enumerate(trails):
                 i = layer * self.ways + way
                 w = self.own(i)[1]
-                found = against(k, self.cell, trail, w, self.inside, way == 1, k.unstack(sides[way]), ends[i])
-                cells[i] = x, [states[0] for states, _, _ in trail], *found
+                gradients = against(k, self.cell, trail, w, self.inside, way == 1, k.unstack(sides[way]), ends[i])
+                cells[i] = x, [states[0] for states, _, _ in trail], *gradients
             if layer:
                 by_out = self.thinned(self.by_input(cells, layer), layer)
         return cells
@@ -134,20 +134,20 @@ def rnn(k, input, prestate, weightlist, sequencelength, *, dropout_prob, is_bidi
         raise ShapeError("rnn: Input has no steps", hint="give it at least one step in time")
     drops = _drops(dropout_prob, is_test, num_layers)
     shape = (num_layers - 1 if drops else 0, steps, batch, prestate[0].shape[2] * (2 if is_bidirec else 1))
-    kept = xp.asarray(k.generator(seed).random(shape) >= dropout_prob).astype(xp.uint8) if drops else None
+    dropout_state = xp.asarray(k.generator(seed).random(shape) >= dropout_prob).astype(xp.uint8) if drops else None
     out, states, _ = Net(
         k.ops,
         prestate,
         weightlist,
         sequencelength,
         input,
-        kept,
+        dropout_state,
         dropout_prob=dropout_prob,
         is_bidirec=is_bidirec,
         num_layers=num_layers,
         mode=mode,
     ).forwards(input)
-    return out, states, xp.zeros(shape, xp.uint8) if kept is None else kept, xp.zeros((0,), xp.uint8)
+    return out, states, xp.zeros(shape, xp.uint8) if dropout_state is None else dropout_state, xp.zeros((0,), xp.uint8)
 
 
 @rnn.gradient(wrt="Input PreState WeightList")

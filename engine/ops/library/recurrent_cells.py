@@ -35,8 +35,8 @@ def _lstm(k, from_input, states, w, b):
     return [read * seen, cell], (write, keep, candidate, read, seen)
 
 
-def _lstm_back(k, states, after, kept, gradients):
-    write, keep, candidate, read, seen = kept
+def _lstm_back(k, states, after, gates, gradients):
+    write, keep, candidate, read, seen = gates
     by_hidden, by_cell = gradients
     by_cell = by_cell + by_hidden * read * (1 - seen * seen)
     parts = [
@@ -58,9 +58,9 @@ def _gru(k, from_input, states, w, b):
     return [(hidden - candidate) * update + candidate], (reset, update, candidate, h_candidate)
 
 
-def _gru_back(k, states, after, kept, gradients):
+def _gru_back(k, states, after, gates, gradients):
     (hidden,), (by_hidden,) = states, gradients
-    reset, update, candidate, h_candidate = kept
+    reset, update, candidate, h_candidate = gates
     by_candidate = by_hidden * (1 - update) * (1 - candidate * candidate)
     by_reset = by_candidate * h_candidate * reset * (1 - reset)
     by_update = by_hidden * (hidden - candidate) * update * (1 - update)
@@ -73,7 +73,7 @@ def _tanh(k, from_input, states, w, b):
     return [k.tanh(from_input + k.matmul(states[0], w, trans_y=True) + b)], ()
 
 
-def _tanh_back(k, states, after, kept, gradients):
+def _tanh_back(k, states, after, gates, gradients):
     by_sum = gradients[0] * (1 - after[0] * after[0])
     return by_sum, by_sum, (None,)
 
@@ -82,7 +82,7 @@ def _relu(k, from_input, states, w, b):
     return [k.relu(from_input + k.matmul(states[0], w, trans_y=True) + b)], ()
 
 
-def _relu_back(k, states, after, kept, gradients):
+def _relu_back(k, states, after, gates, gradients):
     by_sum = gradients[0] * (after[0] > 0)
     return by_sum, by_sum, (None,)
 
@@ -105,8 +105,8 @@ def along(k, cell, x, states, weights, inside, backwards):
     outputs: list[Any] = [None] * len(parts)
     trail: list[Any] = [None] * len(parts)
     for t in reversed(range(len(parts))) if backwards else range(len(parts)):
-        after, kept = cell.step(k, parts[t], states, w_state, b_state)
-        trail[t] = states, after, kept
+        after, gates = cell.step(k, parts[t], states, w_state, b_state)
+        trail[t] = states, after, gates
         outputs[t] = after[0]
         if inside is not None:
             outputs[t] = k.where(inside[t], after[0], k.zeros_like(after[0]))
@@ -119,7 +119,7 @@ def against(k, cell, trail, w_state, inside, backwards, by_outputs, by_states):
     """Gradients from those of the outputs and the last states: for both parts of the gates, and the first states."""
     by_input, by_state = [None] * len(trail), [None] * len(trail)
     for t in range(len(trail)) if backwards else reversed(range(len(trail))):
-        states, after, kept = trail[t]
+        states, after, gates = trail[t]
         passed = [None] * len(states)
         by_after, by_output = by_states, by_outputs[t]
         if inside is not None:
@@ -128,7 +128,7 @@ def against(k, cell, trail, w_state, inside, backwards, by_outputs, by_states):
             by_after = [k.where(inside[t], g, zero) for g in by_states]
             by_output = k.where(inside[t], by_output, zero)
         by_after = [by_after[0] + by_output, *by_after[1:]]
-        by_input[t], by_state[t], direct = cell.back(k, states, after, kept, by_after)
+        by_input[t], by_state[t], direct = cell.back(k, states, after, gates, by_after)
         through = k.matmul(by_state[t], w_state), *(None for _ in states[1:])
         by_states = [total(terms) for terms in zip(through, direct, passed, strict=True)]
     same = by_input[0] is by_state[0]

@@ -21,8 +21,8 @@ ATTRS = {"dim": (0,), "keep_dim": False, "reduce_all": False, "in_dtype": -1, "o
 
 def axes_of(dim, reduce_all, ndim, name):
     """The dimensions to reduce, counted from the front."""
-    found = tuple(range(ndim)) if reduce_all or not dim else axes_in(dim, ndim, name)
-    return found if ndim else ()
+    axes = tuple(range(ndim)) if reduce_all or not dim else axes_in(dim, ndim, name)
+    return axes if ndim else ()
 
 
 def _reduced_spec(name, dtype_rule=None, real=False):
@@ -49,14 +49,14 @@ def _reduced_spec(name, dtype_rule=None, real=False):
     return infer
 
 
-def _summed_dtype(given):
+def _summed_dtype(kind):
     """Sums of int32 and of truth values are int64; narrower integers stay what they are (as in Paddle)."""
-    return "int64" if given.name in ("bool", "int32") else given
+    return "int64" if kind.name in ("bool", "int32") else kind
 
 
-def _running_dtype(given):
+def _running_dtype(kind):
     """Running sums of integers are int64."""
-    return int64 if given.is_integer or given is bool_ else given
+    return int64 if kind.is_integer or kind is bool_ else kind
 
 
 @op("reduce_sum", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
@@ -82,8 +82,8 @@ def mean(k, x, *, rank):
 def _mean(xp, x, axes, keep):
     """The mean in the dtype of *x*; half precision and integers are added up in a wider one."""
     # Of no elements it is 0 / 0; NumPy's own mean says so in a warning.
-    found = xp.mean(x, axis=axes, keepdims=keep) if x.size else xp.sum(x, axis=axes, keepdims=keep) / 0
-    return found if found.dtype == x.dtype else found.astype(x.dtype)
+    average = xp.mean(x, axis=axes, keepdims=keep) if x.size else xp.sum(x, axis=axes, keepdims=keep) / 0
+    return average if average.dtype == x.dtype else average.astype(x.dtype)
 
 
 @op("reduce_prod", attrs=ATTRS, trait=Trait.HOLOMORPHIC)
@@ -180,18 +180,18 @@ def _running_product(xp, factors):
     for a, v in enumerate(vs):
         terms[1 << a] = v
     one, zero = xp.ones_like(x[..., :1]), xp.zeros_like(x[..., :1])
-    found = [xp.concatenate([zero if s else one, t], axis=-1)[..., :length] for s, t in enumerate(terms)]
+    levels = [xp.concatenate([zero if s else one, t], axis=-1)[..., :length] for s, t in enumerate(terms)]
     if not vs:
-        return [xp.cumprod(found[0], axis=-1)]
+        return [xp.cumprod(levels[0], axis=-1)]
     reach = 1
     while reach < length:
-        near, far = [a[..., :-reach] for a in found], [a[..., reach:] for a in found]
-        found = [
+        near, far = [a[..., :-reach] for a in levels], [a[..., reach:] for a in levels]
+        levels = [
             xp.concatenate([a[..., :reach], sum(near[p] * far[s ^ p] for p in range(parts) if p & s == p)], axis=-1)
-            for s, a in enumerate(found)
+            for s, a in enumerate(levels)
         ]
         reach *= 2
-    return found
+    return levels
 
 
 @leave_one_out.infer
@@ -257,7 +257,7 @@ def reduce_any(k, x, axis_tensor, axis_tensor_list, *, dim, keep_dim, reduce_all
 for _op in (reduce_max, reduce_min, reduce_amax, reduce_amin):
     _op.infer(_reduced_spec(_op.type))
 for _op in (reduce_all, reduce_any):
-    _op.infer(_reduced_spec(_op.type, lambda given: "bool"))
+    _op.infer(_reduced_spec(_op.type, lambda dtype: "bool"))
 
 
 def _shared(k, x, out, dout, dim, reduce_all):
@@ -290,8 +290,8 @@ def logsumexp(k, x, *, axis, keepdim, reduce_all):
         return xp.full(reduced(x.shape, axes, keepdim), -xp.inf, x.dtype)
     top = xp.max(x, axis=axes, keepdims=True)
     top = xp.where(xp.isfinite(top), top, 0)
-    found = xp.log(xp.sum(xp.exp(x - top), axis=axes, keepdims=True)) + top
-    return found.reshape(reduced(x.shape, axes, keepdim))
+    logs = xp.log(xp.sum(xp.exp(x - top), axis=axes, keepdims=True)) + top
+    return logs.reshape(reduced(x.shape, axes, keepdim))
 
 
 @logsumexp.infer
@@ -319,11 +319,11 @@ def cumsum(k, x, *, axis, flatten, exclusive, reverse):
         return (x - x if exclusive else x).astype(kind, copy=False)
     if reverse:
         x = k.xp.flip(x, axis)
-    found = k.xp.cumsum(x, axis=axis, dtype=kind)
+    sums = k.xp.cumsum(x, axis=axis, dtype=kind)
     if exclusive:
-        found = k.xp.roll(found, 1, axis)
-        k.xp.moveaxis(found, axis, 0)[:1] = 0
-    return k.xp.flip(found, axis) if reverse else found
+        sums = k.xp.roll(sums, 1, axis)
+        k.xp.moveaxis(sums, axis, 0)[:1] = 0
+    return k.xp.flip(sums, axis) if reverse else sums
 
 
 @cumsum.infer

@@ -44,9 +44,9 @@ def expand(k, x, shape_tensor, shape_tensor_list, *, shape):
 @expand.infer
 def _(x, shape_tensor, shape_tensor_list, *, shape):
     if shape_tensor is not None or shape_tensor_list:
-        given = shape or (UNKNOWN,) * length(shape_tensor, "expand_v2")
-        kept = (1,) * (len(given) - x.ndim) + x.shape  # a dimension other than 1 stays as it is
-        return x.with_shape(k if k > 1 else max(d, UNKNOWN) for k, d in zip(kept, given, strict=True))
+        target = shape or (UNKNOWN,) * length(shape_tensor, "expand_v2")
+        dims = (1,) * (len(target) - x.ndim) + x.shape  # a dimension other than 1 stays as it is
+        return x.with_shape(k if k > 1 else max(d, UNKNOWN) for k, d in zip(dims, target, strict=True))
     return x.with_shape(_expanded(x.shape, shape))
 
 

@@ -148,9 +148,9 @@ def _define(name, doc):
         return resize.kernel(k, x, out_size, size_list, scale_tensor, **attrs)
 
     kernel.__doc__ = doc
-    made = op(name, f"X {SIZES} -> Out", type=type_, attrs=RESIZE)(kernel)
+    definition = op(name, f"X {SIZES} -> Out", type=type_, attrs=RESIZE)(kernel)
 
-    @made.infer
+    @definition.infer
     def _(x, out_size, size_list, scale_tensor, **attrs):
         method = attrs["interp_method"]
         if method not in RANKS:
@@ -161,18 +161,18 @@ def _define(name, doc):
         axes = _inner(x.ndim, attrs["data_layout"])
         sizes, _ = _sizes(x.shape, axes, attrs, None, (), None)
         if out_size is not None or scale_tensor is not None or size_list:
-            known = sizes if size_list and not attrs["scale"] else [UNKNOWN] * len(axes)
-            sizes = [n if n > 0 else UNKNOWN for n in known]
+            numbers = sizes if size_list and not attrs["scale"] else [UNKNOWN] * len(axes)
+            sizes = [n if n > 0 else UNKNOWN for n in numbers]
         elif any(n == 0 or (n < 0 and x.shape[a] != UNKNOWN) for a, n in zip(axes, sizes, strict=True)):
             raise ShapeError(f"{type_}: X {list(x.shape)} cannot be resized to {sizes}")
         dims = dict(zip(axes, sizes, strict=True))
         return x.with_shape(dims.get(i, d) for i, d in enumerate(x.shape))
 
-    @made.gradient(wrt="X")
+    @definition.gradient(wrt="X")
     def _(k, x: Like, out_size, size_list, scale_tensor, dout, **attrs):
         return k.unresize(dout, x, out_size, size_list, scale_tensor, **attrs)
 
-    return made
+    return definition
 
 
 nearest = _define("nearest", "The inner dimensions resized; each element is the nearest one of *x*.")

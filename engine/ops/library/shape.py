@@ -86,16 +86,16 @@ def _target(old, shape):
     dims = list(shape)
     if 0 in old and 0 in shape and UNKNOWN not in shape:
         return tuple(shape)  # without elements a 0 stands for itself
-    kept = [i for i, d in enumerate(shape) if d == 0]
-    for i in kept:
+    zeros = [i for i, d in enumerate(shape) if d == 0]
+    for i in zeros:
         if i >= len(old):
             raise ShapeError(f"reshape2: 0 at place {i} of shape {list(shape)} has no dimension of X {list(old)}")
         dims[i] = old[i]
     free = [i for i, d in enumerate(shape) if d == UNKNOWN]
     if len(free) > 1:
         raise ShapeError(f"reshape2: only one dimension of shape {list(shape)} can be -1")
-    before = [d for i, d in enumerate(old) if i not in kept]  # a dimension kept by 0 cancels, known or not
-    after = [d for i, d in enumerate(dims) if i not in free and i not in kept]
+    before = [d for i, d in enumerate(old) if i not in zeros]  # a dimension kept by 0 cancels, known or not
+    after = [d for i, d in enumerate(dims) if i not in free and i not in zeros]
     total, rest = product(before), product(after)
     if total == UNKNOWN or rest == UNKNOWN:
         return tuple(dims)

@@ -19,9 +19,9 @@ STARTS_ENDS = "StartsTensor? EndsTensor? StartsTensorList* EndsTensorList*"
 STRIDED = "StartsTensor? EndsTensor? StridesTensor? StartsTensorList* EndsTensorList* StridesTensorList*"
 
 
-def _numbers(given, tensor, tensors):
+def _numbers(numbers, tensor, tensors):
     """An attribute, or the tensors that stand for it."""
-    return whole(tensor) if tensor is not None else wholes(tensors) if tensors else given
+    return whole(tensor) if tensor is not None else wholes(tensors) if tensors else numbers
 
 
 def _box(shape, axes, starts, ends, strides, decreased, name):

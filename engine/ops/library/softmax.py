@@ -87,22 +87,22 @@ def cross_entropy(k, logits, label, *, soft_label, use_softmax, ignore_index, ax
         # A label of 0 counts for nothing, even where the logarithm is infinite; but NaN is no probability.
         weighted = xp.where((label == 0) & ~xp.isnan(logs), 0, label * logs)
         return probabilities, -xp.sum(weighted, axis=axes, keepdims=True).astype(logits.dtype)
-    classes, kept = classes_of(xp, label, logits.shape[axis], ignore_index, "softmax_with_cross_entropy")
+    classes, mask = classes_of(xp, label, logits.shape[axis], ignore_index, "softmax_with_cross_entropy")
     picked = xp.take_along_axis(logs, classes, axis)
-    return probabilities, xp.where(kept, -picked, 0).astype(logits.dtype)
+    return probabilities, xp.where(mask, -picked, 0).astype(logits.dtype)
 
 
 def classes_of(xp, label, count, ignore_index, name):
     """The labels as indices, 0 in place of those to ignore, and which are not to be ignored."""
-    kept = label != ignore_index
-    classes = xp.where(kept, label, 0).astype("int64")
+    mask = label != ignore_index
+    classes = xp.where(mask, label, 0).astype("int64")
     wrong = (classes < 0) | (classes >= count)
     if wrong.any():
         raise LabelError(
             f"{name}: label {int(classes[wrong][0])} is none of the {count} classes.",
             hint=f"labels go from 0 to {count - 1}; ignore_index ({ignore_index}) leaves elements out",
         )
-    return classes, kept
+    return classes, mask
 
 
 def expect_labels(logits: DType, label: DType, soft: bool, name: str) -> None:
@@ -167,16 +167,16 @@ def _(k, label, softmax, dloss, dsoftmax: Late, *, soft_label, use_softmax, igno
         nothing = k.equal(target, k.zeros_like(target))
         if soft_label:
             nothing = k.logical_and(nothing, k.equal(softmax, k.zeros_like(softmax)))
-        found = -dloss * target / k.select(nothing, k.ones_like(softmax), softmax)
-        return found if dsoftmax is None else found + dsoftmax
+        gradient = -dloss * target / k.select(nothing, k.ones_like(softmax), softmax)
+        return gradient if dsoftmax is None else gradient + dsoftmax
     counted = k.reduce_sum(target, **where)
-    found = dloss * (softmax * counted - target)
+    gradient = dloss * (softmax * counted - target)
     if not soft_label:
         # Of a label to ignore nothing comes, not even from probabilities that are NaN.
-        found = k.select(k.equal(counted, k.zeros_like(counted)), k.zeros_like(found), found)
+        gradient = k.select(k.equal(counted, k.zeros_like(counted)), k.zeros_like(gradient), gradient)
     if dsoftmax is None:
-        return found
-    return found + softmax * (dsoftmax - k.reduce_sum(dsoftmax * softmax, **where))
+        return gradient
+    return gradient + softmax * (dsoftmax - k.reduce_sum(dsoftmax * softmax, **where))
 
 
 @op(

@@ -84,13 +84,13 @@ EXTREME = {"axis": 0, "keepdims": False, "flatten": False, "dtype": 3}
 def _define(name, find, doc):
     def kernel(k, x, *, axis, keepdims, flatten, dtype):
         if flatten:
-            found = find(k.xp)(x.reshape(-1), axis=0)
-            found = found.reshape((1,) * x.ndim) if keepdims else found
+            index = find(k.xp)(x.reshape(-1), axis=0)
+            index = index.reshape((1,) * x.ndim) if keepdims else index
         elif x.ndim:
-            found = find(k.xp)(x, axis=axis, keepdims=keepdims)
+            index = find(k.xp)(x, axis=axis, keepdims=keepdims)
         else:
-            found = k.xp.zeros(())
-        return k.xp.asarray(found).astype(dtype_of(dtype).numpy)
+            index = k.xp.zeros(())
+        return k.xp.asarray(index).astype(dtype_of(dtype).numpy)
 
     kernel.__doc__ = doc
     defined = op(name, attrs=EXTREME, differentiable=False)(kernel)

@@ -84,9 +84,9 @@ def erfc(xp, x):
 
 def bell(xp, x):
     """``exp(-x²/2)``."""
-    found = xp.multiply(x, x)
-    found *= -0.5
-    return xp.exp(found, out=found)
+    exponent = xp.multiply(x, x)
+    exponent *= -0.5
+    return xp.exp(exponent, out=exponent)
 
 
 def normal_cdf(xp, x, density=None):

@@ -29,13 +29,13 @@ def _counts(name, image, attrs):
     """How many windows stand below and beside each other."""
     geometry = _geometry(name, attrs)
     pads, dilations = geometry.settled(name, attrs["kernel_sizes"], image, None)
-    found = []
+    counts = []
     for n, k, s, d, pair in zip(image, attrs["kernel_sizes"], attrs["strides"], dilations, pads, strict=True):
         count = UNKNOWN if n == UNKNOWN else count_of_windows(name, n, pair, d * (k - 1) + 1, s)
         if not count:
             raise ShapeError(f"{name}: a window of {d * (k - 1) + 1} does not fit into {n} padded by {pair}")
-        found.append(count)
-    return tuple(found)
+        counts.append(count)
+    return tuple(counts)
 
 
 def _windows(k, name, image, attrs):

@@ -29,11 +29,11 @@ def padding_of(
     if algorithm == "VALID":
         return (0, 0), (0, 0)
     if algorithm == "SAME":
-        found = []
+        pads = []
         for n, k, s in zip(sizes, window, strides, strict=True):
             total = max((-(-n // s) - 1) * s + k - n, 0)
-            found.append((total // 2, total - total // 2))
-        return found[0], found[1]
+            pads.append((total // 2, total - total // 2))
+        return pads[0], pads[1]
     if algorithm != "EXPLICIT":
         raise OperatorError(f"{op}: padding_algorithm must be EXPLICIT, SAME or VALID, not {algorithm!r}")
     if len(paddings) == 2:

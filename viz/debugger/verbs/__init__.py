@@ -122,8 +122,8 @@ def table() -> dict[str, Verb]:
 
 def named(word: str) -> Verb | None:
     """The verb of that name or alias."""
-    known = table()
-    return known.get(word) or next((v for v in known.values() if word in v.aliases), None)
+    verbs = table()
+    return verbs.get(word) or next((v for v in verbs.values() if word in v.aliases), None)
 
 
 def split(line: str, own: Container[str] = ()) -> tuple[Verb, str] | None:
@@ -135,15 +135,15 @@ def split(line: str, own: Container[str] = ()) -> tuple[Verb, str] | None:
     """
     stripped = line.strip()
     word = stripped.split(None, 1)[0] if stripped else ""
-    found = named(word)
-    if found is None:
+    match = named(word)
+    if match is None:
         return None
     rest = stripped[len(word) :].strip()
     if rest.startswith("=") and not rest.startswith("=="):
         return None
     if word in own and _is_python(stripped):
         return None
-    return found, rest
+    return match, rest
 
 
 def _is_python(text: str) -> bool:

@@ -96,23 +96,23 @@ def rerun(book: Notebook, rest: str) -> Reply:
 
 def _sources(book: Notebook, numbers: list[str]) -> list[tuple[str, bool]]:
     """What was typed in these cells, and whether it stands in a file; of cells that ran others again, of those."""
-    known = {str(c.number): c for c in book.cells if not c.note}
-    found: list[tuple[str, bool]] = []
+    numbered = {str(c.number): c for c in book.cells if not c.note}
+    sources: list[tuple[str, bool]] = []
     todo = numbers[::-1]
     while todo:
         number = todo.pop()
-        if number not in known:
+        if number not in numbered:
             there = f"they are numbered from 1 to {len(book.cells)}" if book.cells else "there is none yet"
             raise VerbError(f"there is no cell {number} to run again.", hint=there)
-        source = known[number].source
+        source = numbered[number].source
         split = verbs.split(source.strip(), book.session.names) if "\n" not in source.strip() else None
         if split is not None and split[0].name == "rerun":
             todo += split[1].replace(",", " ").split()[::-1]
         else:
-            found.append((source, int(number) in book.foreign))
-        if len(found) + len(todo) > _MOST:
+            sources.append((source, int(number) in book.foreign))
+        if len(sources) + len(todo) > _MOST:
             raise VerbError(f"that is more than {_MOST} cells.")
-    return found
+    return sources
 
 
 _MOST = 1000
@@ -130,11 +130,11 @@ def note(book: Notebook, rest: str) -> Reply:
 def help_(book: Notebook, rest: str) -> Reply:
     """The verbs, or one of them."""
     if rest:
-        found = verbs.named(rest)
-        if found is None:
+        match = verbs.named(rest)
+        if match is None:
             raise unknown("verb", rest, verbs.table())
-        also = f" (also: {', '.join(found.aliases)})" if found.aliases else ""
-        return Reply(f"{found.usage}{also}\n  {found.act.__doc__ or ''}".rstrip())
+        also = f" (also: {', '.join(match.aliases)})" if match.aliases else ""
+        return Reply(f"{match.usage}{also}\n  {match.act.__doc__ or ''}".rstrip())
     rows: list[str] = []
     groups: dict[str, list[verbs.Verb]] = {}
     for v in verbs.table().values():

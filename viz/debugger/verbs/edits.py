@@ -124,8 +124,8 @@ def edits(book: Notebook, rest: str) -> Reply:
 def fork(book: Notebook, rest: str) -> Reply:
     """Branch the run here; what follows happens in the new branch."""
     before = book.session.branch.name
-    made = book.session.fork(rest or None)
-    return Reply(f"in {made.name}, forked from {before} at {made.cursor + 1}/{len(book.session.timeline.entries)}")
+    branch = book.session.fork(rest or None)
+    return Reply(f"in {branch.name}, forked from {before} at {branch.cursor + 1}/{len(book.session.timeline.entries)}")
 
 
 @verb("switch NAME", group="edits", completes="branch")

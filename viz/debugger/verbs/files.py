@@ -54,8 +54,8 @@ def _rendered(book: Notebook, form: str, path: str) -> str:
 
     if form == "script":
         return to_script(book.cells)
-    made = session.document(book.cells, book.model or book.session.timeline.title)
+    document = session.document(book.cells, book.model or book.session.timeline.title)
     if form == "ipynb":
-        (shown,) = made.sections
-        return to_ipynb(replace(made, sections=(session.beside(shown, path),)))
-    return {"html": to_html, "md": to_markdown}[form](made)
+        (shown,) = document.sections
+        return to_ipynb(replace(document, sections=(session.beside(shown, path),)))
+    return {"html": to_html, "md": to_markdown}[form](document)

@@ -33,11 +33,11 @@ def list_(book: Notebook, rest: str) -> Reply:
 
 def _row(book: Notebook, e: Entry, letters: str, digits: int) -> str:
     values = book.session.timeline.values
-    made = ", ".join(values[n].name for _, n in e.outs if n >= 0 and values[n].name)
+    outputs = ", ".join(values[n].name for _, n in e.outs if n >= 0 and values[n].name)
     pair = show.paired(book.session, e)
     return (
         f"{letters} %{e.index + 1:<{digits}}  {e.name}"
-        + (f" → {made}" if made else "")
+        + (f" → {outputs}" if outputs else "")
         + (f"  ↔ {pair}" if pair else "")
     )
 
@@ -88,12 +88,12 @@ def inside(book: Notebook, rest: str) -> Reply:
     entry = _asked(book, " ".join(words))
     if not entry.region:
         raise VerbError(f"{entry.name} holds no block.", hint="inside OP looks into branches and loops")
-    found = regions.runs(book.session.branch, entry)
-    if number is None and len(found) != 1:
-        return Reply("\n".join(_summary(entry, found)))
-    run = found[0] if number is None else next((r for r in found if r.number == number), None)
+    runs = regions.runs(book.session.branch, entry)
+    if number is None and len(runs) != 1:
+        return Reply("\n".join(_summary(entry, runs)))
+    run = runs[0] if number is None else next((r for r in runs if r.number == number), None)
     if run is None:
-        raise VerbError(f"{entry.name} had no iteration {number}: {_ran(found)}.")
+        raise VerbError(f"{entry.name} had no iteration {number}: {_ran(runs)}.")
     return Reply("\n".join([run.told(entry.name), *_steps(run, "  ")]))
 
 
@@ -101,25 +101,25 @@ _SHOWN = 20
 """So many iterations are listed; those where numbers go wrong always are."""
 
 
-def _ran(found: Sequence[Run]) -> str:
-    if not found:
+def _ran(runs: Sequence[Run]) -> str:
+    if not runs:
         return "its block did not run"
-    if found[0].number is None:
+    if runs[0].number is None:
         return "its block ran once"
-    numbers = [r.number for r in found if r.number is not None]
-    return f"its block ran {len(found)} time{'s' * (len(found) != 1)}, iterations {numbers[0]} to {numbers[-1]}"
+    numbers = [r.number for r in runs if r.number is not None]
+    return f"its block ran {len(runs)} time{'s' * (len(runs) != 1)}, iterations {numbers[0]} to {numbers[-1]}"
 
 
-def _summary(entry: Entry, found: Sequence[Run]) -> Iterator[str]:
-    yield f"{entry.name}: {_ran(found)}"
+def _summary(entry: Entry, runs: Sequence[Run]) -> Iterator[str]:
+    yield f"{entry.name}: {_ran(runs)}"
     left_out = 0
-    for n, run in enumerate(found, 1):
+    for n, run in enumerate(runs, 1):
         born = list(regions.births([run], entry.name))
-        if n > _SHOWN and n < len(found) and not born:
+        if n > _SHOWN and n < len(runs) and not born:
             left_out += 1
             continue
-        made = [(name, words) for inner in run.steps for name, words in inner.made]
-        last = next((m for m in reversed(made) if "‖" in m[1]), made[-1] if made else None)
+        outputs = [(name, words) for inner in run.steps for name, words in inner.outputs]
+        last = next((m for m in reversed(outputs) if "‖" in m[1]), outputs[-1] if outputs else None)
         text = f"{last[0]} {last[1]}" if last is not None else "nothing made"
         wrong = "".join(f" · ✗ {b.born} born in {b.name} {source.short(b.loc)}".rstrip() for b, _ in born[:3])
         count = len(run.steps)
@@ -137,9 +137,9 @@ def _steps(run: Run, indent: str) -> Iterator[str]:
             stack.pop()
             continue
         where = source.short(inner.loc)
-        made = " · ".join(f"{name} {words}" for name, words in inner.made)
+        outputs = " · ".join(f"{name} {words}" for name, words in inner.outputs)
         born = f" · ✗ {inner.born} born here" if inner.born and not inner.runs else ""
-        yield f"{indent}{inner.name}  {where}  {made}{born}".rstrip()
+        yield f"{indent}{inner.name}  {where}  {outputs}{born}".rstrip()
         if inner.runs:
             yield f"{indent}  {_ran(inner.runs)}" + ("; the last one:" if len(inner.runs) > 1 else ":")
             stack.append((iter(inner.runs[-1].steps), indent + "    "))

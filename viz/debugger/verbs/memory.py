@@ -29,7 +29,7 @@ def saved(book: Notebook, rest: str) -> Reply:
     by_origin = {id(e): e.name for e in session.timeline.entries}
     rows = []
     for b in sorted(story.buffers, key=lambda b: (b.held, -b.nbytes, b.number)):
-        made = by_origin[id(b.producer.origin)] if b.producer is not None else ""
+        maker = by_origin[id(b.producer.origin)] if b.producer is not None else ""
         notes = [
             note
             for note, holds in (
@@ -41,7 +41,7 @@ def saved(book: Notebook, rest: str) -> Reply:
         ]
         readers = ", ".join(by_origin[id(r.origin)] for r in b.readers)
         where = source.short(b.producer.loc) if b.producer is not None else ""
-        rows.append((f"{b.nbytes} B", b.tensor or b.slot, made, f"← {readers}", where, ", ".join(notes)))
+        rows.append((f"{b.nbytes} B", b.tensor or b.slot, maker, f"← {readers}", where, ", ".join(notes)))
     freed, operators, share = story.recomputable
     lines = _laid(rows[:_SHOWN])
     if len(rows) > _SHOWN:
@@ -71,17 +71,17 @@ def _story(session: Session) -> SavedStory:
 def _event(session: Session, entry: Entry) -> Event:
     """An operator as it happened in this branch."""
     branch, values = session.branch, session.timeline.values
-    made = [(slot, n, branch.made(n) if n >= 0 else None) for slot, n in entry.outs]
+    outputs = [(slot, n, branch.made(n) if n >= 0 else None) for slot, n in entry.outs]
     if session.timeline.mode == "static":
         operands = tuple(branch.operands(entry))
-        event = of_step(Step(entry.index, entry.origin, operands, tuple(a for _, _, a in made)))
+        event = of_step(Step(entry.index, entry.origin, operands, tuple(a for _, _, a in outputs)))
         event.origin = entry
         return event
     read = [
         Value(slot, branch.value(n, entry.index), values[n].name, None, values[n].maker == NOBODY)
         for slot, n in entry.reads
     ]
-    wrote = [Value(slot, a, values[n].name) for slot, n, a in made if a is not None]
+    wrote = [Value(slot, a, values[n].name) for slot, n, a in outputs if a is not None]
     attrs = getattr(entry.origin, "attrs", {})
     return Event(entry.type, entry.part, entry.loc, attrs, read, wrote, entry)
 
@@ -100,9 +100,9 @@ def mem(book: Notebook, rest: str) -> Reply:
         rows.append(("let go of", f"{store.dropped}", "computed again when they are asked for"))
     for name, branch in session.branches.items():
         if branch.edits:
-            made = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]
+            arrays = [*branch.computed.values(), *(e.array for e in branch.edits if e.array is not None)]
             told = f"edits: {len(branch.edits)}; {len(branch.affected())} of {len(entries)} operators depend on them"
-            rows.append((f"branch {name}", f"{_bytes(made)} B", told))
+            rows.append((f"branch {name}", f"{_bytes(arrays)} B", told))
     again = sum(b.recomputed for b in session.branches.values())
     rows.append(("computed again", f"{again}", "operators in this session"))
     return Reply("\n".join(_laid(rows)))

@@ -50,10 +50,10 @@ def path(book: Notebook, rest: str) -> Reply:
     if words:
         name = words[0]
     else:
-        made = [n for _, n in session.current.outs if n >= 0] if session.current is not None else []
-        if not made:
+        numbers = [n for _, n in session.current.outs if n >= 0] if session.current is not None else []
+        if not numbers:
             raise VerbError("the way to what?", hint="path VAR · path A B")
-        name = session.timeline.values[made[0]].name
+        name = session.timeline.values[numbers[0]].name
     return _from_loss(session, name)
 
 
@@ -64,18 +64,18 @@ def _from_loss(session: Session, name: str) -> Reply:
     if not goal:
         raise unknown("tensor", name, timeline.names)
     if whole.endswith(names.GRAD):
-        found = ways.between(timeline, ways.seeds(timeline), goal[-1])
+        way = ways.between(timeline, ways.seeds(timeline), goal[-1])
         head = f"from the loss to {whole}"
-    elif timeline.loss is not None and (found := ways.between(timeline, [*goal], timeline.loss)) is not None:
+    elif timeline.loss is not None and (way := ways.between(timeline, [*goal], timeline.loss)) is not None:
         loss = timeline.values[timeline.loss].name
         if all(timeline.values[n].maker < timeline.begin for n in goal):
-            return Reply(f"no gradient reaches {name} · why {name} says why\n{_way(session, found, name, loss)}")
+            return Reply(f"no gradient reaches {name} · why {name} says why\n{_way(session, way, name, loss)}")
         head = f"from {name} to {loss}"
     else:
-        found, head = None, ""
-    if found is None:
+        way, head = None, ""
+    if way is None:
         return Reply(f"no way leads from the loss to {name}")
-    return Reply(_way(session, found, "", "", head), value=[e.name for e in found])
+    return Reply(_way(session, way, "", "", head), value=[e.name for e in way])
 
 
 def _between(session: Session, a: str, b: str) -> Reply:
@@ -86,9 +86,9 @@ def _between(session: Session, a: str, b: str) -> Reply:
     for start, end in ((a, b), (b, a)):
         goals = timeline.versions(end)
         ends = (ways.between(timeline, timeline.versions(start), goal) for goal in goals)
-        found = next((way for way in ends if way is not None), None)
-        if found is not None:
-            return Reply(_way(session, found, start, end), value=[e.name for e in found])
+        nearest = next((way for way in ends if way is not None), None)
+        if nearest is not None:
+            return Reply(_way(session, nearest, start, end), value=[e.name for e in nearest])
     return Reply(f"no way leads from {a} to {b}, nor back")
 
 
@@ -97,7 +97,7 @@ _ENDS = 20
 
 
 def _way(session: Session, way: Sequence[Entry], start: str, end: str, head: str = "") -> str:
-    rows = [(f"%{e.index + 1}", e.name, source.short(e.loc), _made(session, e)) for e in way]
+    rows = [(f"%{e.index + 1}", e.name, source.short(e.loc), _outputs(session, e)) for e in way]
     lines = [f"{head or f'from {start} to {end}'} · {len(way)} operator{'s' * (len(way) != 1)}"]
     widths = [max((cells(row[i]) for row in rows), default=0) for i in range(3)]
     middle = range(_ENDS, len(rows) - _ENDS) if len(rows) > 2 * _ENDS + 1 else range(0)
@@ -112,7 +112,7 @@ def _way(session: Session, way: Sequence[Entry], start: str, end: str, head: str
     return "\n".join(lines)
 
 
-def _made(session: Session, entry: Entry) -> str:
+def _outputs(session: Session, entry: Entry) -> str:
     values = session.timeline.values
     ready = [n for _, n in entry.outs if n >= 0]
     return ", ".join(
@@ -222,13 +222,13 @@ def _nodes(session: Session, view: GraphView, asked: str) -> list[str]:
         wanted = {session.entry(asked).name}
     else:
         entries = session.timeline.entries
-        known = {n.name for n in view.nodes}
-        here = [e for e in [session.current, *reversed(entries)] if e is not None and e.name in known]
+        drawn = {n.name for n in view.nodes}
+        here = [e for e in [session.current, *reversed(entries)] if e is not None and e.name in drawn]
         wanted = {here[0].name} if here else set()
-    found = [n.id for n in view.nodes if not set(_called(n.name)).isdisjoint(wanted)]
-    if not found:
+    ids = [n.id for n in view.nodes if not set(_called(n.name)).isdisjoint(wanted)]
+    if not ids:
         raise VerbError(f"{asked or 'the next operator'} stands in no graph: no gradient flows through it.")
-    return found
+    return ids
 
 
 def _called(name: str) -> list[str]:

@@ -18,8 +18,8 @@ def _break(book: Notebook, rest: str, once: bool) -> Reply:
     matches, told = stops.breakpoint_at(book.session, where.strip())
     if condition:
         _compiled(condition)
-    made = book.session.add("break", where.strip(), matches=matches, condition=condition.strip(), once=once)
-    return Reply(f"● break {made.number} at {made.described} · {told}", value=made.number)
+    stop = book.session.add("break", where.strip(), matches=matches, condition=condition.strip(), once=once)
+    return Reply(f"● break {stop.number} at {stop.described} · {told}", value=stop.number)
 
 
 def _compiled(text: str) -> None:
@@ -29,10 +29,10 @@ def _compiled(text: str) -> None:
         raise VerbError(f"{text.strip()!r} is no Python expression: {error.msg}.") from None
 
 
-def _listed(found: list[Stop], what: str, usage: str) -> str:
-    if not found:
+def _listed(selection: list[Stop], what: str, usage: str) -> str:
+    if not selection:
         return f"no {what} is set · {usage}"
-    return "\n".join(_row(s) for s in found)
+    return "\n".join(_row(s) for s in selection)
 
 
 def _row(s: Stop) -> str:
@@ -61,8 +61,8 @@ def catch(book: Notebook, rest: str) -> Reply:
     if condition:
         _compiled(condition)
     asked = [(k, *stops.catch(k)) for k in kinds.replace(",", " ").split()]
-    made = [book.session.add("catch", k, limit=limit, condition=condition.strip()) for k, _, limit in asked]
-    return Reply("\n".join(f"● catch {s.number}: {s.described}" for s in made))
+    catches = [book.session.add("catch", k, limit=limit, condition=condition.strip()) for k, _, limit in asked]
+    return Reply("\n".join(f"● catch {s.number}: {s.described}" for s in catches))
 
 
 @verb("watch EXPR", "w", group="stops", completes="tensor", evaluates=always)
@@ -73,18 +73,18 @@ def watch(book: Notebook, rest: str) -> Reply:
     text = f"v[{rest!r}]" if book.session.timeline.versions(rest) else rest
     _compiled(text)
     now = book.session.look(text)
-    made = book.session.add("watch", text)
+    stop = book.session.add("watch", text)
     told = f" · for now {now}" if isinstance(now, stops.Raised) else ""
-    return Reply(f"● watch {made.number}: {text}{told}", value=made.number)
+    return Reply(f"● watch {stop.number}: {text}{told}", value=stop.number)
 
 
 @verb("delete [N …]", "d", group="stops", completes="stop")
 def delete(book: Notebook, rest: str) -> Reply:
     """Take breakpoints, catches and watches away; all of them where none is named."""
-    found = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
-    for s in found:
+    selection = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
+    for s in selection:
         book.session.stops.remove(s)
-    return Reply(f"{len(found)} deleted")
+    return Reply(f"{len(selection)} deleted")
 
 
 @verb("disable [N …]", group="stops", completes="stop")
@@ -100,10 +100,10 @@ def enable(book: Notebook, rest: str) -> Reply:
 
 
 def _switched(book: Notebook, rest: str, on: bool) -> Reply:
-    found = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
-    for s in found:
+    selection = [book.session.stop(n) for n in rest.replace(",", " ").split()] if rest else list(book.session.stops)
+    for s in selection:
         s.enabled = on
-    return Reply(f"{len(found)} {'enabled' if on else 'disabled'}")
+    return Reply(f"{len(selection)} {'enabled' if on else 'disabled'}")
 
 
 @verb("hits", group="stops")

@@ -88,30 +88,30 @@ def _told(array: np.ndarray[Any, Any]) -> str:
         return "  no elements"
     numbers = magnitudes.wide(array)
     finite = numbers[np.isfinite(numbers)]
-    found = Numbers.of(array)
-    rows = [("norm", _g(found.norm)), ("mean", _g(found.mean))]
+    summary = Numbers.of(array)
+    rows = [("norm", _g(summary.norm)), ("mean", _g(summary.mean))]
     if finite.size:
         rows += [
             ("std", _g(float(finite.std()))),
             ("least", _g(float(finite.min()))),
             ("most", _g(float(finite.max()))),
         ]
-    rows.append(("zeros", f"{found.zeros} of {found.elements}"))
+    rows.append(("zeros", f"{summary.zeros} of {summary.elements}"))
     wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, True).items()}
-    rows += [(kind, f"{n} of {found.elements}") for kind, n in wrong.items()]
+    rows += [(kind, f"{n} of {summary.elements}") for kind, n in wrong.items()]
     text = "\n".join(f"  {label:<9} {value}" for label, value in rows)
-    return text + ("\n  norm, mean, std, least and most are those of the finite elements" if found.nonfinite else "")
+    return text + ("\n  norm, mean, std, least and most are those of the finite elements" if summary.nonfinite else "")
 
 
 def _gradients(session: Session) -> str:
     """A row for each parameter: its gradient, and that in terms of itself."""
-    found = session.results(session.branch)
-    if not found:
+    gradients = session.results(session.branch)
+    if not gradients:
         return "the run is about no gradients"
-    norms = {n: Numbers.of(a).norm for n, a in found.items() if a is not None}
+    norms = {n: Numbers.of(a).norm for n, a in gradients.items() if a is not None}
     positive = [x for x in norms.values() if x > 0]
     rows = [("gradient of", "shape", "‖g‖", "‖g‖/‖w‖", "", "")]
-    for name, gradient in found.items():
+    for name, gradient in gradients.items():
         if gradient is None:
             rows.append((name, "", "None", "", "", ""))
             continue
@@ -147,12 +147,12 @@ _WIDTH = 40
 def hist(book: Notebook, rest: str) -> Reply:
     """How many elements of a tensor are of each order of magnitude."""
     array = _tensor(book.session, rest, "hist VAR")
-    found = Numbers.of(array)
+    numbers = Numbers.of(array)
     wrong = {k: int(m.sum()) for k, m in magnitudes.masks(array, None, False).items()}
-    counts = list(wrong.items()) + ([("0", found.zeros)] if found.zeros else [])
-    if found.decades:
-        orders = range(min(found.decades), max(found.decades) + 1)
-        counts += [(f"1e{k}", found.decades.get(k, 0)) for k in orders]
+    counts = list(wrong.items()) + ([("0", numbers.zeros)] if numbers.zeros else [])
+    if numbers.decades:
+        orders = range(min(numbers.decades), max(numbers.decades) + 1)
+        counts += [(f"1e{k}", numbers.decades.get(k, 0)) for k in orders]
     if not counts:
         return Reply(f"{rest} {show.dims(array)}: no elements")
     top = max(n for _, n in counts)
