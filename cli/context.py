@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
+from gradtool.engine.kernels.choice import DEFAULT, available
 from gradtool.viz.text import legible
 
 from . import streams, views
@@ -23,9 +24,6 @@ from .errors import CommandError
 from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-BACKENDS = ("numpy",)
-"""Those of ``gradtool.engine.kernels`` that exist; naming them here loads none."""
 
 FORMATS = ("text", "json", "tsv", "markdown")
 
@@ -91,8 +89,8 @@ def run_options(command: F) -> F:
         click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --run."),
         click.option(
             "--backend",
-            type=click.Choice(BACKENDS),
-            default="numpy",
+            type=click.Choice(available()),
+            default=DEFAULT,
             show_default=True,
             help="What the kernels run on.",
         ),

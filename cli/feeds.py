@@ -15,7 +15,7 @@ from gradtool.engine.executor.scope import Scope, global_scope
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.kernels.backend import backend
+from gradtool.engine.kernels.choice import backend
 
 from . import npz
 from .context import Output

@@ -76,7 +76,7 @@ def _dot_version(path: str | None) -> str | None:
 
 def _backend(name: str) -> str:
     from gradtool.engine.core.errors import BackendError
-    from gradtool.engine.kernels.backend import backend
+    from gradtool.engine.kernels.choice import backend
 
     try:
         backend(name)

@@ -20,7 +20,6 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.live import nbytes
 from ..ir.operator import Operator, each
 from ..ir.variable import Variable
-from ..kernels.backend import backend
 from ..ops import rare
 from ..view.graph import BACKWARD, FORWARD
 from .events import Adapter, Begin, End, Event, Inside
@@ -284,7 +283,7 @@ class Calls:
 
 
 def _kernel(call: watch.Computed) -> Callable[..., Any]:
-    kernel = backend("numpy").bind(call.op, call.attrs)
+    kernel = call.backend.bind(call.op, call.attrs)
     return rare.watched(call.op, call.attrs, kernel) if in_use else kernel
 
 

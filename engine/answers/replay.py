@@ -16,7 +16,7 @@ from ..core import watch
 from ..core.source import Location
 from ..core.spec import dtype as dtype_of
 from ..core.spec import float64
-from ..kernels.backend import backend
+from ..kernels.choice import reference
 from ..ops.opdef import OpDef, Trait
 from . import kinks, magnitudes
 
@@ -212,7 +212,7 @@ def _kernel(op: OpDef, entry: Entry) -> Callable[..., Any]:
         code = attrs.get(name, -1)
         if isinstance(code, int) and not isinstance(code, bool) and code >= 0 and dtype_of(code).is_floating:
             attrs[name] = float64.code
-    engine = backend("numpy")
+    engine = reference()
     if op.type in _MASKED:
         rule = op.rule
         mask = _wide(entry.outputs[1])

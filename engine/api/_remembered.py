@@ -24,6 +24,8 @@ from gradtool.engine.core.spec import DType
 from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.eager.recipe import Call, Recipe
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.kernels.backend import Backend
+from gradtool.engine.kernels.choice import when_chosen
 
 F = TypeVar("F", bound=Callable[..., Any])
 Plan = Callable[..., Any]
@@ -51,9 +53,20 @@ def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
     return result
 
 
+_all_plans: list[dict[Any, tuple[Plan, Call] | None]] = []
+
+
+@when_chosen
+def _forget(before: Backend, now: Backend) -> None:
+    """Plans hold operators that are bound to a backend."""
+    for plans in _all_plans:
+        plans.clear()
+
+
 def remembered(function: F) -> F:
     """*function*, which in dynamic mode repeats the operators of an earlier call with arguments of the same kind."""
     plans: dict[Any, tuple[Plan, Call] | None] = {}
+    _all_plans.append(plans)
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:

@@ -16,6 +16,7 @@ from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
 from gradtool.engine.eager.recipe import Call, recipes
 from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.kernels.choice import when_chosen
 from gradtool.engine.ops import registry
 
 from . import _exchange
@@ -50,6 +51,7 @@ def operator(
     products = op_type == "matmul_v2"  # here, as in Paddle, the operator is not the function
     numbers: dict[float, Call] = {}
     in_static_mode = state.in_static_mode
+    when_chosen(lambda before, now: numbers.clear())  # they are bound to a backend
 
     def with_number(number: float) -> Call | None:
         """The operator with that number as its second operand; None where there is none such."""

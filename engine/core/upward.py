@@ -11,7 +11,7 @@ import importlib
 from typing import Any, Final
 
 PARTS: Final = {
-    "backends": "gradtool.engine.kernels.backend",  # samples run while gradient operators are derived
+    "backends": "gradtool.engine.kernels.choice",  # samples run while gradient operators are derived
     "values": "gradtool.engine.executor.values",  # Parameter.get_value, Program.state_dict
     "nested objects": "gradtool._nested",  # a program is put into the container of binary files
     "regularizers": "gradtool.regularizer",  # a saved parameter gets its own again

@@ -52,6 +52,7 @@ from .source import NOWHERE, Location, located
 # What happens is told in the terms of modules above this one: hence ``Any``.
 Operator = Any
 OpDef = Any
+Backend = Any
 GradNode = Any
 Place = Any
 Tensor = Any
@@ -86,6 +87,7 @@ class Computed:
         site: where the user's program called it, see :func:`gradtool.engine.core.source.site`.
         key: the ``key`` of its node, if the call is recorded; if not, the next node of another operator may have it.
         seconds: what the kernel took.
+        backend: what computed it.
     """
 
     op: OpDef
@@ -95,6 +97,7 @@ class Computed:
     site: Any
     key: int
     seconds: float
+    backend: Backend
 
     @property
     def loc(self) -> Location:

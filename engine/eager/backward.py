@@ -15,7 +15,6 @@ from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, 
 from ..core.rows import RowArray
 from ..core.spec import TensorSpec, in_use
 from ..core.spec import dtype as dtype_of
-from ..kernels.backend import backend
 from ..ops import rare
 from ..ops.opdef import Operand, WrittenRule
 from ..ops.registry import by_type
@@ -82,7 +81,6 @@ class Pass:
         self.at: list[Any] | None = None
         self.hooking = False
         self.recording = create_graph or is_grad_enabled()
-        self._k: Any = rule_ops if create_graph else backend("numpy").ops
         self._found: dict[Place, Grad] = {}
         self._order: list[int] = []
         self.pending: dict[int, list[Any]] = {}
@@ -319,14 +317,19 @@ class Pass:
         if in_use and isinstance(rule, WrittenRule):
             grads = self._with_care(node, args, wanted)
         else:
-            grads = [g for group in rule(self._k, args, wanted, node.attrs) for g in group]
+            grads = [g for group in rule(self._ops(node), args, wanted, node.attrs) for g in group]
         return [lifted(g) for g in grads] if self.create_graph else grads
+
+    def _ops(self, node: GradNode) -> Any:
+        """The operators that the rule of *node* is read with."""
+        return rule_ops if self.create_graph else node.backend.ops
 
     def _with_care(self, node: GradNode, args: list[Operand], wanted: list[list[bool]]) -> list[Grad | None]:
         """What the rule of *node* gives, if there may be numbers of 16 bits or complex ones (``ops/rare.py``)."""
         if not self.create_graph:
             args = rare.widened(args)
-        groups = rare.pulled(node.op, self._k, args, wanted, node.attrs)
+        k = self._ops(node)
+        groups = rare.pulled(node.op, k, args, wanted, node.attrs)
         found: list[Grad | None] = []
         for place, g in zip(node.wrt, [g for group in groups for g in group], strict=True):
             if g is not None and place is not None:
@@ -334,7 +337,7 @@ class Pass:
                 if not self.create_graph:
                     g = rare.settled(g, kind)
                 elif g.dtype != kind.numpy:
-                    g = self._k.cast(g, in_dtype=dtype_of(g.dtype).code, out_dtype=kind.code)
+                    g = k.cast(g, in_dtype=dtype_of(g.dtype).code, out_dtype=kind.code)
             found.append(g)
         return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core import watch
 from ..core.errors import GradientError, UnsupportedError, UsageError
+from ..kernels.choice import current
 from ..ops.opdef import Array, Operand, Read
 from .backward import checked
 from .mode import is_grad_enabled, no_grad
@@ -157,13 +158,14 @@ class _LayerOp:
 class _LayerCall:
     """The call of a PyLayer, with what the tape asks of a :class:`~gradtool.engine.eager.recipe.Call`."""
 
-    __slots__ = ("op",)
+    __slots__ = ("backend", "op")
     attrs: Mapping[str, Any] = MappingProxyType({})
     kept_outputs: frozenset[int] = frozenset()
     pull = None
 
     def __init__(self, op: _LayerOp) -> None:
         self.op = op
+        self.backend = current()
 
     @property
     def recipe(self) -> _LayerCall:

@@ -14,7 +14,8 @@ from ..core import source, watch
 from ..core.keys import REMEMBERED, key_of, simple
 from ..core.rows import RowArray
 from ..core.spec import in_use, when_in_use
-from ..kernels.backend import backend
+from ..kernels.backend import Backend
+from ..kernels.choice import current, when_chosen
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
 from .fitting import Fit
@@ -23,7 +24,6 @@ from .tape import each, next_key
 from .unusual import apart, cause, explained, is_of
 from .written import written_pull, written_record
 
-_engine = backend("numpy")
 _frame_at = sys._getframe
 
 
@@ -49,7 +49,7 @@ class Call:
 
     def bind(self) -> None:
         """Choose the kernels; once a rare type is in use, those that look out for it. If someone watches, they tell."""
-        kernel = _engine.bind(self.recipe.op, self.attrs)
+        kernel = self.recipe.backend.bind(self.recipe.op, self.attrs)
         self.kernel = rare.watched(self.recipe.op, self.attrs, kernel) if in_use else kernel
         if watch.is_watched():
             self.kernel = _telling(self, self.kernel)
@@ -145,7 +145,8 @@ def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
         else:
             found = outputs = tuple([_as_held(a, arrays, shares) for a in found])
         key = next_key() - 1  # the next key is that of this call's node, if it is recorded
-        by(watch.Computed(op, attrs, arrays, outputs, source.site(_frame_at(2)), key, seconds))
+        site = source.site(_frame_at(2))
+        by(watch.Computed(op, attrs, arrays, outputs, site, key, seconds, call.recipe.backend))
         return found
 
     return tell
@@ -182,20 +183,21 @@ class _Gradients(dict[int, Callable[..., Any]]):
     def __missing__(self, mask: int) -> Callable[..., Any]:
         recipe = self._call.recipe
         wanted = [[bool(mask >> i & 1)] for i in range(len(recipe.wrt))]
-        bound = _engine.bind_gradient(recipe.op, self._call.attrs, wanted)
+        bound = recipe.backend.bind_gradient(recipe.op, self._call.attrs, wanted)
         assert bound is not None, "only rules without list slots are pulled through"
         if in_use:
             assert recipe.op.grad_op is not None
-            general = _engine.general(recipe.op.grad_op, self._call.attrs, wanted)
+            general = recipe.backend.general(recipe.op.grad_op, self._call.attrs, wanted)
             bound = rare.watched_gradients(recipe.op, self._call.attrs, bound, general)
         self[mask] = bound
         return bound
 
 
 class Recipe:
-    """What recording one operator takes, worked out once.
+    """What recording one operator on one backend takes, worked out once.
 
     Attributes:
+        backend: whose kernels the calls are bound to.
         listed: positions of the inputs that hold lists. Lists that may be empty and get no gradient (``ShapeTensor*``)
             are taken to be empty.
         lists: of an operator with such lists, the recipe for calls in which they are not empty.
@@ -215,6 +217,7 @@ class Recipe:
     __slots__ = (
         "_calls",
         "_only",
+        "backend",
         "count",
         "default",
         "kept_outputs",
@@ -232,9 +235,10 @@ class Recipe:
         "wrt",
     )
 
-    def __init__(self, op: OpDef, lists: bool = False) -> None:
+    def __init__(self, op: OpDef, backend: Backend, lists: bool = False) -> None:
         rule = op.rule
         self.op = op
+        self.backend = backend
         self.count = len(op.inputs)
         self.optional_outputs = any(s.optional for s in op.outputs)
         self.padding: tuple[Operand, ...] = tuple([] if s.many else None for s in op.inputs)
@@ -242,7 +246,7 @@ class Recipe:
         self.wrt = tuple(rule.wrt) if rule is not None else ()
         many = [i for i, s in enumerate(op.inputs) if s.many]
         self.listed = frozenset(many if lists else {0, *self.wrt}.intersection(many))
-        self.lists = None if self.listed.issuperset(many) else Recipe(op, lists=True)
+        self.lists = None if self.listed.issuperset(many) else Recipe(op, backend, lists=True)
         self.outs = tuple(r.place for r in self.reads if r.kind == "dout")
         values = {r.place for r in self.reads if r.kind == "out" and not r.like}
         self.kept_outputs = frozenset(
@@ -297,9 +301,20 @@ class _Recipes(dict[OpDef, Recipe]):
     __slots__ = ()
 
     def __missing__(self, op: OpDef) -> Recipe:
-        found = self[op] = Recipe(op)
-        return found
+        recipe = self[op] = Recipe(op, current())
+        return recipe
 
 
 recipes = _Recipes()
-"""The recipe of every operator, made when first asked for."""
+"""The recipe of every operator on the backend in use, made when first asked for."""
+
+_aside: dict[str, dict[OpDef, Recipe]] = {}
+"""The recipes of the other backends, by their names: what is recorded with one keeps its kernels."""
+
+
+@when_chosen
+def _change_recipes(before: Backend, now: Backend) -> None:
+    _aside[before.name] = dict(recipes)
+    recipes.clear()
+    recipes.update(_aside.pop(now.name, {}))
+    _record_again()

@@ -22,6 +22,7 @@ from .saved import unpacked
 from .tensor import Leaf, Tensor
 
 if TYPE_CHECKING:
+    from ..kernels.backend import Backend
     from .recipe import Call
 
 Place = tuple["GradNode", int] | Leaf
@@ -144,6 +145,11 @@ class GradNode:
     def attrs(self) -> Mapping[str, Any]:
         """The operator's attributes."""
         return self.call.attrs
+
+    @property
+    def backend(self) -> Backend:
+        """What computed it, and computes its gradient."""
+        return self.call.recipe.backend
 
     @property
     def loc(self) -> Location:

@@ -22,7 +22,6 @@ import numpy as np
 from ..core import source
 from ..core.spec import float32, float64
 from ..kernels import quiet
-from ..kernels.backend import backend
 from ..ops.opdef import Read, WrittenRule
 from .fitting import fitted
 from .mode import grad_enabled
@@ -379,7 +378,7 @@ def _defined(recipe: Recipe, lines: list[str], name: str) -> Callable[..., Any]:
         "ndarray": np.ndarray,
         "new": object.__new__,
         "next_key": next_key,
-        "ops": backend("numpy").ops,
+        "ops": recipe.backend.ops,
         "packing": packing.get,
         "record_all": getattr(recipe, "written", None),
         "record_by_loops": record_by_loops,

@@ -15,7 +15,8 @@ from ..core.spec import UNKNOWN, Shape, bfloat16
 from ..ir import default
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..kernels.backend import backend
+from ..kernels.choice import backend as backend_called
+from ..kernels.choice import current
 from . import passes
 from .live import Peak, peak
 from .lower import lower
@@ -58,13 +59,17 @@ class Executor:
 
     Args:
         place: accepted for compatibility; this version runs on the CPU.
+        backend: the name of what its programs are computed on; what is in use now if None.
+
+    Raises:
+        BackendError: there is no such backend, or what it needs is not installed.
 
     Plans are cached in the program under what is fed and fetched, and made anew when the program changes.
     """
 
-    def __init__(self, place: Any = None) -> None:
+    def __init__(self, place: Any = None, *, backend: str | None = None) -> None:
         self.place = place
-        self.backend = backend("numpy")
+        self.backend = current() if backend is None else backend_called(backend)
         self._closed = False
 
     def close(self) -> None:

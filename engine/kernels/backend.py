@@ -2,7 +2,7 @@
 
 Kernels are written once, against ``k.xp``. A backend may override a kernel where that pays: an override is asked at
 bind time with the attributes and the specs and may decline by returning None, in which case the next one in the chain
-is asked (``numba -> numpy``), and finally the definition's own kernel serves. Backends load lazily, by name.
+is asked (``numba -> numpy``), and finally the definition's own kernel serves. ``choice.py`` says which there are.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..core import state
-from ..core.errors import BackendError
 from ..core.spec import in_use
 from ..ops import rare, types
 from ..ops.compat import grad_type
 from ..ops.opdef import OpDef, WrittenRule
 from ..ops.readings import Ops
-from ..ops.registry import by_type
 
 Kernel = Callable[..., Any]
 Override = Callable[[Mapping[str, Any], Sequence[Any]], Kernel | None]
@@ -47,8 +45,9 @@ class Backend:
     """An array module with everything that kernels need beside it.
 
     Attributes:
-        name: ``numpy``.
-        xp: the array module.
+        name: that of its folder.
+        xp: the array module. Arrays of NumPy are its business too: values are fed as such, and tensors of dynamic mode
+            hold such.
         chain: the backends whose overrides are asked, in order.
         ops: every operator as a function over this backend's arrays.
     """
@@ -81,10 +80,10 @@ class Backend:
             specs: what is known about the operands.
             outs: the specs of the outputs, if they are known.
         """
-        given = rare.each([*specs, *(outs or ())]) if in_use else ()
-        if not any(s.dtype.is_rare for s in given) and (not specs or types.plain(op, specs, outs or ())):
+        declared = rare.each([*specs, *(outs or ())]) if in_use else ()
+        if not any(s.dtype.is_rare for s in declared) and (not specs or types.plain(op, specs, outs or ())):
             return self._bind(op, attrs, wanted, specs)
-        if op.forward is not None and any(s.dtype.is_complex for s in given):
+        if op.forward is not None and any(s.dtype.is_complex for s in declared):
             kernel = self.general(op, attrs, wanted)
         else:
             kernel = self._bind(op, attrs, wanted, specs)
@@ -100,8 +99,8 @@ class Backend:
         if op.forward is not None:
             bound = self.bind_gradient(op.forward, attrs, wanted, specs)
             return bound if bound is not None else self.general(op, attrs, wanted)
-        found = self._offered(op.type, attrs, specs)
-        return found if found is not None else partial(op.kernel, self, **{n: attrs[n] for n in op.kernel_attrs})
+        kernel = self._offered(op.type, attrs, specs)
+        return kernel if kernel is not None else partial(op.kernel, self, **{n: attrs[n] for n in op.kernel_attrs})
 
     def bind_gradient(
         self,
@@ -114,10 +113,10 @@ class Backend:
 
         It returns the gradient, or a sequence of them where the rule gives several, with None for those not wanted.
         """
-        found = self._offered(grad_type(op.type), {**attrs, "wanted": wanted}, specs)
-        if found is None and isinstance(op.rule, WrittenRule):
-            found = op.rule.bind(self.ops, wanted, attrs)
-        return found
+        kernel = self._offered(grad_type(op.type), {**attrs, "wanted": wanted}, specs)
+        if kernel is None and isinstance(op.rule, WrittenRule):
+            kernel = op.rule.bind(self.ops, wanted, attrs)
+        return kernel
 
     def _offered(self, op_type: str, attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         for name in self.chain:
@@ -127,38 +126,3 @@ class Backend:
                 if kernel is not None:
                     return kernel
         return None
-
-
-def definition(op_type: str, attrs: Mapping[str, Any]) -> Kernel:
-    """The kernel that the operator's definition gives, over NumPy arrays: for what an override leaves to it."""
-    op = by_type(op_type)
-    return partial(op.kernel, backend("numpy"), **{n: attrs[n] for n in op.kernel_attrs})
-
-
-def rule_of(op_type: str, attrs: Mapping[str, Any]) -> Kernel | None:
-    """The gradient rule of the operator of that type over NumPy arrays; None where it has none of its own."""
-    rule = by_type(op_type).rule
-    return rule.bind(backend("numpy").ops, attrs["wanted"], attrs) if isinstance(rule, WrittenRule) else None
-
-
-_backends: dict[str, Backend] = {}
-KNOWN = ("numpy", "numba", "cupy")
-
-
-def backend(name: str = "numpy") -> Backend:
-    """The backend called *name*, loaded when first asked for.
-
-    Raises:
-        BackendError: it is unknown, or not part of this version.
-    """
-    found = _backends.get(name)
-    if found is not None:
-        return found
-    if name == "numpy":
-        from . import numpy as implementation
-
-        made = _backends[name] = implementation.make()
-        return made
-    if name in KNOWN:
-        raise BackendError(f"backend {name!r} is not part of this version of gradtool", hint="use 'numpy'")
-    raise BackendError(f"unknown backend {name!r}", hint=f"one of {', '.join(KNOWN)}")

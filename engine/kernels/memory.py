@@ -22,10 +22,10 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 def keep_freed_memory() -> bool:
     """Let the allocator keep what is freed; whether it could be told. Settings of the user's (``MALLOC_…_``) stand."""
     try:
-        known = os.confstr("CS_GNU_LIBC_VERSION")
+        libc = os.confstr("CS_GNU_LIBC_VERSION")
     except (AttributeError, OSError, ValueError):
         return False
-    if not known or any(name.startswith("MALLOC_") for name in os.environ) or "GLIBC_TUNABLES" in os.environ:
+    if not libc or any(name.startswith("MALLOC_") for name in os.environ) or "GLIBC_TUNABLES" in os.environ:
         return False
     import ctypes  # NumPy has loaded it
 

@@ -12,7 +12,6 @@ from ..eager.mode import no_grad
 from ..eager.pylayer import LayerNode
 from ..eager.tape import GradNode, restore
 from ..eager.tensor import Tensor
-from ..kernels.backend import backend
 from ..ops.opdef import OpDef
 from .bound import Binding
 from .records import Call
@@ -26,7 +25,7 @@ def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:
 def of_call(call: Call, padded: bool = False) -> Binding:
     """What the kernel of a forward operator follows from; see :class:`Binding` for *padded*."""
     sizes = tuple(len(o) if isinstance(o, list) else None for o in call.outs)
-    return Binding(call.op, call.attrs, sizes, padded=padded)
+    return Binding(call.op, call.attrs, sizes, padded=padded, backend=call.backend)
 
 
 def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None]) -> Binding:
@@ -36,7 +35,7 @@ def of_gradient(node: GradNode, mask: Sequence[bool], sizes: Sequence[int | None
         count = 1 if size is None else size
         wanted.append(tuple(mask[at : at + count]))
         at += count
-    return Binding(node.op, node.attrs, tuple(sizes), tuple(wanted))
+    return Binding(node.op, node.attrs, tuple(sizes), tuple(wanted), backend=node.backend)
 
 
 def of_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]]:
@@ -60,7 +59,7 @@ def of_rule(node: GradNode, mask: Sequence[bool]) -> Callable[..., Sequence[Any]
             if isinstance(node, LayerNode):
                 node.ctx._saved = tuple([Tensor(v) if isinstance(v, (np.ndarray, RowArray)) else v for v in saved])
             with no_grad():
-                return [g for group in rule(backend("numpy").ops, args, [[m] for m in mask], node.attrs) for g in group]
+                return [g for group in rule(node.backend.ops, args, [[m] for m in mask], node.attrs) for g in group]
         finally:
             if isinstance(node, LayerNode):
                 node.ctx._saved = before

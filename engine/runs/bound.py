@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from ..core.errors import FixedError
 from ..core.spec import in_use
 from ..ir.operator import Operator
-from ..kernels.backend import backend
+from ..kernels.backend import Backend
+from ..kernels.choice import current
 from ..ops import rare, registry
 from ..ops.opdef import OpDef
 from .timeline import NOBODY, Entry
@@ -36,6 +37,7 @@ class Binding:
         wanted: of a gradient operator, which of its results to compute; None for a forward operator.
         mask: of a random operator, the number of the value that says what it drew.
         padded: whether it may leave out results that were expected, each of them in a slot of its own.
+        backend: whose kernel; of a run that comes from a file, what is in use.
     """
 
     op: OpDef
@@ -44,6 +46,7 @@ class Binding:
     wanted: tuple[tuple[bool, ...], ...] | None = None
     mask: int = NOBODY
     padded: bool = False
+    backend: Backend = field(default_factory=current)
 
 
 def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
@@ -52,29 +55,29 @@ def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:
     Args:
         mask: what the operator drew, if the binding names a value that says so.
     """
-    op, attrs, engine = binding.op, binding.attrs, backend("numpy")
+    op, attrs, backend = binding.op, binding.attrs, binding.backend
     if binding.mask != NOBODY:
-        return _masked(op, attrs, mask)
+        return _masked(backend, op, attrs, mask)
     if binding.wanted is None:
-        found = engine.bind(op, attrs)
-        flat = _flattening(rare.watched(op, attrs, found) if in_use else found, binding.sizes)
+        bound = backend.bind(op, attrs)
+        flat = _flattening(rare.watched(op, attrs, bound) if in_use else bound, binding.sizes)
         return _padding(flat, len(binding.sizes)) if binding.padded else flat
     assert op.grad_op is not None
     wanted = [list(w) for w in binding.wanted]
-    found = engine.bind(op.grad_op, attrs, wanted)
+    bound = backend.bind(op.grad_op, attrs, wanted)
     if in_use:
-        found = rare.watched_gradients(op, attrs, found, engine.general(op.grad_op, attrs, wanted))
-    return _flattening(found, binding.sizes)
+        bound = rare.watched_gradients(op, attrs, bound, backend.general(op.grad_op, attrs, wanted))
+    return _flattening(bound, binding.sizes)
 
 
-def _masked(op: OpDef, attrs: Mapping[str, Any], mask: Any) -> Callable[..., Sequence[Any]]:
-    rule, engine = op.rule, backend("numpy")
+def _masked(backend: Backend, op: OpDef, attrs: Mapping[str, Any], mask: Any) -> Callable[..., Sequence[Any]]:
+    rule = op.rule
     assert rule is not None
 
     def run(x: Any, *rest: Any) -> Sequence[Any]:
         # The rule multiplies the gradient by the mask as the operator does its operand.
         args = [mask if r.kind == "out" else x for r in rule.reads]
-        return [rule(engine.ops, args, [[True]], attrs)[0][0], mask]
+        return [rule(backend.ops, args, [[True]], attrs)[0][0], mask]
 
     return run
 

@@ -63,7 +63,7 @@ class Numbering:
                 outs.append([NOBODY if v is None else made(v, for_good) for v in a])
             else:
                 outs.append(made(a, for_good))
-        self._add(Call(op, event.attrs, operands, outs, event.loc, event.key))
+        self._add(Call(op, event.attrs, operands, outs, event.loc, event.key, backend=event.backend))
 
     def _operand(self, value: Any) -> Any:
         if value is None:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from ..core.source import Location
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Tensor
+from ..kernels.backend import Backend
+from ..kernels.choice import current
 from ..ops.opdef import Trait
 
 
@@ -45,6 +47,8 @@ class Call:
     """Whether there may be a node of it on the tape."""
     node: GradNode | None = None
     """The node, where the operator is the user's own."""
+    backend: Backend = field(default_factory=current)
+    """What computed it."""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,8 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
     for node in nodes:
         operands, complete = _operands(recorder, node, known, numbers)
         outs = _outs(recorder, node, known, numbers, complete)
-        recorder.add(Call(node.op, node.attrs, operands, outs, node.loc, node.key, "" if complete else _UNKNOWN))
+        fixed = "" if complete else _UNKNOWN
+        recorder.add(Call(node.op, node.attrs, operands, outs, node.loc, node.key, fixed, backend=node.backend))
 
 
 def _known(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any]:

@@ -21,7 +21,7 @@ from gradtool.engine.executor.lower import _wanted
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.kernels.backend import backend
+from gradtool.engine.kernels.choice import backend
 
 NUMPY = backend("numpy")
 LARGE = 3.0

@@ -70,7 +70,7 @@ def measure(shape: str, size: int) -> dict[str, float]:
     import gradtool as paddle
     from gradtool._dispatch import apply
     from gradtool.engine.executor.lower import lower
-    from gradtool.engine.kernels.backend import backend
+    from gradtool.engine.kernels.choice import backend
 
     paddle.enable_static()
     warm_up(paddle, apply)

@@ -10,7 +10,7 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.executor.lower import lower
-from gradtool.engine.kernels.backend import backend
+from gradtool.engine.kernels.choice import backend
 from tests.autodiff.nets import data, main, mean, op, run
 
 SIZE = (64, 64)

@@ -13,7 +13,7 @@ from gradtool.engine.executor import passes
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.executor.plan import Plan
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.kernels.backend import backend
+from gradtool.engine.kernels.choice import backend
 from tests.autodiff.nets import data, main, mean, op
 
 X = np.arange(6.0).reshape(2, 3)

@@ -182,7 +182,7 @@ def _read_json(data: bytes) -> None:
 def _use(program: Program) -> None:
     """What reading lets pass must print, save, be read again and be made a plan of."""
     from gradtool.engine.executor.lower import lower
-    from gradtool.engine.kernels.backend import backend
+    from gradtool.engine.kernels.choice import backend
 
     shown = str(program)
     Program.from_json(program.to_json())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import state
-from gradtool.engine.kernels.backend import backend
+from gradtool.engine.kernels.choice import backend
 from gradtool.engine.ops.opdef import OpDef, Operand, specs_of
 from tests.ops.cases import arrays, is_float, nested
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...autodiff.values import Value, variable_of
 from ...ir.operator import Operator
 from ...ir.variable import Variable
-from ...kernels.backend import backend
+from ...kernels.choice import reference
 from ...ops import rare
 from .of_program import Inside, ProgramReasons
 from .passes import slots_of
@@ -172,7 +172,7 @@ def _pulled(
         args.append(entry)
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
-    k = backend("numpy").ops
+    k = reference().ops
     groups = rare.pulled(op.op, k, args, [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt], op.attrs)
     found = dict(zip(rule.wrt, groups, strict=True))
     given: list[Any] = []

@@ -15,7 +15,9 @@ import numpy as np
 from ...ops.library import special
 from ...ops.library.activation import DENSITY
 from ...ops.registry import by_type
-from ..backend import Kernel, backend, override, rule_of
+from ..backend import Kernel, override
+from ..choice import backend
+from .general import rule_of
 
 FLOATING = tuple(np.dtype(name) for name in ("float32", "float64"))
 
@@ -58,9 +60,9 @@ def _sigmoid(x: Any) -> Any:
 def _sigmoid_grad(out: Any, dout: Any) -> Any:
     if not out.ndim:
         return dout * out * np.subtract(_ONE.get(out.dtype, 1), out)
-    found = dout * out
-    found *= np.subtract(_ONE.get(out.dtype, 1), out)
-    return found
+    gradient = dout * out
+    gradient *= np.subtract(_ONE.get(out.dtype, 1), out)
+    return gradient
 
 
 def _relu(x: Any) -> Any:
@@ -78,12 +80,12 @@ def _gelu_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         if x.dtype != np.float32 or not x.ndim:
             return whole(x, dout)
         density = _bell(np, x)
-        found = _normal_cdf(np, x, density)
+        slope = _normal_cdf(np, x, density)
         density *= DENSITY
         density *= x
-        found += density
-        found *= dout
-        return found
+        slope += density
+        slope *= dout
+        return slope
 
     return gradient
 

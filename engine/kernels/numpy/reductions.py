@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.library.internal import broadcast_axes
-from ..backend import Kernel, definition, override, rule_of
+from ..backend import Kernel, override
+from .general import definition, rule_of
 
 SMALL = 1 << 10
 """Elements up to which a copy costs less than a broadcast view."""
@@ -130,10 +131,10 @@ def _restore(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
         if axes is None or x.size == 1:
             out[...] = x.reshape(())
             return out
-        kept = list(like.shape)
+        shape = list(like.shape)
         for a in axes:
-            kept[a] = 1
-        out[...] = x.reshape(kept)
+            shape[a] = 1
+        out[...] = x.reshape(shape)
         return out
 
     return restore
@@ -202,11 +203,11 @@ def _cross_entropy(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | N
         if classes is None:
             return general(logits, label)
         logs = logits - _max(logits, -1, None, None, True)
-        found = np.exp(logs)
-        logs -= np.log(_add(found, -1, None, None, True))
-        np.exp(logs, out=found)
+        softmax = np.exp(logs)
+        logs -= np.log(_add(softmax, -1, None, None, True))
+        np.exp(logs, out=softmax)
         picked = logs.reshape((classes.size, -1))[np.arange(classes.size), classes]
-        return found, np.negative(picked, out=picked).reshape(label.shape)
+        return softmax, np.negative(picked, out=picked).reshape(label.shape)
 
     return loss
 
@@ -221,10 +222,10 @@ def _cross_entropy_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kerne
         classes = _classes(softmax, label) if dsoftmax is None else None
         if classes is None:
             return whole(label, softmax, dloss, dsoftmax)
-        found = softmax.copy()
-        found.reshape((classes.size, -1))[np.arange(classes.size), classes] -= 1
-        found *= dloss
-        return found
+        difference = softmax.copy()
+        difference.reshape((classes.size, -1))[np.arange(classes.size), classes] -= 1
+        difference *= dloss
+        return difference
 
     return gradient
 

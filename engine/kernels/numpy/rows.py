@@ -8,7 +8,8 @@ from typing import Any
 
 from ...core.rows import RowUpdate, SelectedRows
 from ...ops.registry import by_type
-from ..backend import Kernel, backend, override
+from ..backend import Kernel, override
+from ..choice import backend
 
 ROW_BY_ROW: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "sgd": lambda attrs: True,
@@ -33,8 +34,8 @@ def _look_up(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
     def gradient(ids: Any, w: Any, dout: Any) -> SelectedRows:
         rows, values = ids.reshape(-1), dout.reshape((-1, *w.shape[1:]))
         if padding != -1:
-            kept = rows != padding
-            rows, values = rows[kept], values[kept]
+            counts = rows != padding
+            rows, values = rows[counts], values[counts]
         return SelectedRows(rows, values, w.shape[0])
 
     return gradient

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import Kernel, definition, override, rule_of
+from ..backend import Kernel, override
+from .general import definition, rule_of
 
 LAST = 2**31 - 1
 """An end that stands for that of the dimension."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import Kernel, definition, override
+from ..backend import Kernel, override
+from .general import definition
 
 UNARY = ("cos", "exp", "log", "log1p", "reciprocal", "sin", "sqrt", "square", "tanh")
 

@@ -21,7 +21,7 @@ from gradtool.engine.files import jsontext
 from gradtool.engine.files.jsontext import shown
 from gradtool.engine.ir.assemble import definition
 from gradtool.engine.ir.from_json import from_json
-from gradtool.engine.kernels.backend import backend
+from gradtool.engine.kernels.choice import current
 from gradtool.engine.runs import of_program
 from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
 from gradtool.engine.runs.branch import Branch, Edit
@@ -306,7 +306,7 @@ class _Reader(Lines):
             for v in block.vars.values():
                 v.loc = self._relocated(v.loc)
         try:
-            plan = lower(program, line["fed"], line["fetched"], backend("numpy"), {"prune"})
+            plan = lower(program, line["fed"], line["fetched"], current(), {"prune"})
         except GradtoolError as error:
             self.fail("a program that runs", error.message.removesuffix("."))
         pairs = list(of_program.shown_instructions(plan))

@@ -1,0 +1,103 @@
+"""Which backend computes: the folders of this package, the one place that says what the default is, and the choice.
+
+A backend is a package in this folder with a function ``make()`` that returns a
+:class:`~gradtool.engine.kernels.backend.Backend`; its name is the folder's. It is loaded when it is first asked for.
+Nobody outside this folder names one. Whoever starts something asks for the :func:`current` one, and what was started
+goes on with it: an executor has its backend, and so has every call of dynamic mode, the gradient of that call, and a
+run that is computed again. Answers that judge a run compute on the :func:`reference`, so that they are the same
+whatever ran.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ..core.errors import BackendError, did_you_mean
+
+if TYPE_CHECKING:
+    from .backend import Backend
+
+DEFAULT = REFERENCE = "numpy"
+
+
+class _Process:
+    """What is one for all threads and tasks.
+
+    Attributes:
+        loaded: the backends, by name.
+        chosen: the one in use; None until it is first asked for.
+    """
+
+    loaded: dict[str, Backend]
+    chosen: Backend | None = None
+
+
+_Process.loaded = {}
+_changing: list[Callable[[Backend, Backend], None]] = []
+
+
+def available() -> list[str]:
+    """The names of the backends, sorted."""
+    from pkgutil import iter_modules  # asked seldom, and not at every start
+
+    return sorted(m.name for m in iter_modules(sys.modules[__package__].__path__) if m.ispkg)
+
+
+def backend(name: str) -> Backend:
+    """The backend called *name*.
+
+    Raises:
+        BackendError: there is none, or what it needs is not installed.
+    """
+    if name not in _Process.loaded:
+        names = available()
+        if name not in names:
+            hint = did_you_mean(name, names) or f"use {' or '.join(map(repr, names))}"
+            raise BackendError(f"backend {name!r} is not part of this version of gradtool", hint=hint)
+        _Process.loaded[name] = importlib.import_module(f".{name}", __package__).make()
+    return _Process.loaded[name]
+
+
+def reference() -> Backend:
+    """The backend that is always there and that others are compared with; its arrays are NumPy's."""
+    return backend(REFERENCE)
+
+
+def current() -> Backend:
+    """The backend of whoever starts something now and names none."""
+    if _Process.chosen is None:
+        _Process.chosen = backend(DEFAULT)
+    return _Process.chosen
+
+
+def choose(name: str) -> None:
+    """Compute on the backend *name* from now on, in all threads. What was recorded or made before keeps its own.
+
+    Raises:
+        BackendError: there is none of that name, or what it needs is not installed.
+    """
+    before, _Process.chosen = current(), backend(name)
+    if _Process.chosen is not before:
+        for told in _changing:
+            told(before, _Process.chosen)
+
+
+@contextmanager
+def using(name: str) -> Iterator[Backend]:
+    """Compute on the backend *name* inside."""
+    before = current()
+    choose(name)
+    try:
+        yield current()
+    finally:
+        choose(before.name)
+
+
+def when_chosen(told: Callable[[Backend, Backend], None]) -> Callable[[Backend, Backend], None]:
+    """Call ``told(before, now)`` whenever another backend is chosen: for those who remember what one has bound."""
+    _changing.append(told)
+    return told

@@ -1,0 +1,252 @@
+"""The backend that CONTRIBUTING.md adds as its example runs everything, and nobody falls back to another by name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.debugger.conftest import said
+
+import gradtool as paddle
+from gradtool.engine import kernels
+from gradtool.engine.core.errors import BackendError
+from gradtool.engine.kernels import choice
+from gradtool.engine.kernels.backend import Backend
+
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "CONTRIBUTING.md"
+SOURCES = [f for folder in ("engine", "viz", "cli") for f in sorted((ROOT / folder).rglob("*.py"))]
+
+
+@pytest.fixture(scope="module")
+def counting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    """The example as a folder of ``kernels``, its module."""
+    chapter = GUIDE.read_text(encoding="utf-8").partition("## Adding a backend\n")[2].partition("\n## ")[0]
+    (text,) = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)
+    home = tmp_path_factory.mktemp("kernels")
+    (home / "counting").mkdir()
+    (home / "counting" / "__init__.py").write_text(text, encoding="utf-8")
+    kernels.__path__.append(str(home))
+    choice.backend("counting")
+    yield sys.modules["gradtool.engine.kernels.counting"]
+    kernels.__path__.remove(str(home))
+    del choice._Process.loaded["counting"], sys.modules["gradtool.engine.kernels.counting"]
+
+
+@pytest.fixture
+def asked(counting: ModuleType) -> Counter[str]:
+    """What the backend counted, from nothing."""
+    counting.asked.clear()
+    return counting.asked  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Kernels that are bound on the reference must not run."""
+    forbidden = True
+
+    def binding(bind: Any) -> Any:
+        def bound(*args: Any) -> Any:
+            kernel = bind(*args)
+
+            def run(*operands: Any) -> Any:
+                assert not forbidden, f"{args[0]} on the reference"
+                return kernel(*operands)
+
+            return run
+
+        return bound
+
+    for name in ("_bind", "bind_gradient", "general"):
+        monkeypatch.setattr(choice.reference(), name, binding(getattr(choice.reference(), name)))
+    yield
+    forbidden = False  # for what is still bound to them
+
+
+@pytest.fixture
+def dynamic() -> Iterator[None]:
+    paddle.disable_static()
+    yield
+    paddle.enable_static()
+
+
+def trained(backend: str) -> list[Any]:
+    """Losses and a parameter of a program with a loop, over two steps."""
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup), paddle.static.scope_guard(paddle.static.Scope()):
+        x = paddle.static.data("x", [None, 3], "float32")
+        h = paddle.tanh(paddle.static.nn.fc(x, 3))
+        turn = paddle.full([1], 0, "int64")
+        _, h = paddle.static.nn.while_loop(lambda i, h: i < 2, lambda i, h: [i + 1, h * 0.5], [turn, h])
+        loss = paddle.mean(h * h)
+        paddle.optimizer.SGD(0.5).minimize(loss)
+        executor = paddle.static.Executor(backend=backend)
+        main.random_seed = startup.random_seed = 7
+        executor.run(startup)
+        feed = {"x": np.linspace(-1, 1, 6, dtype="float32").reshape(2, 3)}
+        return [executor.run(main, feed, [loss, main.all_parameters()[0]]) for _ in range(2)]
+
+
+@pytest.fixture
+def trained_on_numpy() -> list[Any]:
+    return trained("numpy")
+
+
+def test_a_program_with_a_loop_is_trained(trained_on_numpy: list[Any], asked: Counter[str], alone: None) -> None:
+    steps = trained("counting")
+    assert asked["matmul"]
+    for step, expected in zip(steps, trained_on_numpy, strict=True):
+        for value, reference in zip(step, expected, strict=True):
+            np.testing.assert_allclose(value, reference, rtol=1e-5, atol=1e-7)
+
+
+class Double(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        return dy * 2
+
+
+def network(w: Any) -> Any:
+    """Operators of every kind: with numbers, lists, remembered arguments, the user's own; checked and not."""
+    h = Double.apply(paddle.tanh(paddle.matmul(w, w) * 0.5))
+    left, right = paddle.split(h, 2, 0)
+    return (paddle.concat([left, right.reshape([1, 2])], 0) ** 2 + h[0]).sum()
+
+
+def weight() -> Any:
+    return paddle.to_tensor([[0.1, 0.2], [0.3, -0.4]], stop_gradient=False)
+
+
+def gradients() -> list[Any]:
+    """Of the network, of first and second order, and those that backward leaves."""
+    w = weight()
+    (slope,) = paddle.grad(network(w), w, create_graph=True)
+    slope.sum().backward()
+    bend, w.grad = w.grad, None
+    network(w).backward()
+    return [slope.numpy(), bend.numpy(), w.grad.numpy()]
+
+
+@pytest.fixture
+def gradients_on_numpy(dynamic: None) -> list[Any]:
+    return gradients()
+
+
+def test_a_tape_is_recorded_and_run_backward(
+    gradients_on_numpy: list[Any], asked: Counter[str], dynamic: None, alone: None
+) -> None:
+    with choice.using("counting"):
+        computed = gradients()
+    assert asked["matmul"]
+    np.testing.assert_allclose(computed, gradients_on_numpy, rtol=1e-5)
+
+
+def test_what_was_recorded_goes_on_with_its_backend(asked: Counter[str], dynamic: None, alone: None) -> None:
+    w = weight()
+    with choice.using("counting"):
+        loss = network(w)
+    asked.clear()
+    loss.backward()
+    assert asked["matmul"]
+
+
+def test_calls_that_are_remembered_change_with_the_backend(asked: Counter[str], dynamic: None) -> None:
+    w = weight()
+
+    def calls() -> list[Any]:
+        return [w.reshape([4]), w * 0.5, w**2.0, w[0], paddle.nn.functional.relu(w)]
+
+    for _ in range(2):  # the second time from what was remembered
+        calls()
+        assert not asked
+        with choice.using("counting"):
+            assert all(v.numpy() is not None for v in calls())
+        assert asked
+        asked.clear()
+
+
+def test_gradients_are_checked_against_the_reference(
+    counting: ModuleType, dynamic: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    w = weight()
+    with choice.using("counting") as backend:
+        assert paddle.gradcheck(lambda: network(w)).passed
+        monkeypatch.setattr(backend, "bind_gradient", wrong(backend, "tanh"))
+        story = paddle.gradcheck(lambda: (paddle.tanh(w * 1.0) * 3.0).sum())
+    assert not story.passed
+
+
+def wrong(backend: Backend, op_name: str) -> Any:
+    """``bind_gradient`` of a backend that is mistaken in one operator."""
+    right = backend.bind_gradient
+
+    def bind(op: Any, *rest: Any) -> Any:
+        kernel = right(op, *rest)
+        assert kernel is not None
+        return (lambda *operands: 0.5 * kernel(*operands)) if op.name == op_name else kernel
+
+    return bind
+
+
+@pytest.mark.parametrize("mode", ["static", "dynamic"])
+def test_the_debugger_computes_again_on_the_backend(
+    mode: str, counting: ModuleType, asked: Counter[str], alone: None, request: pytest.FixtureRequest
+) -> None:
+    with choice.using("counting"):
+        if mode == "dynamic":
+            request.getfixturevalue("dynamic")
+            w = weight()
+            book = paddle.debug(paddle.tanh(paddle.matmul(w, w)).sum(), prompt=False)
+            edit, last = "set w = 0", "tanh.0"
+        else:
+            x = paddle.static.data("x", [2, 2])
+            x.stop_gradient = False
+            h = paddle.tanh(paddle.matmul(x, x))
+            book = paddle.debug(paddle.sum(h), feed={"x": np.ones((2, 2), "float32")}, prompt=False)
+            edit, last = "set x = 0", h.name
+    said(book, "goto %1")
+    asked.clear()
+    assert said(book, edit).startswith("edited 4 elements")
+    assert not asked
+    said(book, "finish")
+    assert asked["matmul"]
+    np.testing.assert_array_equal(book.execute(f'v["{last}"]')[1].value, np.zeros((2, 2)))
+
+
+def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:
+    assert choice.available() == ["counting", "numpy"]
+    with pytest.raises(BackendError, match=r"'countin' is not part of this version.*\n.*'counting'"):
+        choice.choose("countin")
+
+
+def test_no_module_outside_names_a_backend() -> None:
+    """Neither in a call of what chooses one, nor as a default, nor by importing its folder."""
+    named = [f"{file.relative_to(ROOT)}:{n.lineno}" for file in SOURCES for n in naming(file)]
+    assert not named, "take the backend of the executor, of the call, or choice.current()"
+
+
+def naming(file: Path) -> Iterator[ast.AST]:
+    """Where a module outside ``kernels`` says which backend is meant."""
+    if ROOT / "engine" / "kernels" in file.parents:
+        return
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    choosing = {"backend", "backend_called", "choose", "using", "Executor", "Option", "option"}
+    folders = [name for name in choice.available() if name != "counting"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and re.search(rf"kernels\.({'|'.join(folders)})\b", node.module or ""):
+            yield node
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in choosing:
+            values = [*node.args, *(k.value for k in node.keywords)]
+            yield from (v for v in values if isinstance(v, ast.Constant) and v.value in folders)
