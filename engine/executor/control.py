@@ -8,8 +8,10 @@ forward block is lowered, it is known which of its values backward blocks read. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..core import source
 from ..core.errors import ExecutionError
@@ -19,6 +21,7 @@ from ..ir.program import Block
 from ..ir.variable import Variable
 from ..kernels.backend import Backend
 from . import passes
+from .body import CARRIED, FRAMES, NOTHING, Body, Carry, Leaving, Reading, ShapeAt, Sum
 from .plan import Instruction, Plan
 from .runner import Runner
 
@@ -42,7 +45,7 @@ def place(asked: dict[Variable, int], v: Variable) -> int:
     return asked.setdefault(v, len(asked))
 
 
-class Session:
+class LoweringContext:
     """What the plans of one program's blocks share while they are made."""
 
     def __init__(self, backend: Backend, chosen: Collection[str]) -> None:
@@ -58,17 +61,16 @@ class Session:
         return self.asked.setdefault(scope, Asked())
 
     def reads(self, block: Block) -> list[Variable]:
-        found = self._reads.get(block)
-        if found is None:
-            found = self._reads[block] = blocks.reads(block)
-        return found
+        """The variables around that *block* reads."""
+        if block not in self._reads:
+            self._reads[block] = blocks.reads(block)
+        return self._reads[block]
 
     def touches(self, block: Block, v: Variable) -> bool:
         """Whether *block* has a value of *v* in each of its runs."""
-        found = self._touched.get(block)
-        if found is None:
-            found = self._touched[block] = {*self.reads(block), *blocks.writes(block)}
-        return v.block is block or v in found
+        if block not in self._touched:
+            self._touched[block] = {*self.reads(block), *blocks.writes(block)}
+        return v.block is block or v in self._touched[block]
 
     def effects(self, op: Operator) -> bool:
         """Whether the operator, or one in its blocks, does something beside computing its results."""
@@ -92,15 +94,15 @@ class Control:
     """
 
     def __init__(self, op: Operator, outer: Lowering) -> None:
-        self.session = session = outer.session
+        self.context = context = outer.context
         self.region = region = blocks.region(op)
         self.owners = [blocks.region(_owner(scope)).block for scope in region.frames]
         self.ins: list[int] = []
         self.places: dict[Variable, int] = {}
         self.instruction: Instruction | None = None
+        inside = [v for v in context.reads(region.block) if not region.start_of(v)]
         wanted = [region.condition, *region.frames, *(c.before for c in region.carried)]
-        wanted += [like for _, _, like in region.sums if self._frame(like) is None]
-        wanted += [v for v in session.reads(region.block) if self._frame(v) is None and not region.start_of(v)]
+        wanted += [v for v in (*(like for _, _, like in region.sums), *inside) if self._frame(v) is None]
         for v in wanted:
             if v is not None and v not in self.places:
                 self.places[v] = len(self.ins)
@@ -109,7 +111,7 @@ class Control:
     def _frame(self, v: Variable) -> int | None:
         """Which of the frames that it reads hold *v*."""
         for k, block in enumerate(self.owners):
-            if self.session.touches(block, v):
+            if self.context.touches(block, v):
                 return k
         return None
 
@@ -120,109 +122,144 @@ class Control:
             live: the registers around that someone reads.
             consumable: whether nobody else needs what the register holds.
         """
-        from .lower import Lowering
+        from .lower import Lowering, optimised
 
-        region, session = self.region, self.session
-        instruction = self.instruction
+        region, context, instruction = self.region, self.context, self.instruction
         assert instruction is not None
         flat = [v for value in region.op.outputs for v in (value if isinstance(value, tuple) else (value,))]
         results = {v for v, r in zip(flat, instruction.outs, strict=True) if v is not None and r in live}
-        repeated = region.loops or bool(region.frames)
-        inner = Lowering(set(), session)
+        inner = Lowering(set(), context)
         for op in region.block.ops:
             inner.add(op)
-        asked = session.asked.get(region.scope) if region.scope in results and region.scope is not None else None
-        final = set(asked.ends) if asked is not None else set()
-        carried = [
-            c
-            for c in region.carried
-            if (c.start or c.end) is not None and (repeated or c.result in results or c.start in final)
-        ]
-        ends = [inner.read(c.end) if c.end is not None else -1 for c in carried]
+        # What leaves the block, and the instructions that lead to it.
+        out = self._exits(results, inner)
+        for scope in region.frames:
+            context.of(scope)
+        consumed = [consumable(self.ins[self.places[s]]) for s in region.frames]
+        code = finish(inner, out.needed, self._ownership(inner, out.needed, consumed))
+        # What enters it, as far as they read it.
+        entry = self._entries(inner, out, code)
+        code, constants, size = optimised(inner, code, held=out.needed, stored=out.needed)
+        plan = Plan(code, constants=constants, feeds={}, loads={}, stores={}, fetches=[], size=size)
+        # The description, by arguments: the instruction reads only what the kernel uses.
+        used = self._arguments(out, entry)
+        numbers = {v: i for i, v in enumerate(used)}
+        body = Body(
+            op=region.op,
+            plan=plan,
+            fixed=tuple((register, numbers[v]) for v, register in entry.fixed),
+            carried=tuple(self._carry(j, out, entry, numbers) for j in range(len(out.carried))),
+            sums=tuple(
+                Sum(r, self._shape(like, numbers)) for r, (_, _, like) in zip(out.summed, out.sums, strict=True)
+            ),
+            results=self._results([v if v in results else None for v in flat], out),
+            leaving=self._leaving(out, numbers),
+            condition=numbers[region.condition] if region.condition is not None and not region.frames else None,
+            go_on=out.go_on,
+            readings=tuple(
+                Reading(numbers[scope], tuple(registers), consumes)
+                for scope, registers, consumes in zip(region.frames, entry.framed, consumed, strict=True)
+            ),
+            backwards=region.backwards,
+        )
+        runner = Runner(body, context.backend.xp)
+        instruction.ins = tuple(self.ins[self.places[v]] for v in used)
+        instruction.kernel = runner.backward if region.frames else runner.forward
+
+    def _exits(self, results: set[Variable], inner: Lowering) -> _Exits:
+        """What leaves the block, given the operator's results that somebody wants."""
+        region = self.region
+        wants_frames = region.scope is not None and region.scope in results
+        asked = self.context.asked.get(region.scope) if wants_frames and region.scope is not None else None
+        final = asked.ends if asked is not None else {}
+        repeated = region.loops or bool(region.frames)
+
+        def goes_on(c: blocks.Carried) -> bool:
+            """Whether another run, or somebody behind the last one, finds the value."""
+            return (c.start or c.end) is not None and (repeated or c.result in results or c.start in final)
+
+        carried = [c for c in region.carried if goes_on(c)]
+        ends = [inner.read(c.end) if c.end is not None else None for c in carried]
         sums = [entry for entry in region.sums if entry[1] in results]
         summed = [inner.read(v) for v, _, _ in sums]
-        go_on = inner.read(region.condition) if region.loops and region.condition is not None else -1
-        kept = [inner.read(v) if v.block is region.block else inner.first(v) for v in (asked.values if asked else ())]
-        needed = {*ends, *summed, *kept, go_on} - {-1}
-        for scope in region.frames:
-            session.of(scope)
-        consumes = [consumable(self.ins[self.places[s]]) for s in region.frames]
-        starts = {c.start: j for j, c in enumerate(carried) if c.start is not None}
+        go_on = inner.read(region.condition) if region.loops and region.condition is not None else None
+        framed = [inner.read(v) if v.block is region.block else inner.first(v) for v in (asked.values if asked else ())]
+        needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
+        return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
+
+    def _ownership(self, inner: Lowering, needed: set[int], consumed: Sequence[bool]) -> Callable[[int], bool]:
+        """A function that tells whether an inner operator may use up what a register holds."""
+        entering = {r: v for v, r in inner.initial.items()}
 
         def own(register: int) -> bool:
-            """Whether an inner operator may use up what the register holds."""
             if register in needed:
                 return False
-            v = next((v for v, r in inner.initial.items() if r == register), None)
-            frame = self._frame(v) if v is not None else None
-            return v is None or (frame is not None and consumes[frame] and self.owners[frame] is v.block)
+            v = entering.get(register)
+            if v is None:
+                return True
+            frame = self._frame(v)
+            return frame is not None and consumed[frame] and self.owners[frame] is v.block
 
-        code = finish(inner, needed, own)
-        constants: dict[int, Any] = {}
-        if "fold" in session.chosen:
-            code, constants = passes.fold(code, keep=needed, backend=session.backend)
-        used = {r for i in code for r in i.ins} | needed
-        held = {*needed, *constants, *inner.initial.values()}
-        size = inner.size
-        if "release_shapes" in session.chosen:
-            code, size = passes.release_shapes(code, held | inner.small, size, session.backend)
-        if "free" in session.chosen:
-            code = passes.free(code, held)
-        fixed: list[tuple[int, int]] = []
-        framed: list[list[tuple[int, int]]] = [[] for _ in region.frames]
-        begun = [-1] * len(carried)
+        return own
+
+    def _entries(self, inner: Lowering, out: _Exits, code: Sequence[Instruction]) -> _Entries:
+        """Where what the instructions read, or what leaves the block as it came, comes from."""
+        region = self.region
+        used = {r for i in code for r in i.ins} | out.needed
+        starts = {c.start: j for j, c in enumerate(out.carried) if c.start is not None}
+        entry = _Entries([], {}, [[] for _ in region.frames])
         for v, register in inner.initial.items():
             if register not in used:
                 continue
             if v in starts:
-                begun[starts[v]] = register
+                entry.starts[starts[v]] = register
             elif (k := self._frame(v)) is not None:
-                framed[k].append((register, place(session.of(region.frames[k]).values, v)))
+                entry.framed[k].append((register, place(self.context.of(region.frames[k]).values, v)))
             elif v in self.places:
-                fixed.append((register, self.places[v]))
+                entry.fixed.append((v, register))
             else:
                 self._refuse(v, code, register)
-        plan = Plan(code, constants=constants, feeds={}, loads={}, stores={}, fetches=[], size=size)
-        runner = Runner(region.op, plan, session.backend.xp)
-        runner.fixed = fixed
-        runner.begun = begun
-        runner.ends = ends
-        runner.before = [self.places[c.before] if c.before is not None else -1 for c in carried]
-        runner.kept = kept if asked is not None else None
-        runner.begins = [self._shape(v) for v in (asked.begins if asked else ())]
-        runner.finals = [starts.get(v, -1) for v in (asked.ends if asked else ())]
-        order: dict[Variable, int] = {c.result: j for j, c in enumerate(carried) if c.result is not None}
-        order.update({result: len(carried) + j for j, (_, result, _) in enumerate(sums)})
-        if region.scope is not None:
-            order[region.scope] = -2
-        runner.order = [order.get(v, -1) if v in results else -1 for v in flat]
-        if not region.frames:
-            runner.condition = self.places[region.condition] if region.condition is not None else -1
-            runner.go_on = go_on
-            instruction.kernel = runner.forward
-        else:
-            runner.scopes = [self.places[s] for s in region.frames]
-            runner.framed = framed
-            runner.consumes = consumes
-            runner.backwards = region.backwards
-            runner.summed = summed
-            runner.sum_shapes = [self._shape(like) for _, _, like in sums]
-            runner.zeros = [self._end_shape(c) if c.before is None else None for c in carried]
-            instruction.kernel = runner.backward
-        self._shrink(instruction, runner)
+        return entry
 
-    def _shape(self, v: Variable) -> tuple[int, int]:
-        """Where the shape of *v* before the first run is found: an argument, or a place among a frame's ``begins``."""
-        k = self._frame(v)
-        if k is not None:
-            return k, place(self.session.of(self.region.frames[k]).begins, v)
-        return -1, self.places[v]
+    def _arguments(self, out: _Exits, entry: _Entries) -> list[Variable]:
+        """The variables around that the kernel uses, in the order in which they were read."""
+        region = self.region
+        shaped = [*(out.asked.begins if out.asked is not None else ()), *(like for _, _, like in out.sums)]
+        used: set[Variable | None] = {v for v in shaped if self._frame(v) is None}
+        used.update(v for v, _ in entry.fixed)
+        used.update(c.before for c in out.carried)
+        used.update(region.frames or [region.condition])
+        return [v for v in self.places if v in used]
 
-    def _end_shape(self, c: blocks.Carried) -> tuple[int, int] | None:
-        """Where the shape of a carried gradient that begins as zeros is found."""
-        if c.like is None:
+    def _carry(self, j: int, out: _Exits, entry: _Entries, numbers: Mapping[Variable, int]) -> Carry:
+        c = out.carried[j]
+        before = numbers[c.before] if c.before is not None else None
+        zeros = None
+        if before is None and c.like is not None and self.region.frames:
+            zeros = place(self.context.of(self.region.frames[0]).ends, c.like)
+        return Carry(before, entry.starts.get(j), out.ends[j], zeros)
+
+    def _results(self, wanted: Sequence[Variable | None], out: _Exits) -> tuple[int, ...]:
+        """For each result of the operator its place among what the runs give."""
+        given = [*(c.result for c in out.carried), *(result for _, result, _ in out.sums)]
+        places = {v: CARRIED + j for j, v in enumerate(given) if v is not None}
+        if self.region.scope is not None:
+            places[self.region.scope] = FRAMES
+        return tuple(places.get(v, NOTHING) if v is not None else NOTHING for v in wanted)
+
+    def _leaving(self, out: _Exits, numbers: Mapping[Variable, int]) -> Leaving | None:
+        if out.asked is None:
             return None
-        return 0, place(self.session.of(self.region.frames[0]).ends, c.like)
+        starts = {c.start: j for j, c in enumerate(out.carried) if c.start is not None}
+        begins = tuple(self._shape(v, numbers) for v in out.asked.begins)
+        return Leaving(tuple(out.framed), begins, tuple(starts.get(v) for v in out.asked.ends))
+
+    def _shape(self, v: Variable, numbers: Mapping[Variable, int]) -> ShapeAt:
+        """Where the shape of *v* before the first run is found."""
+        k = self._frame(v)
+        if k is None:
+            return ShapeAt(numbers[v])
+        return ShapeAt(place(self.context.of(self.region.frames[k]).begins, v), k)
 
     def _refuse(self, v: Variable, code: Sequence[Instruction], register: int) -> None:
         reader = next((i.op for i in code if register in i.ins), None)
@@ -233,13 +270,43 @@ class Control:
             made=source.describe(v.made_at),
         )
 
-    def _shrink(self, instruction: Instruction, runner: Runner) -> None:
-        """Let the instruction read only what its kernel uses."""
-        used = sorted(runner.arguments())
-        moved = {old: new for new, old in enumerate(used)}
-        moved[-1] = -1
-        instruction.ins = tuple(self.ins[i] for i in used)
-        runner.renumber(moved)
+
+@dataclass(frozen=True, slots=True)
+class _Exits:
+    """What leaves a block, and in which registers of the plan inside.
+
+    Attributes:
+        asked: what backward blocks ask of the frames, if somebody reads them.
+        carried, ends: the values that are handed on, and where a run leaves them.
+        sums, summed: the values that are added up, and where a run leaves them.
+        go_on: what a loop looks at after a run.
+        framed: what goes into frames.
+        needed: all these registers.
+    """
+
+    asked: Asked | None
+    carried: list[blocks.Carried]
+    ends: list[int | None]
+    sums: list[tuple[Variable, Variable, Variable]]
+    summed: list[int]
+    go_on: int | None
+    framed: list[int]
+    needed: set[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """What enters a block, and in which registers of the plan inside.
+
+    Attributes:
+        fixed: what every run reads.
+        starts: by number, what is carried.
+        framed: for each of the frames, ``(register, place in a frame)``.
+    """
+
+    fixed: list[tuple[Variable, int]]
+    starts: dict[int, int]
+    framed: list[list[tuple[int, int]]]
 
 
 def _owner(scope: Variable) -> Operator:
@@ -250,18 +317,22 @@ def _owner(scope: Variable) -> Operator:
 def finish(lowering: Lowering, needed: Collection[int], consumable: Callable[[int], bool]) -> list[Instruction]:
     """The instructions of a plan that lead to *needed*, with the kernels of those that run blocks made."""
     code = lowering.code
-    if "prune" in lowering.session.chosen:
+    if "prune" in lowering.context.chosen:
         code = passes.prune(code, needed)
     if not lowering.controls:
         return code
     live = set(needed)
-    readers: dict[int, int] = {}
+    readers: Counter[int] = Counter()
     for i in code:
         live.update(i.ins)
-        for r in set(i.ins):
-            readers[r] = readers.get(r, 0) + 1
+        readers.update(set(i.ins))
+
+    def is_last(r: int) -> bool:
+        """Whether the one reader of the register may use up what it holds."""
+        return readers[r] == 1 and r not in needed and consumable(r)
+
     for i in reversed(code):
         control = lowering.controls.get(id(i))
         if control is not None:
-            control.finish(live, lambda r: readers[r] == 1 and r not in needed and consumable(r))
+            control.finish(live, is_last)
     return code

@@ -43,45 +43,53 @@ def lower(
     block = program.global_block()
     with paused_gc():
         repeated = {op.repeats for op in block.ops if op.repeats is not None}
-        lowering = Lowering(set(fed), control.Session(backend, chosen), repeated)
+        lowering = Lowering(set(fed), control.LoweringContext(backend, chosen), repeated)
         for op in block.ops:
             lowering.add(op)
+        # What is wanted, and the instructions that lead to it.
         fetches = [lowering.fetch(name, program) for name in fetched]
         stores = {v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r}
-        given = set(lowering.initial.values())
-        code = control.finish(lowering, {*fetches, *stores.values()}, lambda r: "free" in chosen and r not in given)
+        wanted = {*fetches, *stores.values()}
+        entering = set(lowering.initial.values())
+        code = control.finish(lowering, wanted, lambda r: "free" in chosen and r not in entering)
+        # What they read, and what is made of them.
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
-        constants: dict[int, Any] = {}
-        if "fold" in chosen:
-            code, constants = passes.fold(code, keep=set(stores.values()), backend=backend)
-        held = {*fetches, *stores.values(), *constants, *lowering.initial.values()}
-        size = lowering.size
-        if "release_shapes" in chosen:
-            code, size = passes.release_shapes(code, held | lowering.small, size, backend)
-        if "free" in chosen:
-            code = passes.free(code, held)
-        return Plan(
-            code,
-            constants=constants,
-            feeds={v.name: r for v, r in lowering.initial.items() if v.name in lowering.fed},
-            loads={
-                v.name: r
-                for v, r in lowering.initial.items()
-                if v.persistable and v.name not in lowering.fed and r in used
-            },
-            stores=stores,
-            fetches=fetches,
-            size=size,
-        )
+        feeds = {v.name: r for v, r in lowering.initial.items() if v.name in lowering.fed}
+        stored = {v.name: r for v, r in lowering.initial.items() if v.persistable and r in used}
+        loads = {name: r for name, r in stored.items() if name not in lowering.fed}
+        code, constants, size = optimised(lowering, code, held=wanted, stored=set(stores.values()))
+        return Plan(code, constants=constants, feeds=feeds, loads=loads, stores=stores, fetches=fetches, size=size)
+
+
+def optimised(
+    lowering: Lowering, code: list[Instruction], *, held: Collection[int], stored: set[int]
+) -> tuple[list[Instruction], dict[int, Any], int]:
+    """The instructions after the chosen passes, the constants that they read, and how many registers there are.
+
+    Args:
+        held: registers that somebody reads in the end.
+        stored: those of them whose values outlive the run.
+    """
+    chosen, backend = lowering.context.chosen, lowering.context.backend
+    constants: dict[int, Any] = {}
+    size = lowering.size
+    if "fold" in chosen:
+        code, constants = passes.fold(code, keep=stored, backend=backend)
+    stays = {*held, *constants, *lowering.initial.values()}
+    if "release_shapes" in chosen:
+        code, size = passes.release_shapes(code, stays | lowering.small, size, backend)
+    if "free" in chosen:
+        code = passes.free(code, stays)
+    return code, constants, size
 
 
 class Lowering:
     """Registers given out so far, for one block."""
 
-    def __init__(self, fed: set[str], session: control.Session, repeated: Collection[Operator] = ()) -> None:
+    def __init__(self, fed: set[str], context: control.LoweringContext, repeated: Collection[Operator] = ()) -> None:
         self.fed = fed
-        self.session = session
+        self.context = context
         self.controls: dict[int, control.Control] = {}
         """What runs blocks, by the identity of its instruction."""
         self.repeated = repeated
@@ -149,7 +157,7 @@ class Lowering:
         if op.op.holds_blocks:
             self._add_control(op)
             return
-        backend = self.session.backend
+        backend = self.context.backend
         ins, arrange, likes = _inputs(self, op)
         outputs = _flat(op.outputs)
         wanted = _wanted(op) if op.op.forward is not None else None
@@ -169,14 +177,14 @@ class Lowering:
             self._written[op] = outs
         if op.repeats in self._written:
             self.twins.update(zip(outs, self._written[op.repeats], strict=True))
-        effect = op.op.has_effect and self.session.effects(op)
+        effect = op.op.has_effect and self.context.effects(op)
         self.code.append(Instruction(op, kernel, ins, outs, likes, not single, effect=effect))
 
     def _add_control(self, op: Operator) -> None:
         """An operator that runs a block: its kernel is made when it is known who needs what."""
         made = control.Control(op, self)
         outs = tuple(self.write(v) for v in _flat(op.outputs))
-        effect = self.session.effects(op)
+        effect = self.context.effects(op)
         instruction = Instruction(op, _unfinished, tuple(made.ins), outs, spread=True, effect=effect)
         made.instruction = instruction
         self.controls[id(instruction)] = made

@@ -10,8 +10,7 @@ import numpy as np
 from ..core import watch
 from ..core.errors import ExecutionError
 from ..core.rows import RowArray
-from ..ir.operator import Operator
-from .plan import Plan
+from .body import Body, Carry, ShapeAt, Sum
 
 Shaped = tuple[tuple[int, ...], Any]
 """Shape and dtype of an array that need not be kept."""
@@ -34,154 +33,144 @@ class Frames:
 
 
 class Runner:
-    """The kernel of an operator with a block. Numbers are places among the arguments unless they say otherwise.
+    """Runs a :class:`~gradtool.engine.executor.body.Body`; :meth:`forward` and :meth:`backward` are kernels."""
 
-    Attributes:
-        op: the operator.
-        plan: what one run does.
-        fixed: ``(register, argument)``: what every run reads.
-        begun, ends: for each carried value, the register that it is put into before a run and found in after it.
-        before: for each carried value, the argument that it begins with.
-        order: for each result, a carried value, a sum after these, -1 for nothing or -2 for the frames.
-        kept: the registers that go into a frame; None when there are no frames to leave.
-    """
-
-    def __init__(self, op: Operator, plan: Plan, xp: Any) -> None:
-        self.op = op
-        self.plan = plan
+    def __init__(self, body: Body, xp: Any) -> None:
+        self.body = body
         self.xp = xp
-        self.fixed: list[tuple[int, int]] = []
-        self.begun: list[int] = []
-        self.ends: list[int] = []
-        self.before: list[int] = []
-        self.order: list[int] = []
-        self.kept: list[int] | None = None
-        self.begins: list[tuple[int, int]] = []
-        self.finals: list[int] = []
-        self.condition = -1
-        self.go_on = -1
-        self.scopes: list[int] = []
-        self.framed: list[list[tuple[int, int]]] = []
-        self.consumes: list[bool] = []
-        self.backwards = False
-        self.summed: list[int] = []
-        self.sum_shapes: list[tuple[int, int]] = []
-        self.zeros: list[tuple[int, int] | None] = []
-
-    def arguments(self) -> set[int]:
-        """The arguments that are used."""
-        used = {i for _, i in self.fixed} | {*self.before, self.condition, *self.scopes}
-        used |= {i for k, i in (*self.begins, *self.sum_shapes) if k < 0}
-        return used - {-1}
-
-    def renumber(self, moved: dict[int, int]) -> None:
-        """Find the arguments at new places."""
-        self.fixed = [(r, moved[i]) for r, i in self.fixed]
-        self.before = [moved[i] for i in self.before]
-        self.condition = moved[self.condition]
-        self.scopes = [moved[i] for i in self.scopes]
-        self.begins = [(k, moved[i]) if k < 0 else (k, i) for k, i in self.begins]
-        self.sum_shapes = [(k, moved[i]) if k < 0 else (k, i) for k, i in self.sum_shapes]
-
-    def _template(self, arguments: Sequence[Any]) -> list[Any]:
-        registers: list[Any] = [None] * self.plan.size
-        for r, value in self.plan.constants.items():
-            registers[r] = value
-        for r, i in self.fixed:
-            registers[r] = arguments[i]
-        return registers
-
-    def _run(self, registers: list[Any], state: list[Any], number: int) -> None:
-        """Run number *number*, from the carried values of the one before."""
-        for r, value in zip(self.begun, state, strict=True):
-            if r >= 0:
-                registers[r] = value
-        by = watch.watcher()
-        if by is None:
-            self.plan.run(registers)
-            return
-        by(watch.Entered(self.op, number))
-        try:
-            self.plan.run(registers)
-        finally:
-            by(watch.Exited())
-
-    def _after(self, registers: list[Any]) -> list[Any]:
-        return [registers[r] if r >= 0 else None for r in self.ends]
+        self._starts = [(c.start, j) for j, c in enumerate(body.carried) if c.start is not None]
 
     def forward(self, *arguments: Any) -> list[Any]:
         """Run as the condition says."""
+        body = self.body
         template = self._template(arguments)
-        state = [arguments[i] if i >= 0 else None for i in self.before]
-        frames = Frames([_shaped(arguments[i]) for _, i in self.begins]) if self.kept is not None else None
-        go = self.condition < 0 or _truth(arguments[self.condition])
+        state = [_argument(c, arguments) for c in body.carried]
+        frames = self._new_frames((), arguments)
+        go = body.condition is None or _truth(arguments[body.condition])
         number = 0
         while go:
             registers = template.copy()
-            self._run(registers, state, number)
+            state = self._run(registers, state, number, frames)
             number += 1
-            state = self._after(registers)
-            if frames is not None and self.kept is not None:
-                frames.runs.append([registers[r] for r in self.kept])
-            go = self.go_on >= 0 and _truth(registers[self.go_on])
-        if frames is not None:
-            frames.ends = [_shaped(state[j]) if j >= 0 else None for j in self.finals]
+            go = body.go_on is not None and _truth(registers[body.go_on])
+        self._close(frames, state)
         return self._results(state, [], frames)
 
     def backward(self, *arguments: Any) -> list[Any]:
         """Run once for each frame of the forward operator."""
-        scopes: list[Frames] = [arguments[i] for i in self.scopes]
+        body = self.body
+        read: list[Frames] = [arguments[r.argument] for r in body.readings]
         template = self._template(arguments)
-        state = [arguments[i] if i >= 0 else None for i in self.before]
-        for j, where in enumerate(self.zeros):
-            if state[j] is None and where is not None:
-                state[j] = self._zeros(scopes[where[0]].ends[where[1]])
-        own = Frames([self._begin(w, scopes, arguments) for w in self.begins]) if self.kept is not None else None
-        totals: list[Any] = [None] * len(self.summed)
-        owned = [False] * len(self.summed)
-        count = len(scopes[0].runs)
-        for n in reversed(range(count)) if self.backwards else range(count):
+        state = [self._first(c, read, arguments) for c in body.carried]
+        frames = self._new_frames(read, arguments)
+        totals = [_Total(s, self.xp) for s in body.sums]
+        numbers = range(len(read[0].runs))
+        for number in reversed(numbers) if body.backwards else numbers:
             registers = template.copy()
-            for scope, reads, consume in zip(scopes, self.framed, self.consumes, strict=True):
-                frame = scope.runs[n]
-                for r, p in reads:
-                    registers[r] = frame[p]
-                if consume:
-                    scope.runs[n] = None
-            self._run(registers, state, n)
-            state = self._after(registers)
-            for j, r in enumerate(self.summed):
-                value = registers[r]
-                if isinstance(value, RowArray):
-                    value = self.xp.asarray(value)  # around the block the gradient is declared dense
-                if totals[j] is None:
-                    totals[j] = value
-                elif owned[j]:
-                    self.xp.add(totals[j], value, out=totals[j])
-                else:
-                    totals[j] = self.xp.asarray(totals[j] + value)
-                    owned[j] = True
-            if own is not None and self.kept is not None:
-                own.runs.append([registers[r] for r in self.kept])
-        if own is not None:
-            if self.backwards:
-                own.runs.reverse()
-            own.ends = [_shaped(state[j]) if j >= 0 else None for j in self.finals]
-        for j, where in enumerate(self.sum_shapes):
-            if totals[j] is None:
-                totals[j] = self._zeros(self._begin(where, scopes, arguments))
-        return self._results(state, totals, own)
+            self._take(read, number, registers)
+            state = self._run(registers, state, number, frames)
+            for total in totals:
+                total.add(registers)
+        if frames is not None and body.backwards:
+            frames.runs.reverse()
+        self._close(frames, state)
+        sums = [self._zeros(_shape(t.sum.shape, read, arguments)) if t.value is None else t.value for t in totals]
+        return self._results(state, sums, frames)
 
-    def _begin(self, where: tuple[int, int], scopes: Sequence[Frames], arguments: Sequence[Any]) -> Shaped | None:
-        k, i = where
-        return scopes[k].begins[i] if k >= 0 else _shaped(arguments[i])
+    # -- before the runs ------------------------------------------------------------------------------------------
+
+    def _template(self, arguments: Sequence[Any]) -> list[Any]:
+        """The registers as every run finds them."""
+        registers: list[Any] = [None] * self.body.plan.size
+        for r, value in self.body.plan.constants.items():
+            registers[r] = value
+        for r, i in self.body.fixed:
+            registers[r] = arguments[i]
+        return registers
+
+    def _first(self, carry: Carry, read: Sequence[Frames], arguments: Sequence[Any]) -> Any:
+        """What a value that a backward block carries is before the first run."""
+        if carry.zeros is not None:
+            return self._zeros(read[0].ends[carry.zeros])
+        return _argument(carry, arguments)
 
     def _zeros(self, shaped: Shaped | None) -> Any:
         return None if shaped is None else self.xp.zeros(*shaped)
 
-    def _results(self, state: list[Any], totals: list[Any], frames: Frames | None) -> list[Any]:
-        values = [*state, *totals]
-        return [frames if j == -2 else None if j < 0 else values[j] for j in self.order]
+    def _new_frames(self, read: Sequence[Frames], arguments: Sequence[Any]) -> Frames | None:
+        leaving = self.body.leaving
+        return None if leaving is None else Frames([_shape(s, read, arguments) for s in leaving.begins])
+
+    # -- one run --------------------------------------------------------------------------------------------------
+
+    def _take(self, read: Sequence[Frames], number: int, registers: list[Any]) -> None:
+        """Put what the forward run *number* has left into registers."""
+        for frames, reading in zip(read, self.body.readings, strict=True):
+            frame = frames.runs[number]
+            for r, place in reading.registers:
+                registers[r] = frame[place]
+            if reading.consumes:
+                frames.runs[number] = None
+
+    def _run(self, registers: list[Any], state: list[Any], number: int, frames: Frames | None) -> list[Any]:
+        """Run number *number*, from the carried values of the one before; returns its own, and leaves a frame."""
+        for r, j in self._starts:
+            registers[r] = state[j]
+        by = watch.watcher()
+        if by is None:
+            self.body.plan.run(registers)
+        else:
+            by(watch.Entered(self.body.op, number))
+            try:
+                self.body.plan.run(registers)
+            finally:
+                by(watch.Exited())
+        if frames is not None and self.body.leaving is not None:
+            frames.runs.append([registers[r] for r in self.body.leaving.registers])
+        return [None if c.end is None else registers[c.end] for c in self.body.carried]
+
+    # -- after the runs -------------------------------------------------------------------------------------------
+
+    def _close(self, frames: Frames | None, state: Sequence[Any]) -> None:
+        """Note what frames know about the end."""
+        if frames is not None and self.body.leaving is not None:
+            frames.ends = [None if j is None else _shaped(state[j]) for j in self.body.leaving.ends]
+
+    def _results(self, state: list[Any], sums: list[Any], frames: Frames | None) -> list[Any]:
+        values = [None, frames, *state, *sums]  # by NOTHING, FRAMES and CARRIED
+        return [values[place] for place in self.body.results]
+
+
+class _Total:
+    """A sum over the runs. The first run's value is only borrowed: what is added to is a sum of two."""
+
+    __slots__ = ("_owned", "_xp", "sum", "value")
+
+    def __init__(self, sum_: Sum, xp: Any) -> None:
+        self.sum = sum_
+        self.value: Any = None
+        self._owned = False
+        self._xp = xp
+
+    def add(self, registers: Sequence[Any]) -> None:
+        value = registers[self.sum.register]
+        if isinstance(value, RowArray):
+            value = self._xp.asarray(value)  # around the block the gradient is declared dense
+        if self.value is None:
+            self.value = value
+        elif self._owned:
+            self._xp.add(self.value, value, out=self.value)
+        else:
+            self.value = self._xp.asarray(self.value + value)
+            self._owned = True
+
+
+def _argument(carry: Carry, arguments: Sequence[Any]) -> Any:
+    return None if carry.before is None else arguments[carry.before]
+
+
+def _shape(at: ShapeAt, read: Sequence[Frames], arguments: Sequence[Any]) -> Shaped | None:
+    return _shaped(arguments[at.place]) if at.frames is None else read[at.frames].begins[at.place]
 
 
 def _shaped(value: Any) -> Shaped | None:

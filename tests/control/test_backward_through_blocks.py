@@ -279,11 +279,11 @@ class TestManyIterations:
         _, h = nn.while_loop(lambda i, h: i < 3, lambda i, h: [i + 1, paddle.tanh(h)], [counter(), x * 1.0])
         (g,) = static.gradients(paddle.sum(h), [x])
         exe = Executor()
-        for fetch, kept in (([h], False), ([h, g], True)):
+        for fetch, leaves_frames in (([h], False), ([h, g], True)):
             exe.run(feed={"x": X}, fetch_list=fetch)
             plan = next(p for key, p in main().plans.items() if key[3] == tuple(v.name for v in fetch))
             loop = next(i for i in plan.instructions if i.op is not None and i.op.type == "while")
-            assert (loop.kernel.__self__.kept is not None) is kept
+            assert (loop.kernel.__self__.body.leaving is not None) is leaves_frames
 
     def test_many_branches_and_loops_in_a_row(self) -> None:
         x = data("x", [3])
