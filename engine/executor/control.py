@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..core import source
 from ..core.errors import ExecutionError
 from ..ir import blocks, roles
-from ..ir.operator import Operator
+from ..ir.operator import Operator, flat
 from ..ir.program import Block
 from ..ir.variable import Variable
 from ..kernels.backend import Backend
@@ -126,13 +126,12 @@ class Control:
 
         region, context, instruction = self.region, self.context, self.instruction
         assert instruction is not None
-        flat = [v for value in region.op.outputs for v in (value if isinstance(value, tuple) else (value,))]
-        results = {v for v, r in zip(flat, instruction.outs, strict=True) if v is not None and r in live}
+        wanted = [v if r in live else None for v, r in zip(flat(region.op.outputs), instruction.outs, strict=True)]
         inner = Lowering(set(), context)
         for op in region.block.ops:
             inner.add(op)
         # What leaves the block, and the instructions that lead to it.
-        out = self._exits(results, inner)
+        out = self._exits(set(wanted), inner)
         for scope in region.frames:
             context.of(scope)
         consumed = [consumable(self.ins[self.places[s]]) for s in region.frames]
@@ -141,51 +140,68 @@ class Control:
         entry = self._entries(inner, out, code)
         code, constants, size = optimised(inner, code, held=out.needed, stored=out.needed)
         plan = Plan(code, constants=constants, feeds={}, loads={}, stores={}, fetches=[], size=size)
-        # The description, by arguments: the instruction reads only what the kernel uses.
+        # The instruction reads only what the kernel uses.
         used = self._arguments(out, entry)
-        numbers = {v: i for i, v in enumerate(used)}
-        body = Body(
+        runner = Runner(self._body(plan, wanted, out, entry, used, consumed), context.backend.xp)
+        instruction.ins = tuple(self.ins[self.places[v]] for v in used)
+        instruction.kernel = runner.backward if region.frames else runner.forward
+
+    def _body(
+        self,
+        plan: Plan,
+        wanted: Sequence[Variable | None],
+        out: _Exits,
+        entry: _Entries,
+        arguments: Sequence[Variable],
+        consumed: Sequence[bool],
+    ) -> Body:
+        """The description of the runs.
+
+        Args:
+            wanted: the operator's results, None for those that nobody wants.
+            arguments: what the kernel gets, in order.
+            consumed: for each of the frames that are read, whether nobody else needs them.
+        """
+        region = self.region
+        numbers = {v: i for i, v in enumerate(arguments)}
+        read = zip(region.frames, entry.framed, consumed, strict=True)
+        summed = zip(out.summed, out.sums, strict=True)
+        asks = region.condition is not None and not region.frames
+        return Body(
             op=region.op,
             plan=plan,
             fixed=tuple((register, numbers[v]) for v, register in entry.fixed),
             carried=tuple(self._carry(j, out, entry, numbers) for j in range(len(out.carried))),
-            sums=tuple(
-                Sum(r, self._shape(like, numbers)) for r, (_, _, like) in zip(out.summed, out.sums, strict=True)
-            ),
-            results=self._results([v if v in results else None for v in flat], out),
+            sums=tuple(Sum(register, self._shape(like, numbers)) for register, (_, _, like) in summed),
+            results=self._results(wanted, out),
             leaving=self._leaving(out, numbers),
-            condition=numbers[region.condition] if region.condition is not None and not region.frames else None,
+            condition=numbers[region.condition] if asks and region.condition is not None else None,
             go_on=out.go_on,
-            readings=tuple(
-                Reading(numbers[scope], tuple(registers), consumes)
-                for scope, registers, consumes in zip(region.frames, entry.framed, consumed, strict=True)
-            ),
+            readings=tuple(Reading(numbers[scope], tuple(registers), c) for scope, registers, c in read),
             backwards=region.backwards,
         )
-        runner = Runner(body, context.backend.xp)
-        instruction.ins = tuple(self.ins[self.places[v]] for v in used)
-        instruction.kernel = runner.backward if region.frames else runner.forward
 
-    def _exits(self, results: set[Variable], inner: Lowering) -> _Exits:
+    def _exits(self, results: set[Variable | None], inner: Lowering) -> _Exits:
         """What leaves the block, given the operator's results that somebody wants."""
         region = self.region
-        wants_frames = region.scope is not None and region.scope in results
-        asked = self.context.asked.get(region.scope) if wants_frames and region.scope is not None else None
-        final = asked.ends if asked is not None else {}
-        repeated = region.loops or bool(region.frames)
-
-        def goes_on(c: blocks.Carried) -> bool:
-            """Whether another run, or somebody behind the last one, finds the value."""
-            return (c.start or c.end) is not None and (repeated or c.result in results or c.start in final)
-
-        carried = [c for c in region.carried if goes_on(c)]
+        asked = self.context.asked.get(region.scope) if region.scope is not None and region.scope in results else None
+        carried = self._carried(results, asked)
         ends = [inner.read(c.end) if c.end is not None else None for c in carried]
         sums = [entry for entry in region.sums if entry[1] in results]
         summed = [inner.read(v) for v, _, _ in sums]
         go_on = inner.read(region.condition) if region.loops and region.condition is not None else None
-        framed = [inner.read(v) if v.block is region.block else inner.first(v) for v in (asked.values if asked else ())]
+        framed = [_framed(v, region.block, inner) for v in (asked.values if asked is not None else ())]
         needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
+
+    def _carried(self, results: Collection[Variable | None], asked: Asked | None) -> list[blocks.Carried]:
+        """What is handed on: another run finds it, or somebody behind the last one."""
+        region = self.region
+        carried = [c for c in region.carried if c.start is not None or c.end is not None]
+        if region.loops or region.frames:
+            return carried
+        final = asked.ends if asked is not None else {}
+        return [c for c in carried if (c.result is not None and c.result in results) or c.start in final]
 
     def _ownership(self, inner: Lowering, needed: set[int], consumed: Sequence[bool]) -> Callable[[int], bool]:
         """A function that tells whether an inner operator may use up what a register holds."""
@@ -241,8 +257,8 @@ class Control:
 
     def _results(self, wanted: Sequence[Variable | None], out: _Exits) -> tuple[int, ...]:
         """For each result of the operator its place among what the runs give."""
-        given = [*(c.result for c in out.carried), *(result for _, result, _ in out.sums)]
-        places = {v: CARRIED + j for j, v in enumerate(given) if v is not None}
+        values = [*(c.result for c in out.carried), *(result for _, result, _ in out.sums)]
+        places = {v: CARRIED + j for j, v in enumerate(values) if v is not None}
         if self.region.scope is not None:
             places[self.region.scope] = FRAMES
         return tuple(places.get(v, NOTHING) if v is not None else NOTHING for v in wanted)
@@ -307,6 +323,11 @@ class _Entries:
     fixed: list[tuple[Variable, int]]
     starts: dict[int, int]
     framed: list[list[tuple[int, int]]]
+
+
+def _framed(v: Variable, block: Block, inner: Lowering) -> int:
+    """The register with what goes into a frame: what *block* leaves in its own variable, or finds in another one."""
+    return inner.read(v) if v.block is block else inner.first(v)
 
 
 def _owner(scope: Variable) -> Operator:

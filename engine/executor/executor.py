@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -141,9 +141,9 @@ class Executor:
         """Run as :meth:`run` does, counting the bytes that are alive; see :class:`Peak`."""
         plan, regs, values = self._prepare(program, feed, fetch_list, scope)
         with self._seeded(program):
-            found = peak(plan, regs)
+            most = peak(plan, regs)
         self._finish(plan, regs, values)
-        return found
+        return most
 
     @contextmanager
     def held(
@@ -227,31 +227,8 @@ class Executor:
         return plan
 
     def _finish(self, plan: Plan, regs: list[Any], values: dict[str, np.ndarray[Any, Any]]) -> list[Any]:
-        shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
-        shared.update(map(id, plan.constants.values()))
-        fetched: list[Any] = []
-        for r in plan.fetches:
-            if regs[r] is None:
-                fetched.append(None)
-                continue
-            array = np.asarray(regs[r])
-            fetched.append(array.copy() if id(regs[r]) in shared or array.base is not None else array)
-            shared.add(id(regs[r]))
-        # A value that stays must not change when the caller reuses the array that was fed, nor with another variable.
-        taken = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values())}
-        updates = []
-        for name, r in plan.stores.items():
-            if isinstance(regs[r], RowUpdate):
-                updates.append((name, regs[r]))
-                continue
-            array = np.asarray(regs[r])
-            values[name] = array.copy() if id(regs[r]) in taken or array.base is not None else array
-            taken.add(id(regs[r]))
-        for name, update in updates:
-            if update.base is values.get(name):
-                update.apply_to(values[name])  # in place: nothing that reads the table before is left
-            else:
-                values[name] = update.dense()
+        fetched = _fetched(plan, regs)
+        _store(plan, regs, values)
         return fetched
 
     def _feeds(self, program: Program, feed: Any) -> dict[str, np.ndarray[Any, Any]]:
@@ -260,6 +237,43 @@ class Executor:
         expect_type(feed, (dict, Mapping, type(None)), "feed", _HERE)
         variables = program.global_block().vars
         return {name: _fed_value(variables[name], value) for name, value in (feed or {}).items() if name in variables}
+
+
+def _fetched(plan: Plan, regs: Sequence[Any]) -> list[Any]:
+    """What was asked for, as arrays that are the caller's own."""
+    shared = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values(), *plan.stores.values())}
+    shared.update(map(id, plan.constants.values()))
+    fetched: list[Any] = []
+    for r in plan.fetches:
+        fetched.append(None if regs[r] is None else _owned(regs[r], shared))
+        shared.add(id(regs[r]))
+    return fetched
+
+
+def _store(plan: Plan, regs: Sequence[Any], values: dict[str, np.ndarray[Any, Any]]) -> None:
+    """Write persistable variables back.
+
+    A value that stays must not change when the caller reuses the array that was fed, nor with another variable.
+    """
+    taken = {id(regs[r]) for r in (*plan.feeds.values(), *plan.loads.values())}
+    updates = []
+    for name, r in plan.stores.items():
+        if isinstance(regs[r], RowUpdate):
+            updates.append((name, regs[r]))
+            continue
+        values[name] = _owned(regs[r], taken)
+        taken.add(id(regs[r]))
+    for name, update in updates:
+        if update.base is values.get(name):
+            update.apply_to(values[name])  # in place: nothing that reads the table before is left
+        else:
+            values[name] = update.dense()
+
+
+def _owned(value: Any, others: Collection[int]) -> np.ndarray[Any, Any]:
+    """*value* as an array that shares its storage with nothing, least of all with what *others* identify."""
+    array = np.asarray(value)
+    return array.copy() if id(value) in others or array.base is not None else array
 
 
 def _expect_declared_type(v: Variable, value: Any) -> None:
@@ -308,16 +322,16 @@ def _fits(fed: tuple[int, ...], declared: Shape) -> bool:
 
 def _fetch_names(fetch_list: Any) -> list[str]:
     """The names asked for, nested lists and pairs laid out in order."""
-    found: list[str] = []
+    listed: list[str] = []
     todo = [fetch_list] if fetch_list is not None else []
     while todo:
         entry = todo.pop(0)
         if isinstance(entry, Variable):
-            found.append(entry.name)
+            listed.append(entry.name)
         elif isinstance(entry, str):
-            found.append(entry)
+            listed.append(entry)
         elif isinstance(entry, (list, tuple)):
             todo[:0] = entry
         else:
             raise FetchTypeError(f"fetch_list holds Variables and names, but received {type(entry).__name__}.")
-    return found
+    return listed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,38 +29,60 @@ class Peak:
 
 def peak(plan: Plan, regs: list[Any]) -> Peak:
     """Carry out *plan* and find where most bytes are alive; the same number in every run on the same shapes."""
-    given = [root(r) for r in regs if r is not None]
-    foreign = {id(r) for r in given}
-    buffers: dict[int, Any] = {}
-    users: dict[int, int] = {}
-    alive = most = 0
+    buffers = _Buffers(regs)
+    most = 0
     where: Operator | None = None
     for step in plan.instructions:
         with np.errstate(all="ignore"):
             result = step.kernel(*[regs[i] for i in step.ins])
         for r, value in zip(step.outs, result if step.spread else (result,), strict=True):
             regs[r] = value
-            if value is None:
-                continue
-            buffer = root(value)
-            key = id(buffer)
-            if key not in foreign:
-                if key not in users:
-                    alive += nbytes(buffer)
-                users[key] = users.get(key, 0) + 1
-                buffers[r] = buffer  # kept, so that its identity is not given to another
-        if alive > most:
-            most, where = alive, step.op or where
+            if value is not None:
+                buffers.hold(r, value)
+        if buffers.alive > most:
+            most, where = buffers.alive, step.op or where
         for r in step.dead:
             regs[r] = None
-            done = buffers.pop(r, None)
-            if done is None:
-                continue
-            users[id(done)] -= 1
-            if not users[id(done)]:
-                del users[id(done)]
-                alive -= nbytes(done)
+            buffers.let_go(r)
     return Peak(most, where)
+
+
+class _Buffers:
+    """The storage behind registers, each buffer counted once.
+
+    Attributes:
+        alive: bytes of all that registers hold.
+
+    Args:
+        regs: what is there before the first operator; it does not count.
+    """
+
+    def __init__(self, regs: Iterable[Any]) -> None:
+        self.alive = 0
+        self._outside = [root(r) for r in regs if r is not None]  # held, so that no other buffer gets their identity
+        self._uncounted = {id(r) for r in self._outside}
+        self._users: Counter[int] = Counter()
+        self._by_register: dict[int, Any] = {}
+
+    def hold(self, register: int, value: Any) -> None:
+        """*register* holds *value* from now on."""
+        buffer = root(value)
+        key = id(buffer)
+        if key in self._uncounted:
+            return
+        if not self._users[key]:
+            self.alive += nbytes(buffer)
+        self._users[key] += 1
+        self._by_register[register] = buffer
+
+    def let_go(self, register: int) -> None:
+        """Nothing reads *register* any more."""
+        buffer = self._by_register.pop(register, None)
+        if buffer is None:
+            return
+        self._users[id(buffer)] -= 1
+        if not self._users[id(buffer)]:
+            self.alive -= nbytes(buffer)
 
 
 def root(value: Any) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
 from ..core import names, source
 from ..core.collector import paused_gc
 from ..core.errors import ExecutionError, FeedError, FetchError, did_you_mean
-from ..ir.operator import Operator, mapped
+from ..ir.operator import Operator, flat, mapped
 from ..ir.program import Program
 from ..ir.variable import DENSE, SELECTED_ROWS, Variable
 from ..kernels.backend import Backend, Kernel
@@ -18,6 +18,9 @@ from . import control, effects, passes
 from .plan import Instruction, Plan, explained
 
 _SPEC = attrgetter("spec")
+
+Layout = int | None | list[int | None]
+"""What a slot reads: a place among the registers of an instruction, several in a list slot, or nothing."""
 
 
 def lower(
@@ -48,16 +51,14 @@ def lower(
             lowering.add(op)
         # What is wanted, and the instructions that lead to it.
         fetches = [lowering.fetch(name, program) for name in fetched]
-        stores = {v.name: r for v, r in lowering.current.items() if v.persistable and lowering.initial.get(v) != r}
+        stores = lowering.stores()
         wanted = {*fetches, *stores.values()}
         entering = set(lowering.initial.values())
         code = control.finish(lowering, wanted, lambda r: "free" in chosen and r not in entering)
         # What they read, and what is made of them.
         used = {r for i in code for r in i.ins} | set(fetches)
         _check_fed(lowering, used, code)
-        feeds = {v.name: r for v, r in lowering.initial.items() if v.name in lowering.fed}
-        stored = {v.name: r for v, r in lowering.initial.items() if v.persistable and r in used}
-        loads = {name: r for name, r in stored.items() if name not in lowering.fed}
+        feeds, loads = lowering.given_to(used)
         code, constants, size = optimised(lowering, code, held=wanted, stored=set(stores.values()))
         return Plan(code, constants=constants, feeds=feeds, loads=loads, stores=stores, fetches=fetches, size=size)
 
@@ -115,20 +116,20 @@ class Lowering:
 
     def read(self, v: Variable, like: bool = False) -> int:
         """The register of *v*; for its shape only, that of the value which *v* repeats."""
-        found = self.current.get(v)
-        if found is None:
-            found = self.current[v] = self.initial[v] = self._new()
+        register = self.current.get(v)
+        if register is None:
+            register = self.current[v] = self.initial[v] = self._new()
             if v.name not in self.fed and not v.persistable:
-                self.unfed[found] = v
-        return self.twins.get(found, found) if like else found
+                self.unfed[register] = v
+        return self.twins.get(register, register) if like else register
 
     def first(self, v: Variable) -> int:
         """The register of the value that *v* has before the first operator."""
-        found = self.initial.get(v)
-        if found is None:
-            found = self.initial[v] = self._new()
-            self.current.setdefault(v, found)
-        return found
+        register = self.initial.get(v)
+        if register is None:
+            register = self.initial[v] = self._new()
+            self.current.setdefault(v, register)
+        return register
 
     def write(self, v: Variable | None) -> int:
         new = self._new()
@@ -140,6 +141,22 @@ class Lowering:
             else:
                 self.current[v] = new
         return new
+
+    def stores(self) -> dict[str, int]:
+        """Persistable variables that have been written: name -> register."""
+        persistable = ((v, r) for v, r in self.current.items() if v.persistable)
+        return {v.name: r for v, r in persistable if self.initial.get(v) != r}
+
+    def given_to(self, used: Collection[int]) -> tuple[dict[str, int], dict[str, int]]:
+        """What is fed, and what is loaded from the scope for the registers *used*: name -> register."""
+        feeds: dict[str, int] = {}
+        loads: dict[str, int] = {}
+        for v, register in self.initial.items():
+            if v.name in self.fed:
+                feeds[v.name] = register
+            elif v.persistable and register in used:
+                loads[v.name] = register
+        return feeds, loads
 
     def fetch(self, name: str, program: Program) -> int:
         v = program.global_block().vars.get(name)
@@ -157,22 +174,12 @@ class Lowering:
         if op.op.holds_blocks:
             self._add_control(op)
             return
-        backend = self.context.backend
-        ins, arrange, likes = _inputs(self, op)
-        outputs = _flat(op.outputs)
-        wanted = _wanted(op) if op.op.forward is not None else None
-        kernel = effects.kernel(op) if op.op.has_effect else None
-        if kernel is None:
-            try:
-                kernel = backend.bind(op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC))
-            except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
-                raise explained(error, op, list(op.input_variables())) from error
-        if arrange is not None:
-            kernel = arrange(kernel)
+        ins, layout, likes = self._operands(op)
+        kernel = _arranged(self._kernel(op), layout)
         single = len(op.outputs) == 1 and not isinstance(op.outputs[0], tuple)
         if not single:
             kernel = _spreading(kernel, op)
-        outs = tuple(self.write(v) for v in outputs)
+        outs = tuple(self.write(v) for v in flat(op.outputs))
         if op in self.repeated:
             self._written[op] = outs
         if op.repeats in self._written:
@@ -180,14 +187,49 @@ class Lowering:
         effect = op.op.has_effect and self.context.effects(op)
         self.code.append(Instruction(op, kernel, ins, outs, likes, not single, effect=effect))
 
+    def _kernel(self, op: Operator) -> Kernel:
+        """The kernel of *op*, which takes one argument per slot."""
+        kernel = effects.kernel(op) if op.op.has_effect else None
+        if kernel is not None:
+            return kernel
+        wanted = _wanted(op) if op.op.forward is not None else None
+        try:
+            return self.context.backend.bind(
+                op.op, op.attrs, wanted, mapped(op.inputs, _SPEC), mapped(op.outputs, _SPEC)
+            )
+        except Exception as error:  # no shape rule has seen the attributes of a gradient operator from a file
+            raise explained(error, op, list(op.input_variables())) from error
+
+    def _operands(self, op: Operator) -> tuple[tuple[int, ...], list[Layout], frozenset[int]]:
+        """The registers that *op* reads, which of them belong to each slot, and those that are read for their shape."""
+        ins: list[int] = []
+        likes: set[int] = set()
+        layout: list[Layout] = []
+
+        def place(v: Variable | None, like: bool) -> int | None:
+            if v is None:
+                return None
+            if like:
+                likes.add(len(ins))
+            ins.append(self.read(v, like))
+            return len(ins) - 1
+
+        for value, like in zip(op.inputs, _likes(op), strict=False):
+            if isinstance(value, tuple):
+                layout.append([place(v, like) for v in value])
+            else:
+                layout.append(place(value, like))
+        layout += [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
+        return tuple(ins), layout, frozenset(likes)
+
     def _add_control(self, op: Operator) -> None:
         """An operator that runs a block: its kernel is made when it is known who needs what."""
-        made = control.Control(op, self)
-        outs = tuple(self.write(v) for v in _flat(op.outputs))
+        runs_block = control.Control(op, self)
+        outs = tuple(self.write(v) for v in flat(op.outputs))
         effect = self.context.effects(op)
-        instruction = Instruction(op, _unfinished, tuple(made.ins), outs, spread=True, effect=effect)
-        made.instruction = instruction
-        self.controls[id(instruction)] = made
+        instruction = Instruction(op, _unfinished, tuple(runs_block.ins), outs, spread=True, effect=effect)
+        runs_block.instruction = instruction
+        self.controls[id(instruction)] = runs_block
         self.code.append(instruction)
 
 
@@ -195,69 +237,38 @@ def _unfinished(*operands: Any) -> Any:
     raise ExecutionError("an operator with a block was not lowered")
 
 
-def _flat(operands: Sequence[Any]) -> list[Variable | None]:
-    flat: list[Variable | None] = []
-    for v in operands:
-        flat.extend(v) if isinstance(v, tuple) else flat.append(v)
-    return flat
-
-
 def _wanted(op: Operator) -> list[list[bool]]:
     """Which gradients a gradient operator has to compute."""
     return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
 
 
-def _inputs(
-    lowering: Lowering, op: Operator
-) -> tuple[tuple[int, ...], Callable[[Kernel], Kernel] | None, frozenset[int]]:
-    """Input registers, how to arrange them for the kernel (None: as they are), and which are read for their shape."""
-    reads = op.op.forward.rule.reads if op.op.forward is not None and op.op.forward.rule is not None else ()
-    shapes_only = Trait.LIKE in op.op.trait
-    ins: list[int] = []
-    likes: set[int] = set()
-    plain = True
-    layout: list[Any] = []
-    for i, value in enumerate(op.inputs):
-        like = shapes_only or (bool(reads) and reads[i].like)
-        if isinstance(value, tuple):
-            plain = False
-            places: list[int | None] = []
-            for e in value:
-                places.append(None if e is None else len(ins))
-                if e is not None:
-                    if like:
-                        likes.add(len(ins))
-                    ins.append(lowering.read(e, like))
-            layout.append(places)
-        elif value is None:
-            plain = False
-            layout.append(None)
-        else:
-            layout.append(len(ins))
-            if like:
-                likes.add(len(ins))
-            ins.append(lowering.read(value, like))
-    for slot in op.op.inputs[len(op.inputs) :]:
-        plain = False
-        layout.append([] if slot.many else None)
-    if plain:
-        return tuple(ins), None, frozenset(likes)
+def _likes(op: Operator) -> list[bool]:
+    """For each input slot, whether only shape and dtype are read."""
+    if Trait.LIKE in op.op.trait:
+        return [True] * len(op.inputs)
+    rule = op.op.forward.rule if op.op.forward is not None else None
+    if rule is None:
+        return [False] * len(op.inputs)
+    return [read.like for read in rule.reads]
 
-    def arrange(kernel: Kernel) -> Kernel:
-        if layout and layout[0] == 0 and all(p is None for p in layout[1:]):
-            nothing = (None,) * (len(layout) - 1)
-            return lambda x: kernel(x, *nothing)
-        if len(layout) == 1 and all(p is not None for p in layout[0]):
-            return lambda *arrays: kernel(arrays)
 
-        def pick(arrays: tuple[Any, ...], place: Any) -> Any:
-            if isinstance(place, list):
-                return [None if p is None else arrays[p] for p in place]
-            return None if place is None else arrays[place]
+def _arranged(kernel: Kernel, layout: Sequence[Layout]) -> Kernel:
+    """*kernel*, which takes one argument per slot, as a function of registers that stand in a row."""
+    if all(isinstance(place, int) for place in layout):
+        return kernel
+    first, *rest = layout
+    if first == 0 and all(place is None for place in rest):
+        nothing = (None,) * len(rest)
+        return lambda x: kernel(x, *nothing)
+    if not rest and isinstance(first, list) and None not in first:
+        return lambda *arrays: kernel(arrays)
 
-        return lambda *arrays: kernel(*[pick(arrays, p) for p in layout])
+    def pick(arrays: tuple[Any, ...], place: Layout) -> Any:
+        if isinstance(place, list):
+            return [None if p is None else arrays[p] for p in place]
+        return None if place is None else arrays[place]
 
-    return tuple(ins), arrange, frozenset(likes)
+    return lambda *arrays: kernel(*[pick(arrays, place) for place in layout])
 
 
 def _spreading(kernel: Kernel, op: Operator) -> Kernel:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..ir.operator import Operator
 from ..kernels.backend import Backend
 from ..ops.opdef import Trait
 from .plan import Instruction
@@ -24,13 +25,13 @@ SMALL = 1 << 12
 def prune(code: list[Instruction], needed: Iterable[int]) -> list[Instruction]:
     """Drop instructions whose results nobody needs."""
     live = set(needed)
-    kept = []
+    rest = []
     for i in reversed(code):
         if i.effect or any(r in live for r in i.outs):
             live.update(i.ins)
-            kept.append(i)
-    kept.reverse()
-    return kept
+            rest.append(i)
+    rest.reverse()
+    return rest
 
 
 def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[list[Instruction], dict[int, Any]]:
@@ -42,16 +43,8 @@ def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[lis
     constants: dict[int, Any] = {}
     rest = []
     for i in code:
-        op = i.op
-        foldable = (
-            op is not None
-            and all(r in constants for r in i.ins)
-            and not op.op.trait & (Trait.RANDOM | Trait.EFFECT)
-            and not op.op.holds_blocks
-            and not keep.intersection(i.outs)
-            and all(0 <= v.spec.count <= FOLD_LIMIT for v in op.output_variables())
-        )
-        if not foldable:
+        depends = any(r not in constants for r in i.ins)
+        if depends or keep.intersection(i.outs) or not _foldable(i.op):
             rest.append(i)
             continue
         try:
@@ -64,6 +57,13 @@ def fold(code: list[Instruction], keep: set[int], backend: Backend) -> tuple[lis
     return rest, constants
 
 
+def _foldable(op: Operator | None) -> bool:
+    """Whether what *op* makes of constants is constant, and small enough to be held."""
+    if op is None or op.op.holds_blocks or op.op.trait & (Trait.RANDOM | Trait.EFFECT):
+        return False
+    return all(0 <= v.spec.count <= FOLD_LIMIT for v in op.output_variables())
+
+
 def release_shapes(
     code: list[Instruction], held: set[int], size: int, backend: Backend
 ) -> tuple[list[Instruction], int]:
@@ -72,20 +72,10 @@ def release_shapes(
     A gradient operator may read an operand's shape long after its values were last used. After that last use, the
     tensor is replaced by one of the same shape and dtype that occupies a single element.
     """
-    xp = backend.xp
-    last_use: dict[int, int] = {}
-    last_like: dict[int, int] = {}
-    for n, i in enumerate(code):
-        for r in i.outs:
-            last_use[r] = n
-        for p, r in enumerate(i.ins):
-            (last_like if p in i.likes else last_use)[r] = n
-    ends: dict[int, list[int]] = {}
-    for r, n in last_like.items():
-        if r not in held and n > last_use.get(r, n):
-            ends.setdefault(last_use[r], []).append(r)
+    ends = _only_shapes_after(code, held)
     if not ends:
         return code, size
+    xp = backend.xp
 
     def ghost(x: Any) -> Any:
         return xp.broadcast_to(xp.zeros((), x.dtype), x.shape)
@@ -97,12 +87,26 @@ def release_shapes(
             i.ins = tuple(replaced.get(r, r) for r in i.ins)
         new.append(i)
         for r in ends.get(n, ()):
-            if last_like[r] - n < 2:
-                continue
             replaced[r] = size
             new.append(Instruction(None, ghost, (r,), (size,)))
             size += 1
     return new, size
+
+
+def _only_shapes_after(code: Sequence[Instruction], held: Collection[int]) -> dict[int, list[int]]:
+    """By the number of an instruction, the registers whose values nobody reads after it, but their shapes later on."""
+    last_use: dict[int, int] = {}
+    last_like: dict[int, int] = {}
+    for n, i in enumerate(code):
+        last_use.update(dict.fromkeys(i.outs, n))
+        for p, r in enumerate(i.ins):
+            (last_like if p in i.likes else last_use)[r] = n
+    ends: dict[int, list[int]] = {}
+    for r, n in last_like.items():
+        use = last_use.get(r, n)
+        if r not in held and n - use >= 2:  # to the next instruction it may stay what it is
+            ends.setdefault(use, []).append(r)
+    return ends
 
 
 def free(code: list[Instruction], held: set[int]) -> list[Instruction]:

@@ -267,16 +267,26 @@ class Operator:
 
 def mapped(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
     """What *change* gives for the variables in *operands*, in the same nesting; empty places stay empty."""
-    return tuple(
-        [
-            tuple([None if e is None else change(e) for e in v])
-            if isinstance(v, tuple)
-            else None
-            if v is None
-            else change(v)
-            for v in operands
-        ]
-    )
+
+    def part(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, tuple):
+            return tuple([None if v is None else change(v) for v in value])
+        return change(value)
+
+    return tuple([part(value) for value in operands])
+
+
+def flat(operands: Operands) -> list[Variable | None]:
+    """The places in *operands* one after another, empty ones as None."""
+    places: list[Variable | None] = []
+    for value in operands:
+        if isinstance(value, tuple):
+            places.extend(value)
+        else:
+            places.append(value)
+    return places
 
 
 def each(operands: Operands) -> Iterator[Variable]:
