@@ -10,10 +10,10 @@ import gradtool as paddle
 
 
 def variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    made = {n: paddle.static.data(n, list(a.shape), str(a.dtype)) for n, a in arrays.items()}
-    for v in made.values():
+    tensors = {n: paddle.static.data(n, list(a.shape), str(a.dtype)) for n, a in arrays.items()}
+    for v in tensors.values():
         v.stop_gradient = not v.dtype.is_floating
-    return made
+    return tensors
 
 
 def compute(function: Any, **arrays: Any) -> np.ndarray:
@@ -27,8 +27,8 @@ def gradient(function: Any, x: Any) -> np.ndarray:
     """The gradient of the sum of *function* of *x*."""
     x = np.asarray(x)
     data = variables({"x": x})["x"]
-    (found,) = paddle.static.gradients([function(data)], [data])
-    return paddle.static.Executor().run(feed={"x": x}, fetch_list=[found])[0]
+    (grad,) = paddle.static.gradients([function(data)], [data])
+    return paddle.static.Executor().run(feed={"x": x}, fetch_list=[grad])[0]
 
 
 def made_by(function: Any, **arrays: Any) -> tuple[str, list[str]]:

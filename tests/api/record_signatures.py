@@ -41,7 +41,7 @@ def parameters(function: Any) -> str | None:
 
 def signatures(root: Any) -> dict[str, str]:
     """Name -> parameters, of everything public below *root* that can be called, methods of classes with it."""
-    known: dict[str, str] = {}
+    texts: dict[str, str] = {}
     methods: set[int] = set()
     for name in public_names():
         value = root
@@ -58,19 +58,19 @@ def signatures(root: Any) -> dict[str, str]:
             if text is None or (path != name and id(entry) in methods):
                 continue
             methods.add(id(entry))
-            known[path] = text
-    return known
+            texts[path] = text
+    return texts
 
 
 def main() -> None:
     import paddle
 
-    known = signatures(paddle)
+    texts = signatures(paddle)
     content = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
     version = paddle.__version__
     if version != "3.3.1":
-        known = {name: text for name, text in known.items() if content["3.3.1"].get(name) != text}
-    content[version] = known
+        texts = {name: text for name, text in texts.items() if content["3.3.1"].get(name) != text}
+    content[version] = texts
     OUT.write_text(json.dumps(content, indent=0, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -152,7 +152,7 @@ def test_a_program_computes_what_dynamic_mode_does() -> None:
     x, w = static.data("x", [-1, 6], "bfloat16"), static.data("w", [6, 3], "bfloat16")
     x.stop_gradient = w.stop_gradient = False
     out = loss(x, w)
-    found = static.Executor().run(feed=fed, fetch_list=[out, *static.gradients([out], [x, w])])
+    results = static.Executor().run(feed=fed, fetch_list=[out, *static.gradients([out], [x, w])])
     paddle.disable_static()
     try:
         a, b = (paddle.to_tensor(v, stop_gradient=False) for v in fed.values())
@@ -160,7 +160,7 @@ def test_a_program_computes_what_dynamic_mode_does() -> None:
         expected = [result, *paddle.grad(result, [a, b])]
     finally:
         paddle.enable_static()
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(results, expected, strict=True):
         assert ours.dtype == theirs.array.dtype == BF16.numpy
         np.testing.assert_array_equal(ours, theirs.array)
 
@@ -171,7 +171,7 @@ def test_feeding() -> None:
     assert y.dtype is BF16
     run = static.Executor().run
     for value in (np.array([1.0, 2.5], BF16.numpy), np.array([0x3F80, 0x4020], "uint16"), [1.0, 2.5]):
-        (found,) = run(feed={"x": value}, fetch_list=[y])
-        assert found.tolist() == [2.0, 5.0]
+        (result,) = run(feed={"x": value}, fetch_list=[y])
+        assert result.tolist() == [2.0, 5.0]
     with pytest.raises(TypeError, match="must be 'bfloat16', but received 'float32'"):
         run(feed={"x": np.ones(2, "float32")}, fetch_list=[y])

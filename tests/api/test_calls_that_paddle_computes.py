@@ -48,9 +48,9 @@ def statically(function: Callable[..., Any], *values: Any) -> list[Any]:
 BOTH = pytest.mark.parametrize("run", [dynamically, statically])
 
 
-def compare(found: list[Any], *expected: Any) -> None:
-    assert len(found) == len(expected)
-    for f, e in zip(found, expected, strict=True):
+def compare(results: list[Any], *expected: Any) -> None:
+    assert len(results) == len(expected)
+    for f, e in zip(results, expected, strict=True):
         assert f.shape == np.shape(e)
         np.testing.assert_allclose(f, e, rtol=2e-4, atol=6e-5)
 
@@ -89,20 +89,20 @@ STANDARD = (SQUARES - SQUARES.mean(2, keepdims=True)) / np.sqrt(SQUARES.var(2, k
 @BOTH
 def test_instance_norm_with_weight_alone(run: Any) -> None:
     # Paddle computes the values, and no gradient for the weight.
-    found = run(lambda x, w: F.instance_norm(x, weight=w), SQUARES, np.array([2.0, 3.0], "float32"))
-    compare(found, STANDARD * np.array([[2.0], [3.0]]), np.zeros_like(SQUARES), STANDARD.sum((0, 2)))
-    found = run(lambda x, w: F.instance_norm(x, weight=w) ** 3, SQUARES, np.array([2.0, 3.0], "float32"))
+    results = run(lambda x, w: F.instance_norm(x, weight=w), SQUARES, np.array([2.0, 3.0], "float32"))
+    compare(results, STANDARD * np.array([[2.0], [3.0]]), np.zeros_like(SQUARES), STANDARD.sum((0, 2)))
+    results = run(lambda x, w: F.instance_norm(x, weight=w) ** 3, SQUARES, np.array([2.0, 3.0], "float32"))
     slopes = [[2.0328, 1.2383, -0.736, -2.663, -2.4971, 2.6251], [3.0575, 0.0065, -2.139, -2.7897, -1.2779, 3.1428]]
-    compare(found[1:2], [slopes])
+    compare(results[1:2], [slopes])
 
 
 @BOTH
 def test_instance_norm_with_bias_alone(run: Any) -> None:
-    found = run(lambda x, b: F.instance_norm(x, bias=b), SQUARES, np.array([2.0, 3.0], "float32"))
-    compare(found, STANDARD + np.array([[2.0], [3.0]]), np.zeros_like(SQUARES), [6.0, 6.0])
-    found = run(lambda x, b: F.instance_norm(x, bias=b) ** 3, SQUARES, np.array([2.0, 3.0], "float32"))
+    results = run(lambda x, b: F.instance_norm(x, bias=b), SQUARES, np.array([2.0, 3.0], "float32"))
+    compare(results, STANDARD + np.array([[2.0], [3.0]]), np.zeros_like(SQUARES), [6.0, 6.0])
+    results = run(lambda x, b: F.instance_norm(x, bias=b) ** 3, SQUARES, np.array([2.0, 3.0], "float32"))
     slopes = [[0.2541, 0.1548, -0.092, -0.3329, -0.3121, 0.3281], [0.1132, 0.0002, -0.0792, -0.1033, -0.0473, 0.1164]]
-    compare(found[1:2], [slopes])
+    compare(results[1:2], [slopes])
 
 
 # -- empty tensors ----------------------------------------------------------------------------------------------------
@@ -159,21 +159,21 @@ def test_label_smoothing_with_ignore_index(run: Any, weight: Any, reduction: str
         w = None if weight is None else paddle.assign(weight)
         return F.cross_entropy(x, y, weight=w, label_smoothing=0.2, ignore_index=1, reduction=reduction)
 
-    found = run(loss, WAVES, labels.reshape(-1, 1) if column else labels)
+    results = run(loss, WAVES, labels.reshape(-1, 1) if column else labels)
     if reduction == "none":
-        compare(found, losses.reshape(4, 1), slopes)
+        compare(results, losses.reshape(4, 1), slopes)
     else:
         divisor = counts.sum() if reduction == "mean" else 1.0
-        compare(found, losses.sum() / divisor, slopes / divisor)
-    assert not found[1][2:].any()
+        compare(results, losses.sum() / divisor, slopes / divisor)
+    assert not results[1][2:].any()
 
 
 @BOTH
 def test_label_smoothing_where_every_label_is_ignored(run: Any) -> None:
-    found = run(
+    results = run(
         lambda x, y: F.cross_entropy(x, y, label_smoothing=0.2, ignore_index=1), WAVES, np.ones(4, dtype="int64")
     )
-    compare(found, 0.0, np.zeros_like(WAVES))
+    compare(results, 0.0, np.zeros_like(WAVES))
 
 
 # -- the middle -------------------------------------------------------------------------------------------------------
@@ -243,5 +243,5 @@ def test_cumsum_without_an_axis(run: Any) -> None:
 )
 def test_borders_that_cut_off(run: Any, mode: str, paddings: list[int], result: Any, slopes: Any) -> None:
     x = np.arange(1.0, 5.0, dtype="float32").reshape(1, 1, 4)
-    found = run(lambda x: F.pad(x, paddings, mode, 9.0 if mode == "constant" else 0.0, "NCL"), x)
-    compare(found, np.reshape(result, (1, 1, -1)), [[slopes]])
+    results = run(lambda x: F.pad(x, paddings, mode, 9.0 if mode == "constant" else 0.0, "NCL"), x)
+    compare(results, np.reshape(result, (1, 1, -1)), [[slopes]])

@@ -61,8 +61,8 @@ class TestDynamic:
         assert not z.is_floating_point()
 
     def test_angles_of_real_numbers(self) -> None:
-        found = paddle.angle(T([-1.0, 0.0, 2.0, float("nan")])).numpy()
-        np.testing.assert_array_equal(found, np.array([np.pi, 0, 0, np.nan], "float32"))
+        angles = paddle.angle(T([-1.0, 0.0, 2.0, float("nan")])).numpy()
+        np.testing.assert_array_equal(angles, np.array([np.pi, 0, 0, np.nan], "float32"))
 
     @pytest.mark.parametrize(
         ("expression", "expected"),
@@ -85,9 +85,9 @@ class TestDynamic:
     )
     def test_arithmetic_with_numbers_and_real_tensors(self, expression: str, expected: Any) -> None:
         names = {"z": T([1 + 2j, 3 - 1j]), "r": T([1.0, 2.0]), "i": T([1, 2]), "np": np, "paddle": paddle}
-        found = eval(expression, names)
-        assert found.dtype in (paddle.complex64, paddle.bool_)
-        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+        result = eval(expression, names)
+        assert result.dtype in (paddle.complex64, paddle.bool_)
+        np.testing.assert_allclose(result.numpy(), expected, rtol=1e-6)
 
     @pytest.mark.parametrize(
         ("x", "y", "kind"), [("complex64", "float64", "complex128"), ("float32", "complex64", "complex64")]
@@ -118,7 +118,7 @@ class TestDynamic:
             return (paddle.abs(w) + paddle.angle(w)).sum()
 
         z = T(start, stop_gradient=False)
-        (found,) = paddle.grad(loss(z), z, create_graph=create_graph)
+        (gradient,) = paddle.grad(loss(z), z, create_graph=create_graph)
         for i in np.ndindex(start.shape):
             parts = []
             for step in (1e-6, 1e-6j):
@@ -126,7 +126,7 @@ class TestDynamic:
                 ahead[i] += step
                 behind[i] -= step
                 parts.append((loss(T(ahead)) - loss(T(behind))).item() / 2e-6)
-            np.testing.assert_allclose(found.numpy()[i], complex(*parts), rtol=1e-6)
+            np.testing.assert_allclose(gradient.numpy()[i], complex(*parts), rtol=1e-6)
 
     def test_hooks_layers_and_in_place_writes(self) -> None:
         z = T([1 + 2j, 3j], stop_gradient=False)
@@ -207,7 +207,7 @@ def test_a_program_computes_what_dynamic_mode_does() -> None:
 
     z = program()
     out = loss(z)
-    found = static.Executor().run(feed={"z": values}, fetch_list=[out, *static.gradients([out], [z])])
+    results = static.Executor().run(feed={"z": values}, fetch_list=[out, *static.gradients([out], [z])])
     paddle.disable_static()
     try:
         t = T(values, stop_gradient=False)
@@ -215,8 +215,8 @@ def test_a_program_computes_what_dynamic_mode_does() -> None:
         (gradient,) = paddle.grad(result, t)
     finally:
         paddle.enable_static()
-    np.testing.assert_array_equal(found[0], result.numpy())
-    np.testing.assert_array_equal(found[1], gradient.numpy())
+    np.testing.assert_array_equal(results[0], result.numpy())
+    np.testing.assert_array_equal(results[1], gradient.numpy())
 
 
 def test_the_text_of_a_program_holds_complex_constants() -> None:
@@ -224,11 +224,11 @@ def test_the_text_of_a_program_holds_complex_constants() -> None:
     paddle.full([2], 1 - 2.5j, "complex64")
     paddle.assign(np.array([1j, -2, complex("nan+infj"), 1e-20 - 3e5j]))
     _ = z * -2j
-    made = z.block.program
-    again = static.Program.parse_from_string(str(made))
-    assert str(again) == str(made)
-    found = static.Executor().run(again, feed={"z": np.ones(3, "complex64")}, fetch_list=["assign_0.tmp_0"])
-    np.testing.assert_array_equal(found[0], [1j, -2, complex("nan+infj"), 1e-20 - 3e5j])
+    source = z.block.program
+    again = static.Program.parse_from_string(str(source))
+    assert str(again) == str(source)
+    arrays = static.Executor().run(again, feed={"z": np.ones(3, "complex64")}, fetch_list=["assign_0.tmp_0"])
+    np.testing.assert_array_equal(arrays[0], [1j, -2, complex("nan+infj"), 1e-20 - 3e5j])
 
 
 def test_a_refused_operator_leaves_the_program_as_it_was() -> None:

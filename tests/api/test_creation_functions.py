@@ -96,28 +96,28 @@ def types() -> list[str]:
     return [o.type for o in paddle.static.default_main_program().global_block().ops]
 
 
-def value(made: Any) -> np.ndarray:
+def value(variable: Any) -> np.ndarray:
     feed = {"x": np.arange(6, dtype="float32").reshape(2, 3)}
-    return paddle.static.Executor().run(feed=feed, fetch_list=[made])[0]
+    return paddle.static.Executor().run(feed=feed, fetch_list=[variable])[0]
 
 
 @pytest.mark.parametrize(("call", "operators", "name", "expected"), CALLS, ids=[c[0] for c in CALLS])
 def test_creation(call: str, operators: str, name: str, expected: np.ndarray) -> None:
     x = paddle.static.data("x", [2, 3])
-    made = eval(call, {"paddle": paddle, "np": np, "x": x})
+    variable = eval(call, {"paddle": paddle, "np": np, "x": x})
     assert types() == operators.split()
-    assert made.name == name
-    found = value(made)
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
-    assert made.dtype.name == found.dtype.name
-    assert all(d in (-1, n) for d, n in zip(made.shape, found.shape, strict=True))
+    assert variable.name == name
+    array = value(variable)
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array, expected)
+    assert variable.dtype.name == array.dtype.name
+    assert all(d in (-1, n) for d, n in zip(variable.shape, array.shape, strict=True))
 
 
 def test_the_default_dtype_is_used() -> None:
     paddle.set_default_dtype("float64")
-    for made in (paddle.zeros([1]), paddle.eye(1), paddle.to_tensor(1.5), paddle.arange(1.0), paddle.rand([1])):
-        assert made.dtype is paddle.float64
+    for tensor in (paddle.zeros([1]), paddle.eye(1), paddle.to_tensor(1.5), paddle.arange(1.0), paddle.rand([1])):
+        assert tensor.dtype is paddle.float64
 
 
 def test_every_full_takes_two_names() -> None:
@@ -146,25 +146,25 @@ def test_increment_works_in_place_and_its_gradient_is_right() -> None:
     assert paddle.increment(h, 2.0) is h
     loss = paddle.mean(h * h + before)
     (gradient,) = paddle.static.gradients([loss], [w])
-    found, slope = paddle.static.Executor().run(feed={"w": np.array([1.5], "float32")}, fetch_list=[loss, gradient])
-    np.testing.assert_allclose(found, (1.5**2 + 2) ** 2 + 1.5**4, rtol=1e-6)
+    number, slope = paddle.static.Executor().run(feed={"w": np.array([1.5], "float32")}, fetch_list=[loss, gradient])
+    np.testing.assert_allclose(number, (1.5**2 + 2) ** 2 + 1.5**4, rtol=1e-6)
     np.testing.assert_allclose(slope, [2 * (1.5**2 + 2) * 2 * 1.5 + 4 * 1.5**3], rtol=1e-6)
 
 
 def test_increment_of_data_is_seen_afterwards() -> None:
     i = paddle.static.data("i", [1], "int64")
     paddle.increment(i)
-    found = paddle.static.Executor().run(feed={"i": np.array([4])}, fetch_list=[i + 0])[0]
-    assert found.tolist() == [5]
+    result = paddle.static.Executor().run(feed={"i": np.array([4])}, fetch_list=[i + 0])[0]
+    assert result.tolist() == [5]
 
 
 def test_meshgrid() -> None:
-    for made in (
+    for grids in (
         paddle.meshgrid(paddle.arange(2), paddle.arange(3)),
         paddle.meshgrid([paddle.arange(2), paddle.arange(3)]),
     ):
-        assert [v.shape for v in made] == [(2, 3), (2, 3)]
-        for v, expected in zip(made, np.meshgrid(np.arange(2), np.arange(3), indexing="ij"), strict=True):
+        assert [v.shape for v in grids] == [(2, 3), (2, 3)]
+        for v, expected in zip(grids, np.meshgrid(np.arange(2), np.arange(3), indexing="ij"), strict=True):
             np.testing.assert_array_equal(value(v), expected)
 
 

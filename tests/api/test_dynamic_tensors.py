@@ -23,8 +23,8 @@ def T(data: Any, **named: Any) -> Any:
 
 def slope(result: Any, *leaves: Any) -> list[Any]:
     """The gradients of the sum of *result*, as arrays."""
-    found = sweep.grad([result.sum()], list(leaves), [None], retain_graph=True, create_graph=False)
-    return [None if g is None else g.numpy() for g in found]
+    gradients = sweep.grad([result.sum()], list(leaves), [None], retain_graph=True, create_graph=False)
+    return [None if g is None else g.numpy() for g in gradients]
 
 
 # -- text (what Paddle 3.1.1 prints) ----------------------------------------------------------------------------------
@@ -151,11 +151,11 @@ def test_to_tensor_copies() -> None:
     ],
 )
 def test_bfloat16_is_a_type_like_others(make: Any) -> None:
-    made = make()
-    assert made.dtype is paddle.bfloat16
-    assert made.numpy().dtype.name == "bfloat16"
-    assert made.element_size() == 2
-    assert isinstance(made.item(), float)
+    tensor = make()
+    assert tensor.dtype is paddle.bfloat16
+    assert tensor.numpy().dtype.name == "bfloat16"
+    assert tensor.element_size() == 2
+    assert isinstance(tensor.item(), float)
 
 
 @pytest.mark.parametrize("data", ["a", None, {}, object()])
@@ -343,10 +343,10 @@ def test_results_need_gradients_when_an_operand_does() -> None:
 def test_gradients_flow_through_operators_and_methods(function: Any, expected: Any) -> None:
     values = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
     x = T(values, stop_gradient=False)
-    (found,) = slope(function(x), x)
+    (gradient,) = slope(function(x), x)
     if expected is None:
         expected = lambda v: 2 * np.broadcast_to(v.sum(0), v.shape)  # noqa: E731
-    np.testing.assert_allclose(found, expected(values), rtol=1e-4)
+    np.testing.assert_allclose(gradient, expected(values), rtol=1e-4)
 
 
 # -- indexing ---------------------------------------------------------------------------------------------------------

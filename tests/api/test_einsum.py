@@ -49,8 +49,8 @@ def test_values_and_gradients(equation: str, shapes: list[tuple[int, ...]], plai
     expected = np.einsum(plain, *arrays.values())
     weight = RNG.normal(size=expected.shape)
     grads = paddle.static.gradients([out], operands, [paddle.to_tensor(weight, dtype="float64")])
-    found, *gradients = run([out, *grads], arrays)
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    result, *gradients = run([out, *grads], arrays)
+    np.testing.assert_allclose(result, expected, rtol=1e-11)
     for i, gradient in enumerate(gradients):
         along = RNG.normal(size=shapes[i])
         changed = [along if j == i else a for j, a in enumerate(arrays.values())]
@@ -66,13 +66,13 @@ def test_three_operands_are_multiplied_two_at_a_time_in_the_cheapest_order() -> 
             ops = paddle.static.default_main_program().global_block().ops
             return [(o.attr("equation"), o.input("Operands")) for o in ops]
 
-    made = "einsum_0.tmp_0"
+    middle = "einsum_0.tmp_0"
     assert equations("ij,jk,kl->il", (2, 3), (3, 4), (4, 5)) == [
         ("jk,ij->ki", ["v1", "v0"]),
-        ("ki,kl->il", [made, "v2"]),
+        ("ki,kl->il", [middle, "v2"]),
     ]
-    assert equations("i,j,k->ijk", (2,), (3,), (4,)) == [("j,i->ji", ["v1", "v0"]), ("ji,k->ijk", [made, "v2"])]
-    assert equations("ij,jk,k->i", (2, 3), (3, 4), (4,)) == [("k,jk->j", ["v2", "v1"]), ("j,ij->i", [made, "v0"])]
+    assert equations("i,j,k->ijk", (2,), (3,), (4,)) == [("j,i->ji", ["v1", "v0"]), ("ji,k->ijk", [middle, "v2"])]
+    assert equations("ij,jk,k->i", (2, 3), (3, 4), (4,)) == [("k,jk->j", ["v2", "v1"]), ("j,ij->i", [middle, "v0"])]
 
 
 def test_names_and_unknown_dimensions() -> None:
@@ -80,9 +80,9 @@ def test_names_and_unknown_dimensions() -> None:
     out = paddle.einsum("ij,jk", [x, y])
     assert (out.name, list(out.shape)) == ("einsum_0.tmp_0", [-1, 4])
     ones = np.ones((5, 3), "float32"), np.ones((3, 4), "float32")
-    (found,) = run([out], {"x": ones[0], "y": ones[1]})
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, 3.0)
+    (result,) = run([out], {"x": ones[0], "y": ones[1]})
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, 3.0)
 
 
 def test_sizes_of_one_are_repeated() -> None:
@@ -90,8 +90,8 @@ def test_sizes_of_one_are_repeated() -> None:
     x, y = variables(arrays).values()
     out = paddle.einsum("ij,kj->ik", x, y)
     (gradient,) = paddle.static.gradients([out], [y])
-    found, grad = run([out, gradient], arrays)
-    np.testing.assert_allclose(found, arrays["x"].sum(1)[:, None] * arrays["y"][:, 0], rtol=1e-12)
+    result, grad = run([out, gradient], arrays)
+    np.testing.assert_allclose(result, arrays["x"].sum(1)[:, None] * arrays["y"][:, 0], rtol=1e-12)
     np.testing.assert_allclose(grad, np.full((4, 1), arrays["x"].sum()), rtol=1e-12)
 
 
@@ -101,10 +101,10 @@ def test_third_gradient() -> None:
     out = paddle.einsum("ij,jk,ki->", data, data, data)  # the trace of the cube
     for _ in range(3):
         (out,) = paddle.static.gradients([paddle.sum(out)], [data])
-    (found,) = run([out], {"x": x})
+    (result,) = run([out], {"x": x})
     # Each gradient is the derivative of the sum of all elements of the one before.
     ones = np.ones((3, 3))
-    np.testing.assert_allclose(found, math.factorial(3) * (ones @ ones).T, rtol=1e-12)
+    np.testing.assert_allclose(result, math.factorial(3) * (ones @ ones).T, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

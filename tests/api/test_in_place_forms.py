@@ -121,12 +121,12 @@ class Call:
             isinstance(value, list) and self.name in ("index_put_", "scatter_")
         ):
             return value
-        made = paddle.to_tensor(value)
+        tensor = paddle.to_tensor(value)
         if np.asarray(value).dtype.kind != "f":
-            return made
-        made.stop_gradient = False
-        self.leaves.append(made)
-        return made if target and self.leaf else made * 1.0
+            return tensor
+        tensor.stop_gradient = False
+        self.leaves.append(tensor)
+        return tensor if target and self.leaf else tensor * 1.0
 
     def out_of_place(self) -> Any:
         paddle.seed(5)
@@ -145,8 +145,8 @@ class Call:
         if not result.stop_gradient:
             weights = paddle.to_tensor(np.cos(np.arange(result.size)).reshape(result.shape).astype("float32"))
             (result.astype("float32") * weights).sum().backward()
-        found = [None if leaf.grad is None else leaf.grad.numpy() for leaf in self.leaves]
-        return [None if g is None or not g.any() else g for g in found]
+        gradients = [None if leaf.grad is None else leaf.grad.numpy() for leaf in self.leaves]
+        return [None if g is None or not g.any() else g for g in gradients]
 
 
 def ways(name: str) -> list[Callable[[Call], Any]]:

@@ -22,8 +22,8 @@ def types() -> list[str]:
     return [o.type for o in paddle.static.default_main_program().global_block().ops]
 
 
-def value(made: Any) -> np.ndarray:
-    return paddle.static.Executor().run(feed={"x": X}, fetch_list=[made])[0]
+def value(variable: Any) -> np.ndarray:
+    return paddle.static.Executor().run(feed={"x": X}, fetch_list=[variable])[0]
 
 
 INDICES: list[tuple[str, str, str]] = [
@@ -70,12 +70,12 @@ INDICES: list[tuple[str, str, str]] = [
 def test_reading(x: Any, index: str, operators: str, name: str) -> None:
     key = eval(index, {"np": np, "X": X})
     with paddle.utils.unique_name.guard():
-        made = x[key]
+        variable = x[key]
     assert types() == operators.split()
-    assert made.name == name
-    found = value(made)
-    assert all(d in (-1, n) for d, n in zip(made.shape, found.shape, strict=True))
-    np.testing.assert_array_equal(found, X[key])
+    assert variable.name == name
+    result = value(variable)
+    assert all(d in (-1, n) for d, n in zip(variable.shape, result.shape, strict=True))
+    np.testing.assert_array_equal(result, X[key])
 
 
 def test_attributes_of_a_slice(x: Any) -> None:
@@ -100,8 +100,8 @@ def test_variables_as_bounds_and_indices(x: Any) -> None:
         "x[mask]": (x[x > 5], X[X > 5]),
         "x[rows]": (x[x[:, 0, 0] > 5], X[X[:, 0, 0] > 5]),
     }
-    for name, (made, expected) in chosen.items():
-        np.testing.assert_array_equal(value(made), expected, name)
+    for name, (variable, expected) in chosen.items():
+        np.testing.assert_array_equal(value(variable), expected, name)
 
 
 def test_unknown_dimensions() -> None:
@@ -169,10 +169,10 @@ def test_random_indices_read_and_write_as_numpy_does(seed: int) -> None:
     index = _index(random.Random(seed))
     x = paddle.static.data("x", [2, 3, 4] if seed % 2 else [-1, 3, 4])
     read, written = x[index], paddle.static.setitem(x, index, -1.0)
-    found, changed = paddle.static.Executor().run(feed={"x": X}, fetch_list=[read, written])
+    result, changed = paddle.static.Executor().run(feed={"x": X}, fetch_list=[read, written])
     expected = X.copy()
     expected[index] = -1.0
-    np.testing.assert_array_equal(found, X[index])
+    np.testing.assert_array_equal(result, X[index])
     np.testing.assert_array_equal(changed, expected)
 
 
@@ -196,12 +196,12 @@ def test_writing_a_number_an_array_and_a_variable(x: Any) -> None:
     changed = paddle.static.setitem(changed, 0, np.ones((3, 4), "float32"))
     changed = paddle.static.setitem(changed, (1, slice(None, None, 2), 0), 7)
     assert changed.name == "set_value_2.tmp_0"
-    (found,) = paddle.static.Executor().run(feed={"x": X, "v": np.arange(4, dtype="float32")}, fetch_list=[changed])
+    (result,) = paddle.static.Executor().run(feed={"x": X, "v": np.arange(4, dtype="float32")}, fetch_list=[changed])
     expected = X.copy()
     expected[:, 1] = np.arange(4)
     expected[0] = 1
     expected[1, ::2, 0] = 7
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_gradients_of_what_is_written(x: Any) -> None:

@@ -204,15 +204,15 @@ def declared() -> tuple[Any, Any]:
 def test_functions(call: str, operators: str, name: str, expected: str) -> None:
     with paddle.utils.unique_name.guard():
         x, y = declared()
-        made = eval(call, {"paddle": paddle, "F": F, "np": np, "x": x, "y": y})
+        out = eval(call, {"paddle": paddle, "F": F, "np": np, "x": x, "y": y})
     if operators:
         assert types() == operators.split()
-    results = list(made) if isinstance(made, (list, tuple)) else [made]
+    results = list(out) if isinstance(out, (list, tuple)) else [out]
     assert results[0].name == name
     wanted = eval(expected, {"np": np, "x": X, "y": Y})
-    found = paddle.static.Executor().run(feed={"x": X, "y": Y}, fetch_list=results)
+    arrays = paddle.static.Executor().run(feed={"x": X, "y": Y}, fetch_list=results)
     wanted = list(wanted) if isinstance(wanted, (list, tuple)) else [wanted]
-    for v, got, want in zip(results, found, wanted, strict=True):
+    for v, got, want in zip(results, arrays, wanted, strict=True):
         assert got.dtype == np.asarray(want).dtype
         assert v.dtype.name == got.dtype.name
         assert all(d in (-1, n) for d, n in zip(v.shape, got.shape, strict=True))
@@ -340,15 +340,15 @@ def test_wrong_arguments(call: str, error: type[Exception], message: str) -> Non
 def test_indices_out_of_range_are_errors(call: str) -> None:
     x, y = declared()
     i = paddle.assign([4])
-    made = eval(call, {"paddle": paddle, "F": F, "x": x, "y": y, "i": i})
+    out = eval(call, {"paddle": paddle, "F": F, "x": x, "y": y, "i": i})
     with pytest.raises(IndexError, match=r"out of range|no place"):
-        paddle.static.Executor().run(feed={"x": X, "y": Y}, fetch_list=[made])
+        paddle.static.Executor().run(feed={"x": X, "y": Y}, fetch_list=[out])
 
 
 def test_the_last_of_repeated_updates_has_the_gradient() -> None:
     x, y = declared()
     y.stop_gradient = False
-    made = paddle.mean(paddle.scatter(x, paddle.assign([1, 1]), y) * 48)
-    (gradient,) = paddle.static.gradients([made], [y])
-    (found,) = paddle.static.Executor().run(feed={"x": X, "y": Y}, fetch_list=[gradient])
-    np.testing.assert_allclose(found, np.stack([np.zeros((3, 4)), np.full((3, 4), 2.0)]))
+    loss = paddle.mean(paddle.scatter(x, paddle.assign([1, 1]), y) * 48)
+    (gradient,) = paddle.static.gradients([loss], [y])
+    (result,) = paddle.static.Executor().run(feed={"x": X, "y": Y}, fetch_list=[gradient])
+    np.testing.assert_allclose(result, np.stack([np.zeros((3, 4)), np.full((3, 4), 2.0)]))

@@ -69,10 +69,10 @@ def test_acosh() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_erf_is_precise_everywhere(dtype: str) -> None:
     x = np.concatenate([np.linspace(-6.5, 6.5, 4001), [1e-300, 0.46875, 4.0, -4.0, 40.0, -np.inf]]).astype(dtype)
-    found = compute(paddle.erf, x=x)
-    assert found.dtype == dtype
+    result = compute(paddle.erf, x=x)
+    assert result.dtype == dtype
     expected = standard(math.erf)(x.astype("float64"))
-    np.testing.assert_allclose(found, expected, rtol=4 * float(np.finfo(dtype).eps), atol=0)
+    np.testing.assert_allclose(result, expected, rtol=4 * float(np.finfo(dtype).eps), atol=0)
 
 
 BINARY = {
@@ -112,9 +112,9 @@ def test_numbers_are_no_variables() -> None:
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "tanh", "sigmoid", "logsumexp"])
 def test_integers_become_float32(name: str) -> None:
     function = getattr(paddle, name)
-    found, expected = compute(lambda x: function(x), x=[1, 2]), compute(lambda y: function(y), y=np.float32([1, 2]))
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(found, expected)
+    result, expected = compute(lambda x: function(x), x=[1, 2]), compute(lambda y: function(y), y=np.float32([1, 2]))
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("name", ["exp", "tanh"])
@@ -127,9 +127,9 @@ def test_truth_values_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["abs", "square", "sign", "floor", "ceil", "round"])
 def test_integers_stay_integers(name: str) -> None:
-    found = compute(getattr(paddle, name), x=np.array([-3, 0, 2]))
-    assert found.dtype == np.int64
-    assert found.tolist() == {"abs": [3, 0, 2], "square": [9, 0, 4], "sign": [-1, 0, 1]}.get(name, [-3, 0, 2])
+    result = compute(getattr(paddle, name), x=np.array([-3, 0, 2]))
+    assert result.dtype == np.int64
+    assert result.tolist() == {"abs": [3, 0, 2], "square": [9, 0, 4], "sign": [-1, 0, 1]}.get(name, [-3, 0, 2])
 
 
 def test_powers() -> None:
@@ -177,8 +177,8 @@ class TestClip:
         np.testing.assert_array_equal(compute(lambda x: paddle.clip(x, low, high), x=X), expected)
 
     def test_bounds_from_tensors(self) -> None:
-        found = compute(lambda x, low: paddle.clip(x, low, 0.6), x=X, low=np.array([0.3]))
-        np.testing.assert_array_equal(found, np.clip(X, 0.3, 0.6))
+        result = compute(lambda x, low: paddle.clip(x, low, 0.6), x=X, low=np.array([0.3]))
+        np.testing.assert_array_equal(result, np.clip(X, 0.3, 0.6))
 
     def test_gradient_passes_at_the_bounds(self) -> None:
         x = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -189,8 +189,8 @@ class TestClip:
         assert compute(lambda x: paddle.clip(x, min=0.0), x=x).tolist() == [0.0, 5.0, np.inf]
 
     def test_integers(self) -> None:
-        found = compute(lambda x: paddle.clip(x, min=2), x=np.array([1, 2**60], "int64"))
-        assert found.tolist() == [2, 2**60]
+        result = compute(lambda x: paddle.clip(x, min=2), x=np.array([1, 2**60], "int64"))
+        assert result.tolist() == [2, 2**60]
 
     def test_bad_bound(self) -> None:
         with pytest.raises(ArgumentTypeError, match=r"The type of 'max' in .* must be float, Variable or None"):
@@ -203,8 +203,8 @@ class TestScale:
         np.testing.assert_allclose(compute(lambda y: paddle.scale(y, 2.0, 0.5, False), y=X), 2 * (X + 0.5))
 
     def test_tensor_and_activation(self) -> None:
-        found = compute(lambda x, s: paddle.scale(x, s, act="relu"), x=X - 0.5, s=np.array([2.0]))
-        np.testing.assert_allclose(found, np.maximum(2 * X - 1, 0))
+        result = compute(lambda x, s: paddle.scale(x, s, act="relu"), x=X - 0.5, s=np.array([2.0]))
+        np.testing.assert_allclose(result, np.maximum(2 * X - 1, 0))
 
     def test_names(self) -> None:
         assert made_by(lambda x: paddle.scale(x, 2.0, act="relu"), x=X) == ("scale_0.tmp_1", ["scale", "relu"])

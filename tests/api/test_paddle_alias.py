@@ -122,6 +122,6 @@ def test_other_imports_are_none_of_its_business() -> None:
 
 @pytest.mark.usefixtures("alias")
 def test_star_imports_take_what_a_module_lists() -> None:
-    found: dict[str, object] = {}
-    exec("from paddle.static.nn import *", found)
-    assert found["fc"] is gradtool.static.nn.fc
+    namespace: dict[str, object] = {}
+    exec("from paddle.static.nn import *", namespace)
+    assert namespace["fc"] is gradtool.static.nn.fc

@@ -25,12 +25,12 @@ class TestMaskedFill:
     MASK = np.array([[True], [False], [True]])
 
     def test_a_number(self) -> None:
-        found = compute(lambda x, m: paddle.masked_fill(x, m, 0.5), x=X, m=self.MASK)
-        assert found.tolist() == np.where(self.MASK, 0.5, X).tolist()
+        result = compute(lambda x, m: paddle.masked_fill(x, m, 0.5), x=X, m=self.MASK)
+        assert result.tolist() == np.where(self.MASK, 0.5, X).tolist()
 
     def test_a_number_in_whole_numbers(self) -> None:
-        found = compute(lambda x, m: paddle.masked_fill(x, m, 7), x=X.astype("int64"), m=self.MASK)
-        assert (found.dtype, found[0, 0]) == (np.int64, 7)
+        result = compute(lambda x, m: paddle.masked_fill(x, m, 7), x=X.astype("int64"), m=self.MASK)
+        assert (result.dtype, result[0, 0]) == (np.int64, 7)
 
     def test_gradients(self) -> None:
         arrays = {"x": X, "m": self.MASK, "v": np.array([2.0])}
@@ -79,12 +79,12 @@ class TestPutAlongAxis:
     @pytest.mark.parametrize("own", [True, False])
     @pytest.mark.parametrize("reduce", PLACED)
     def test_values(self, reduce: str, own: bool) -> None:
-        found = compute(
+        result = compute(
             lambda x, i, v: paddle.put_along_axis(x, i, v, 1, reduce, include_self=own), x=X, i=AT, v=VALUES
         )
         expected = X.copy()
         expected[TOUCHED] = PLACED[reduce][not own]
-        np.testing.assert_allclose(found, expected, rtol=1e-14)
+        np.testing.assert_allclose(result, expected, rtol=1e-14)
 
     @pytest.mark.parametrize(("reduce", "own"), GRADIENTS)
     def test_gradients(self, reduce: str, own: bool) -> None:
@@ -101,20 +101,20 @@ class TestPutAlongAxis:
         arrays = {"x": np.array([[0.0, 2.0]]), "i": np.array([[0, 0]]), "v": np.array([[3.0, 5.0]])}
         x, i, v = variables(arrays).values()
         out = paddle.put_along_axis(x, i, v, 1, "multiply")
-        found = run(paddle.static.gradients([out], [x, v]), **arrays)
-        assert [g.tolist() for g in found] == [[[15.0, 1.0]], [[0.0, 0.0]]]
+        gradients = run(paddle.static.gradients([out], [x, v]), **arrays)
+        assert [g.tolist() for g in gradients] == [[[15.0, 1.0]], [[0.0, 0.0]]]
 
     def test_extremes_that_tie_share_the_gradient(self) -> None:
         arrays = {"x": np.array([3.0, 1.0]), "i": np.array([0, 0]), "v": np.array([3.0, 2.0])}
         x, i, v = variables(arrays).values()
-        found = run(paddle.static.gradients([paddle.put_along_axis(x, i, v, 0, "amax")], [x, v]), **arrays)
-        assert [g.tolist() for g in found] == [[0.5, 1.0], [0.5, 0.0]]
+        gradients = run(paddle.static.gradients([paddle.put_along_axis(x, i, v, 0, "amax")], [x, v]), **arrays)
+        assert [g.tolist() for g in gradients] == [[0.5, 1.0], [0.5, 0.0]]
 
     def test_numbers_and_broadcasting(self) -> None:
-        found = compute(lambda x, i: paddle.put_along_axis(x, i, 5.0, 0, "add"), x=NARROW, i=np.array([[1, 0, 1, 2]]))
+        result = compute(lambda x, i: paddle.put_along_axis(x, i, 5.0, 0, "add"), x=NARROW, i=np.array([[1, 0, 1, 2]]))
         expected = NARROW.copy()
         expected[[1, 0, 1, 2], range(4)] += 5
-        assert found.tolist() == expected.tolist()
+        assert result.tolist() == expected.tolist()
         ops = paddle.static.default_main_program().global_block().ops
         assert [o.type for o in ops] == ["assign_value", "expand_v2", "expand_v2", "put_along_axis"]
         place = np.array([[1, 0], [0, 1]])
@@ -126,8 +126,8 @@ class TestPutAlongAxis:
         x = paddle.static.data("x", [None, 4], "float64")
         i = paddle.static.data("i", [None, 2], "int64")
         out = paddle.put_along_axis(x, i, 0.0, 1)
-        (found,) = run([out], x=X, i=AT)
-        assert (found == 0).sum() == 4
+        (result,) = run([out], x=X, i=AT)
+        assert (result == 0).sum() == 4
         assert out.name == "put_along_axis_0.tmp_0"
 
     def test_errors(self) -> None:
@@ -147,13 +147,13 @@ class TestPutAlongAxis:
 class TestRepeats:
     @pytest.mark.parametrize(("repeats", "axis"), [(3, 1), (2, -2), (2, None), (0, 0)])
     def test_values(self, repeats: int, axis: int | None) -> None:
-        found = compute(lambda x: paddle.repeat_interleave(x, repeats, axis), x=X)
-        assert found.tolist() == np.repeat(X, repeats, axis).tolist()
+        result = compute(lambda x: paddle.repeat_interleave(x, repeats, axis), x=X)
+        assert result.tolist() == np.repeat(X, repeats, axis).tolist()
 
     def test_a_number_for_each(self) -> None:
         times = np.array([2, 0, 1])
-        found = compute(lambda x, r: paddle.repeat_interleave(x, r, 0), x=X, r=times)
-        assert found.tolist() == np.repeat(X, times, 0).tolist()
+        result = compute(lambda x, r: paddle.repeat_interleave(x, r, 0), x=X, r=times)
+        assert result.tolist() == np.repeat(X, times, 0).tolist()
         with pytest.raises(ShapeError, match="must hold one number, 0 or more, for each of the 3"):
             compute(lambda y, s: paddle.repeat_interleave(y, s, 0), y=X, s=np.array([2, 0]))
 
@@ -170,18 +170,18 @@ class TestRepeats:
 class TestUnique:
     def test_elements(self) -> None:
         x = np.array([[3.0, 1.0, 3.0], [2.0, 1.0, 2.0]])
-        found = run(paddle.unique(variables({"x": x})["x"], True, True, True), x=x)
-        assert [a.tolist() for a in found] == [[1, 2, 3], [1, 3, 0], [2, 0, 2, 1, 0, 1], [2, 2, 2]]
-        assert [a.dtype.name for a in found] == ["float64", "int64", "int64", "int64"]
+        arrays = run(paddle.unique(variables({"x": x})["x"], True, True, True), x=x)
+        assert [a.tolist() for a in arrays] == [[1, 2, 3], [1, 3, 0], [2, 0, 2, 1, 0, 1], [2, 2, 2]]
+        assert [a.dtype.name for a in arrays] == ["float64", "int64", "int64", "int64"]
 
     def test_slices(self) -> None:
         x = np.array([[3, 1, 3], [2, 1, 2]])
         out, inverse = paddle.unique(variables({"x": x})["x"], return_inverse=True, axis=1, dtype="int32")
         assert (out.name, inverse.name, out.stop_gradient) == ("unique_0.tmp_0", "unique_0.tmp_2", True)
         assert (list(out.shape), list(inverse.shape)) == ([2, -1], [3])
-        found = run([out, inverse], x=x)
-        assert [a.tolist() for a in found] == [[[1, 3], [1, 2]], [1, 0, 1]]
-        assert found[1].dtype == np.int32
+        arrays = run([out, inverse], x=x)
+        assert [a.tolist() for a in arrays] == [[[1, 3], [1, 2]], [1, 0, 1]]
+        assert arrays[1].dtype == np.int32
 
     def test_only_the_elements(self) -> None:
         assert compute(paddle.unique, x=np.array([2, 1, 2])).tolist() == [1, 2]
@@ -208,8 +208,8 @@ A, B = np.arange(3.0), np.arange(3.0, 6.0)
 def test_stacking(name: str, expected: Any, shape: tuple[int, ...]) -> None:
     a, b = (A, B) if shape else (A[0], B[0])
     a, b = a.reshape(shape), b.reshape(shape)
-    found = compute(lambda a, b: getattr(paddle, name)([a, b]), a=a, b=b)
-    assert found.tolist() == expected([a, b]).tolist()
+    result = compute(lambda a, b: getattr(paddle, name)([a, b]), a=a, b=b)
+    assert result.tolist() == expected([a, b]).tolist()
 
 
 def test_at_least_so_many_dimensions() -> None:
@@ -217,8 +217,8 @@ def test_at_least_so_many_dimensions() -> None:
         for shape in [(), (3,), (1, 3), (1, 1, 3), (1, 1, 1, 3)]:
             with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
                 x = (A if shape else A[0]).reshape(shape)
-                found = compute(lambda x, n=n: getattr(paddle, f"atleast_{n}d")(x), x=x)
-                assert found.shape == expected(x).shape
+                result = compute(lambda x, n=n: getattr(paddle, f"atleast_{n}d")(x), x=x)
+                assert result.shape == expected(x).shape
     a, b = variables({"a": A, "b": B}).values()
     assert [list(v.shape) for v in paddle.atleast_2d(a, b)] == [[1, 3], [1, 3]]
 
@@ -233,17 +233,17 @@ def test_names_of_stacks() -> None:
 def test_empty_tensors() -> None:
     n = paddle.static.data("n", [], "int32")
     x = paddle.static.data("x", [None, 3], "float64")
-    made = [paddle.empty([2, 3]), paddle.empty(4, "int64"), paddle.empty([n, 3]), paddle.empty_like(x)]
-    assert [v.name for v in made] == ["empty_0.tmp_0", "empty_1.tmp_0", "empty_2.tmp_0", "empty_like_0.tmp_0"]
-    found = run([*made, paddle.empty_like(x, "int32")], n=np.array(5, "int32"), x=X[:2, :3])
-    assert [(a.shape, a.dtype.name) for a in found] == [
+    tensors = [paddle.empty([2, 3]), paddle.empty(4, "int64"), paddle.empty([n, 3]), paddle.empty_like(x)]
+    assert [v.name for v in tensors] == ["empty_0.tmp_0", "empty_1.tmp_0", "empty_2.tmp_0", "empty_like_0.tmp_0"]
+    arrays = run([*tensors, paddle.empty_like(x, "int32")], n=np.array(5, "int32"), x=X[:2, :3])
+    assert [(a.shape, a.dtype.name) for a in arrays] == [
         ((2, 3), "float32"),
         ((4,), "int64"),
         ((5, 3), "float32"),
         ((2, 3), "float64"),
         ((2, 3), "int32"),
     ]
-    assert all(v.stop_gradient for v in made)
+    assert all(v.stop_gradient for v in tensors)
 
 
 class TestAccuracy:
@@ -252,9 +252,9 @@ class TestAccuracy:
 
     @pytest.mark.parametrize(("k", "expected"), [(1, 2 / 3), (2, 1.0)])
     def test_share_of_rows(self, k: int, expected: float) -> None:
-        found = compute(lambda p, y: paddle.static.accuracy(p, y, k), p=self.SCORES, y=self.LABELS)
-        assert (found.shape, found.dtype) == ((), np.float32)
-        assert float(found) == pytest.approx(expected)
+        result = compute(lambda p, y: paddle.static.accuracy(p, y, k), p=self.SCORES, y=self.LABELS)
+        assert (result.shape, result.dtype) == ((), np.float32)
+        assert float(result) == pytest.approx(expected)
 
     def test_names_and_counts(self) -> None:
         correct = paddle.static.create_global_var([], 0, "int32", name="correct")

@@ -18,10 +18,10 @@ def packages() -> list[str]:
 
 
 def module(name: str) -> ModuleType:
-    found: ModuleType = gradtool
+    target: ModuleType = gradtool
     for part in name.split(".")[1:]:
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def listing() -> str:

@@ -42,12 +42,12 @@ CALLS = [
 
 @pytest.mark.parametrize(("call", "operator", "name", "low", "high", "mean"), CALLS, ids=[c[0] for c in CALLS])
 def test_draws(call: str, operator: str, name: str, low: float, high: float, mean: float) -> None:
-    made = eval(call, {"paddle": paddle})
-    assert made.name == name
-    assert made.op.type == operator
-    assert made.stop_gradient
-    first, second = run(made)[0], run(made)[0]
-    assert made.dtype.name == first.dtype.name
+    draw = eval(call, {"paddle": paddle})
+    assert draw.name == name
+    assert draw.op.type == operator
+    assert draw.stop_gradient
+    first, second = run(draw)[0], run(draw)[0]
+    assert draw.dtype.name == first.dtype.name
     assert first.size >= 2000
     assert low <= first.min() <= first.max() <= high
     assert abs(first.mean() - mean) < 0.1 * (high - low)
@@ -55,16 +55,16 @@ def test_draws(call: str, operator: str, name: str, low: float, high: float, mea
 
 
 def test_a_seed_starts_the_stream_anew() -> None:
-    made = paddle.rand([4])
+    draw = paddle.rand([4])
     paddle.seed(7)
-    first = run(made)[0]
+    first = run(draw)[0]
     paddle.seed(7)
-    np.testing.assert_array_equal(run(made)[0], first)
+    np.testing.assert_array_equal(run(draw)[0], first)
 
 
 def test_a_seed_of_its_own_gives_the_same_draw_every_time() -> None:
-    made = paddle.uniform([4], seed=3)
-    np.testing.assert_array_equal(run(made)[0], run(made)[0])
+    draw = paddle.uniform([4], seed=3)
+    np.testing.assert_array_equal(run(draw)[0], run(draw)[0])
 
 
 def test_a_permutation_holds_every_number_once() -> None:

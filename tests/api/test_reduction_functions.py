@@ -33,9 +33,9 @@ AXES = [(None, False), (1, False), (-1, True), ([0, 2], False), ((0, -1), True),
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str, axis: Any, keep: bool) -> None:
     expected, key, op_type = REDUCTIONS[name]
-    found = compute(lambda x: getattr(paddle, name)(x, axis=axis, keepdim=keep), x=X)
+    result = compute(lambda x: getattr(paddle, name)(x, axis=axis, keepdim=keep), x=X)
     where = tuple(axis) if isinstance(axis, list) else axis
-    np.testing.assert_allclose(found, expected(X, axis=where, keepdims=keep), rtol=1e-13)
+    np.testing.assert_allclose(result, expected(X, axis=where, keepdims=keep), rtol=1e-13)
     last = paddle.static.default_main_program().global_block().ops[-1]
     assert (last.type, last.output("Out")) == (op_type, [f"{key}_0.tmp_0"])
 
@@ -53,14 +53,14 @@ def test_reduction_errors(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "expected"), [("all", np.all), ("any", np.any)])
 def test_all_and_any(name: str, expected: Any) -> None:
-    found = compute(lambda x: getattr(paddle, name)(x, axis=1), x=BOOLS)
-    assert found.dtype == np.bool_
-    assert found.tolist() == expected(BOOLS, axis=1).tolist()
+    result = compute(lambda x: getattr(paddle, name)(x, axis=1), x=BOOLS)
+    assert result.dtype == np.bool_
+    assert result.tolist() == expected(BOOLS, axis=1).tolist()
 
 
 def test_sums_of_integers_and_truth_values_are_wide() -> None:
-    found = compute(paddle.sum, x=np.array([2**31 - 1, 2**31 - 1], "int32"))
-    assert (found.dtype, int(found)) == (np.int64, 2**32 - 2)
+    result = compute(paddle.sum, x=np.array([2**31 - 1, 2**31 - 1], "int32"))
+    assert (result.dtype, int(result)) == (np.int64, 2**32 - 2)
     assert int(compute(lambda y: paddle.sum(y), y=np.ones(5, bool))) == 5
 
 
@@ -91,8 +91,8 @@ def test_second_gradient_of_a_product_with_zeros() -> None:
     data = variables({"x": x})["x"]
     (first,) = paddle.static.gradients([paddle.prod(data)], [data])
     (second,) = paddle.static.gradients([first], [data])
-    found = paddle.static.Executor().run(feed={"x": x}, fetch_list=[second])[0]
-    assert found.tolist() == [20.0, 20.0, 0.0, 0.0]
+    result = paddle.static.Executor().run(feed={"x": x}, fetch_list=[second])[0]
+    assert result.tolist() == [20.0, 20.0, 0.0, 0.0]
 
 
 def test_logsumexp_does_not_overflow() -> None:
@@ -125,10 +125,10 @@ class TestCumsum:
 def test_variance(axis: Any, keep: bool, unbiased: bool) -> None:
     where = tuple(axis) if isinstance(axis, list) else axis
     options = {"axis": where, "keepdims": keep, "ddof": int(unbiased)}
-    found = compute(lambda x: paddle.var(x, axis, unbiased, keep), x=X)
-    np.testing.assert_allclose(found, np.var(X, **options), rtol=1e-6)
-    found = compute(lambda y: paddle.std(y, axis, unbiased, keep), y=X)
-    np.testing.assert_allclose(found, np.std(X, **options), rtol=1e-6)
+    result = compute(lambda x: paddle.var(x, axis, unbiased, keep), x=X)
+    np.testing.assert_allclose(result, np.var(X, **options), rtol=1e-6)
+    result = compute(lambda y: paddle.std(y, axis, unbiased, keep), y=X)
+    np.testing.assert_allclose(result, np.std(X, **options), rtol=1e-6)
 
 
 def test_variance_operators() -> None:
@@ -177,15 +177,15 @@ class TestNorm:
 
     @pytest.mark.parametrize("order", [1, 2, 3.5, math.inf])
     def test_of_vectors(self, order: float) -> None:
-        found = compute(lambda x: paddle.norm(x, order, axis=1, keepdim=True), x=X)
-        np.testing.assert_allclose(found, np.linalg.norm(X, order, axis=1, keepdims=True), rtol=1e-13)
+        result = compute(lambda x: paddle.norm(x, order, axis=1, keepdim=True), x=X)
+        np.testing.assert_allclose(result, np.linalg.norm(X, order, axis=1, keepdims=True), rtol=1e-13)
 
     @pytest.mark.parametrize("keep", [True, False])
     @pytest.mark.parametrize("axis", [[0, 1], [1, 0], [-1, 0], [1, 2]])
     @pytest.mark.parametrize("order", [None, "fro", 1, -1, math.inf, -math.inf])
     def test_of_matrices(self, order: Any, axis: list[int], keep: bool) -> None:
-        found = compute(lambda x: paddle.norm(x, order, axis=axis, keepdim=keep), x=X)
-        np.testing.assert_allclose(found, np.linalg.norm(X, order, axis=tuple(axis), keepdims=keep), rtol=1e-13)
+        result = compute(lambda x: paddle.norm(x, order, axis=axis, keepdim=keep), x=X)
+        np.testing.assert_allclose(result, np.linalg.norm(X, order, axis=tuple(axis), keepdims=keep), rtol=1e-13)
 
     def test_names(self) -> None:
         assert made_by(paddle.norm, x=X) == ("p_norm_0.tmp_0", ["p_norm"])
@@ -200,8 +200,8 @@ class TestNorm:
         assert gradient(lambda x: paddle.norm(x, order), np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
 
     def test_gradient_at_the_largest(self) -> None:
-        found = gradient(lambda x: paddle.norm(x, math.inf), np.array([1.0, -2.0, 2.0]))
-        assert found.tolist() == [0.0, -1.0, 1.0]
+        grad = gradient(lambda x: paddle.norm(x, math.inf), np.array([1.0, -2.0, 2.0]))
+        assert grad.tolist() == [0.0, -1.0, 1.0]
 
     @pytest.mark.parametrize(
         ("order", "axis"), [("nuc", None), ("nuc", 0), (2, [1, -2]), (3, [0, 1]), ("f", [0, 1]), (2, [0, 1, 2])]
@@ -217,8 +217,8 @@ class TestProducts:
 
     def test_matmul(self) -> None:
         np.testing.assert_allclose(compute(paddle.matmul, x=self.a, y=self.b), self.a @ self.b)
-        found = compute(lambda p, q: paddle.matmul(p, q, True, True), p=self.a.swapaxes(1, 2), q=self.b.swapaxes(1, 2))
-        np.testing.assert_allclose(found, self.a @ self.b)
+        result = compute(lambda p, q: paddle.matmul(p, q, True, True), p=self.a.swapaxes(1, 2), q=self.b.swapaxes(1, 2))
+        np.testing.assert_allclose(result, self.a @ self.b)
 
     def test_mm(self) -> None:
         assert made_by(paddle.mm, input=self.a[0], mat2=self.b[0]) == ("mm_0.tmp_0", ["matmul_v2"])
@@ -235,8 +235,8 @@ class TestProducts:
     @pytest.mark.parametrize("shape", [(2, 4), (1, 4), (4,), (2, 1)])
     def test_addmm(self, shape: tuple[int, ...]) -> None:
         base = RNG.normal(size=shape)
-        found = compute(lambda i, x, y: paddle.addmm(i, x, y, beta=0.5, alpha=2.0), i=base, x=self.a[0], y=self.b[0])
-        np.testing.assert_allclose(found, 0.5 * base + 2 * self.a[0] @ self.b[0])
+        result = compute(lambda i, x, y: paddle.addmm(i, x, y, beta=0.5, alpha=2.0), i=base, x=self.a[0], y=self.b[0])
+        np.testing.assert_allclose(result, 0.5 * base + 2 * self.a[0] @ self.b[0])
 
     def test_unknown_sizes(self) -> None:
         x = paddle.static.data("x", [-1, 2, 3], "float32")
@@ -272,11 +272,11 @@ def test_median(axis: int | None, keepdim: bool) -> None:
     paddle.disable_static()
     for shape in ((4, 5), (3, 3)):
         x = np.random.default_rng(7).permutation(np.prod(shape)).reshape(shape).astype("float64")
-        found = paddle.median(paddle.to_tensor(x), axis, keepdim)
-        np.testing.assert_array_equal(found.numpy(), np.median(x, axis, keepdims=keepdim))
+        result = paddle.median(paddle.to_tensor(x), axis, keepdim)
+        np.testing.assert_array_equal(result.numpy(), np.median(x, axis, keepdims=keepdim))
     x[1, 1] = np.nan
-    found = paddle.median(paddle.to_tensor(x), axis, keepdim)
-    np.testing.assert_array_equal(np.isnan(found.numpy()), np.isnan(x).any(axis, keepdims=keepdim))
-    for given, message in (({"mode": "foo"}, "Must be avg or min"), ({"axis": 2}, "axis must be within")):
+    result = paddle.median(paddle.to_tensor(x), axis, keepdim)
+    np.testing.assert_array_equal(np.isnan(result.numpy()), np.isnan(x).any(axis, keepdims=keepdim))
+    for options, message in (({"mode": "foo"}, "Must be avg or min"), ({"axis": 2}, "axis must be within")):
         with pytest.raises(ValueError, match=message):
-            paddle.median(paddle.to_tensor(x), **given)
+            paddle.median(paddle.to_tensor(x), **options)

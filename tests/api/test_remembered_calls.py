@@ -68,14 +68,14 @@ def test_later_calls_compute_with_their_own_tensors(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_second_derivatives_reach_through_later_calls(name: str) -> None:
     function = CALLS[name]
-    found = []
+    gradients = []
     for _ in range(2):
         x, y = tensor(2, 3, start=0.25), tensor(2, 3, start=1.25)
         out = function(x, y).astype("float32")
         (g,) = paddle.grad([(out * out * out).sum()], [x], create_graph=True)
         g.sum().backward()
-        found.append(x.grad.numpy())
-    np.testing.assert_array_equal(*found)
+        gradients.append(x.grad.numpy())
+    np.testing.assert_array_equal(*gradients)
 
 
 def test_numbers_that_are_equal_but_not_the_same() -> None:

@@ -41,8 +41,8 @@ def back(value: Any, **options: Any) -> Any:
 def holding(tree: Any, arrays: dict[str, Any] | None = None, **texts: str) -> io.BytesIO:
     """A file with this structure, as nobody would write it."""
     told = {"format": "gradtool/state/1", "structure": json.dumps(tree)} | texts
-    made = {n: np.asarray(a) for n, a in (arrays or {}).items()}
-    return io.BytesIO(b"".join(container.pieces(made, told)))
+    contents = {n: np.asarray(a) for n, a in (arrays or {}).items()}
+    return io.BytesIO(b"".join(container.pieces(contents, told)))
 
 
 # -- what goes in comes out -------------------------------------------------------------------------------------------
@@ -77,26 +77,26 @@ def test_plain_objects_come_back_as_they_were(value: Any) -> None:
 def test_tensors_keep_their_dtype_shape_and_values(dtype: str) -> None:
     for array in (np.arange(6).reshape(2, 3), np.array(1), np.ones((0, 3))):
         tensor = paddle.to_tensor(array).astype(dtype)
-        found = back({"t": tensor})["t"]
-        assert isinstance(found, paddle.Tensor)
-        assert found.dtype is tensor.dtype
-        assert found.numpy().tobytes() == tensor.numpy().tobytes()
-        assert found.shape == tensor.shape
+        again = back({"t": tensor})["t"]
+        assert isinstance(again, paddle.Tensor)
+        assert again.dtype is tensor.dtype
+        assert again.numpy().tobytes() == tensor.numpy().tobytes()
+        assert again.shape == tensor.shape
 
 
 def test_tensors_arrays_and_numbers_stay_what_they_are() -> None:
     parameter = paddle.create_parameter([2], "float32", name="mine")
-    found = back(
+    loaded = back(
         [parameter, np.ones(2, np.uint32), np.float16(3), np.True_, paddle.to_tensor(2.0, stop_gradient=False)]
     )
-    assert isinstance(found[0], paddle.Tensor)
-    assert (found[0].name, found[0].stop_gradient) == ("mine", True)
-    assert isinstance(found[1], np.ndarray)
-    assert found[1].dtype == np.uint32
-    assert type(found[2]) is np.float16
-    assert type(found[3]) is np.bool_
-    assert found[4].stop_gradient
-    found[0].set_value(np.zeros(2, np.float32))
+    assert isinstance(loaded[0], paddle.Tensor)
+    assert (loaded[0].name, loaded[0].stop_gradient) == ("mine", True)
+    assert isinstance(loaded[1], np.ndarray)
+    assert loaded[1].dtype == np.uint32
+    assert type(loaded[2]) is np.float16
+    assert type(loaded[3]) is np.bool_
+    assert loaded[4].stop_gradient
+    loaded[0].set_value(np.zeros(2, np.float32))
     assert parameter.numpy().any()
 
 
@@ -106,11 +106,11 @@ def test_sparse_gradients_stay_sparse() -> None:
     grad = table.weight.grad
     assert grad.is_selected_rows()
     assert len(saved(grad)) < 1000
-    found = back([grad, grad])
-    assert found[0] is found[1]
-    assert found[0].is_selected_rows()
-    assert (found[0].rows, found[0].shape) == (grad.rows, grad.shape)
-    np.testing.assert_array_equal(found[0].numpy(), grad.numpy())
+    pair = back([grad, grad])
+    assert pair[0] is pair[1]
+    assert pair[0].is_selected_rows()
+    assert (pair[0].rows, pair[0].shape) == (grad.rows, grad.shape)
+    np.testing.assert_array_equal(pair[0].numpy(), grad.numpy())
     np.testing.assert_array_equal(np.asarray(back(grad, return_numpy=True)), grad.numpy())
 
 
@@ -124,13 +124,13 @@ def test_what_was_shared_is_shared_again_and_stored_once() -> None:
 
 
 def test_return_numpy_gives_arrays() -> None:
-    found = back({"t": paddle.ones([2]), "n": [1]}, return_numpy=True)
-    assert type(found["t"]) is np.ndarray
-    assert found["n"] == [1]
+    content = back({"t": paddle.ones([2]), "n": [1]}, return_numpy=True)
+    assert type(content["t"]) is np.ndarray
+    assert content["n"] == [1]
 
 
 def test_state_of_a_layer_and_its_optimizer_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    def made() -> tuple[Any, Any, Any]:
+    def parts() -> tuple[Any, Any, Any]:
         with paddle.utils.unique_name.guard():  # as in a process of its own
             layer = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4), paddle.nn.Linear(4, 1))
         schedule = paddle.optimizer.lr.LinearWarmup(paddle.optimizer.lr.StepDecay(0.1, 2), 3, 0.0, 0.1)
@@ -148,13 +148,13 @@ def test_state_of_a_layer_and_its_optimizer_goes_on_bit_for_bit(tmp_path: Path) 
             losses.append(loss.item())
         return losses
 
-    layer, optimizer, schedule = made()
+    layer, optimizer, schedule = parts()
     train(layer, optimizer, schedule, 3)
     path = str(tmp_path / "new" / "folder" / "checkpoint.pdparams")
     paddle.save({"layer": layer.state_dict(), "optimizer": optimizer.state_dict()}, path)
     expected = train(layer, optimizer, schedule, 4)
 
-    again, other, rate = made()
+    again, other, rate = parts()
     state = paddle.load(path)
     assert again.set_state_dict(state["layer"]) == ([], [])
     other.set_state_dict(state["optimizer"])
@@ -162,9 +162,9 @@ def test_state_of_a_layer_and_its_optimizer_goes_on_bit_for_bit(tmp_path: Path) 
 
 
 def test_a_dict_of_either_kind_comes_back_as_dict() -> None:
-    found = back(OrderedDict(a=1, b=OrderedDict(c=2)))
-    assert type(found) is dict
-    assert type(found["b"]) is dict
+    content = back(OrderedDict(a=1, b=OrderedDict(c=2)))
+    assert type(content) is dict
+    assert type(content["b"]) is dict
 
 
 def test_names_that_paths_would_fear_are_only_names(tmp_path: Path) -> None:
@@ -175,15 +175,15 @@ def test_names_that_paths_would_fear_are_only_names(tmp_path: Path) -> None:
 
 
 def test_equal_paths_of_different_values_do_not_meet() -> None:
-    found = back({"a": {"b": np.zeros(1)}, "a.b": np.ones(1), 1: np.full(1, 2.0), "1": np.full(1, 3.0)})
-    assert (found["a"]["b"][0], found["a.b"][0], found[1][0], found["1"][0]) == (0, 1, 2, 3)
+    content = back({"a": {"b": np.zeros(1)}, "a.b": np.ones(1), 1: np.full(1, 2.0), "1": np.full(1, 3.0)})
+    assert (content["a"]["b"][0], content["a.b"][0], content[1][0], content["1"][0]) == (0, 1, 2, 3)
 
 
 def test_a_safetensors_file_made_elsewhere_gives_tensors_by_name() -> None:
     data = b"".join(container.pieces({"w": np.ones(2, np.float32)}, {"format": "pt"}))
-    found = paddle.load(io.BytesIO(data))
-    assert list(found) == ["w"]
-    assert isinstance(found["w"], paddle.Tensor)
+    content = paddle.load(io.BytesIO(data))
+    assert list(content) == ["w"]
+    assert isinstance(content["w"], paddle.Tensor)
 
 
 def test_values_of_a_static_program_go_both_ways() -> None:

@@ -97,8 +97,8 @@ def test_values_and_gradients_are_those_of_static_mode(name: str) -> None:
 
 def test_functions_without_a_gradient() -> None:
     paddle.disable_static()
-    found = paddle.unique(paddle.to_tensor([3, 1, 3]), return_index=True, return_inverse=True, return_counts=True)
-    assert [v.numpy().tolist() for v in found] == [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
+    parts = paddle.unique(paddle.to_tensor([3, 1, 3]), return_index=True, return_inverse=True, return_counts=True)
+    assert [v.numpy().tolist() for v in parts] == [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
     assert paddle.empty_like(paddle.to_tensor(X)).shape == [3, 4]
     assert paddle.empty([2], "int32").numpy().tolist() == [0, 0]
 

@@ -43,9 +43,9 @@ def trained_in_a_program(make: Make, sparse: bool) -> Any:
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         ids = paddle.static.data("ids", [4], "int64")
-        found = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=sparse, padding_idx=2, param_attr=attr())
+        rows = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=sparse, padding_idx=2, param_attr=attr())
         again = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=sparse, padding_idx=2, param_attr=attr())
-        loss = (found * found).mean() + again.sum()
+        loss = (rows * rows).mean() + again.sum()
         make().minimize(loss)
     scope = paddle.static.Scope()
     with paddle.static.scope_guard(scope):
@@ -62,8 +62,8 @@ def trained_dynamically(make: Make, sparse: bool) -> Any:
     layer.weight.set_value(START)
     optimizer = make(parameters=layer.parameters())
     for step in IDS:
-        found, again = layer(paddle.to_tensor(step)), layer(paddle.to_tensor(step))
-        ((found * found).mean() + again.sum()).backward()
+        rows, again = layer(paddle.to_tensor(step)), layer(paddle.to_tensor(step))
+        ((rows * rows).mean() + again.sum()).backward()
         assert layer.weight.grad.is_selected_rows() is sparse
         optimizer.step()
         optimizer.clear_grad()
@@ -108,8 +108,8 @@ def program_with(**optimizer: Any) -> tuple[Any, Any, Any]:
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         ids = paddle.static.data("ids", [4], "int64")
-        found = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=True, param_attr=attr())
-        loss = found.sum()
+        rows = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=True, param_attr=attr())
+        loss = rows.sum()
         O.SGD(0.5, **optimizer).minimize(loss)
     return main, startup, loss
 
@@ -137,8 +137,8 @@ def test_norms_and_decay_are_written_as_paddle_writes_them() -> None:
     at = types.index("merge_selected_rows")
     assert types[at : at + 3] == ["merge_selected_rows", "get_tensor_from_selected_rows", "squared_l2_norm"]
     main, *_ = program_with(weight_decay=0.1)
-    made = main.global_block().var("table@GRAD@NEWGRAD@")
-    assert (made.type, made.op.type) == ("DENSE_TENSOR", "sum")
+    gradient = main.global_block().var("table@GRAD@NEWGRAD@")
+    assert (gradient.type, gradient.op.type) == ("DENSE_TENSOR", "sum")
     assert main.global_block().ops[-1].input("Grad") == ["table@GRAD@NEWGRAD@"]
 
 
@@ -149,9 +149,9 @@ def test_a_fetched_gradient_is_dense_and_fetched_values_stay() -> None:
         exe.run(startup)
         before, grad = exe.run(main, feed={"ids": np.array(IDS[0])}, fetch_list=["table", "table@GRAD"])
         assert grad[:, 0].tolist() == [0, 2, 0, 1, 0, 1, 0, 0]
-        kept = before.copy()
+        copy = before.copy()
         (after,) = exe.run(main, feed={"ids": np.array(IDS[0])}, fetch_list=["table"])
-        np.testing.assert_array_equal(before, kept)
+        np.testing.assert_array_equal(before, copy)
         np.testing.assert_allclose(after, before - 0.5 * grad, rtol=1e-6)
 
 
@@ -187,9 +187,9 @@ def test_second_order_reaches_through_a_sparse_look_up() -> None:
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         ids = paddle.static.data("ids", [4], "int64")
-        found = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=True, param_attr=attr())
+        rows = paddle.static.nn.embedding(ids, [HEIGHT, WIDTH], is_sparse=True, param_attr=attr())
         table = main.global_block().var("table")
-        (first,) = paddle.static.gradients([(found * found * found).sum()], [table])
+        (first,) = paddle.static.gradients([(rows * rows * rows).sum()], [table])
         (second,) = paddle.static.gradients([(first * first).sum()], [table])
     with paddle.static.scope_guard(paddle.static.Scope()):
         exe = paddle.static.Executor()
@@ -204,9 +204,9 @@ def test_second_order_reaches_through_a_sparse_look_up() -> None:
 
 def layer() -> Any:
     paddle.disable_static()
-    made = N.Embedding(HEIGHT, WIDTH, sparse=True, weight_attr=attr())
-    made.weight.set_value(START)
-    return made
+    table = N.Embedding(HEIGHT, WIDTH, sparse=True, weight_attr=attr())
+    table.weight.set_value(START)
+    return table
 
 
 def test_a_sparse_gradient_shows_its_rows() -> None:
@@ -246,8 +246,8 @@ def test_hooks_and_grad_take_sparse_gradients() -> None:
     assert seen == [True]
     assert one.weight.grad.rows == [1, 3]
     assert one.weight.grad.numpy().sum() == 18.0
-    (found,) = paddle.grad(one(paddle.to_tensor([0, 0])).sum(), one.weight)
-    assert found.rows == [0, 0]
+    (gradient,) = paddle.grad(one(paddle.to_tensor([0, 0])).sum(), one.weight)
+    assert gradient.rows == [0, 0]
     (again,) = paddle.grad((one(paddle.to_tensor([2])) ** 2).sum(), one.weight, create_graph=True)
     assert not again.is_selected_rows()  # what is differentiated again is dense
     (second,) = paddle.grad(again.sum(), one.weight)

@@ -128,9 +128,9 @@ def test_in_place_functions_are_the_methods() -> None:
 def test_parts(function: str, ours: tuple[Any, ...], theirs: Any) -> None:
     x = counted(4, 6, 2)
     expected = theirs(x.numpy())
-    for found in (getattr(paddle, function)(x, *ours), getattr(x, function)(*ours)):
-        assert [p.shape for p in found] == [list(p.shape) for p in expected]
-        for part, right in zip(found, expected, strict=True):
+    for parts in (getattr(paddle, function)(x, *ours), getattr(x, function)(*ours)):
+        assert [p.shape for p in parts] == [list(p.shape) for p in expected]
+        for part, right in zip(parts, expected, strict=True):
             np.testing.assert_array_equal(part.numpy(), right)
 
 

@@ -37,8 +37,8 @@ def static(function: Function, arrays: dict[str, np.ndarray]) -> tuple[np.ndarra
         grads = dict(zip(data, paddle.static.gradients([out], [*data.values()]), strict=True))
         fetched = [out, *(g for g in grads.values() if g is not None)]
         value, *rest = paddle.static.Executor().run(feed=arrays, fetch_list=fetched)
-    found = iter(rest)
-    return value, {n: None if g is None else next(found) for n, g in grads.items()}
+    gradients = iter(rest)
+    return value, {n: None if g is None else next(gradients) for n, g in grads.items()}
 
 
 both_modes = pytest.mark.parametrize("run", [dynamic, static])
@@ -48,15 +48,15 @@ Run = Callable[[Function, dict[str, np.ndarray]], tuple[np.ndarray, dict[str, An
 def differences(function: Function, arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
     """The gradient of the sum of *function* by one of its operands, by differences."""
     paddle.disable_static()
-    found = np.zeros_like(arrays[name])
-    for at in np.ndindex(found.shape):
+    slopes = np.zeros_like(arrays[name])
+    for at in np.ndindex(slopes.shape):
         ends = []
         for step in (1e-6, -1e-6):
             moved = {n: a.copy() for n, a in arrays.items()}
             moved[name][at] += step
             ends.append(function(**{n: paddle.to_tensor(a) for n, a in moved.items()}).numpy().sum())
-        found[at] = (ends[0] - ends[1]) / 2e-6
-    return found
+        slopes[at] = (ends[0] - ends[1]) / 2e-6
+    return slopes
 
 
 # -- layer_norm -------------------------------------------------------------------------------------------------------
@@ -252,10 +252,10 @@ def test_the_maximum_of_a_window_with_nan_is_nan_and_its_gradient_goes_there(
 ) -> None:
     def pooled(x: Any) -> Any:
         if adaptive:
-            found = F.adaptive_max_pool2d(x, 2, return_mask=with_mask)
+            out = F.adaptive_max_pool2d(x, 2, return_mask=with_mask)
         else:
-            found = F.max_pool2d(x, 2, 1, return_mask=with_mask)
-        return found[0] if with_mask else found
+            out = F.max_pool2d(x, 2, 1, return_mask=with_mask)
+        return out[0] if with_mask else out
 
     image = np.array([[1.0, 2.0, NAN], [NAN, -np.inf, 3.0], [4.0, 5.0, 6.0]])
     value, grads = run(pooled, {"x": image[None, None]})

@@ -65,22 +65,22 @@ def run(*fetch: Any) -> list[np.ndarray]:
 @pytest.mark.parametrize(("expression", "operators", "name"), EXPRESSIONS, ids=[e[0] for e in EXPRESSIONS])
 def test_operators(expression: str, operators: str, name: str) -> None:
     x, y = declared()
-    made = eval(expression, {"x": x, "y": y, "np": np})
+    variable = eval(expression, {"x": x, "y": y, "np": np})
     assert types() == operators.split()
-    assert made.name == name
+    assert variable.name == name
     expected = eval(expression, {"x": X, "y": Y, "np": np})
-    (found,) = run(made)
-    assert found.dtype == expected.dtype
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    (result,) = run(variable)
+    assert result.dtype == expected.dtype
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("operate", [operator.truediv, operator.pow, operator.sub])
 def test_a_number_on_the_left_takes_an_unknown_batch(operate: Callable[[Any, Any], Any]) -> None:
     x = paddle.static.data("x", [-1, 3])
-    made = operate(2, x)
-    assert made.shape == (-1, 3)
-    (found,) = paddle.static.Executor().run(feed={"x": np.abs(X)}, fetch_list=[made])
-    np.testing.assert_allclose(found, operate(2, np.abs(X)), rtol=1e-6)
+    variable = operate(2, x)
+    assert variable.shape == (-1, 3)
+    (result,) = paddle.static.Executor().run(feed={"x": np.abs(X)}, fetch_list=[variable])
+    np.testing.assert_allclose(result, operate(2, np.abs(X)), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,20 @@ def test_a_number_on_the_left_takes_an_unknown_batch(operate: Callable[[Any, Any
 )
 def test_whole_numbers(expression: str, dtype: str, operators: str) -> None:
     x = paddle.static.data("x", [3], "int64")
-    made = eval(expression, {"x": x})
-    assert made.dtype.name == dtype
+    variable = eval(expression, {"x": x})
+    assert variable.dtype.name == dtype
     assert types() == operators.split()
     value = np.array([1, 2, 4])
-    (found,) = paddle.static.Executor().run(feed={"x": value}, fetch_list=[made])
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, eval(expression, {"x": value}), rtol=1e-6)
+    (result,) = paddle.static.Executor().run(feed={"x": value}, fetch_list=[variable])
+    assert result.dtype == dtype
+    np.testing.assert_allclose(result, eval(expression, {"x": value}), rtol=1e-6)
 
 
 def test_floating_types_meet_in_the_wider_one() -> None:
     x, y = declared()
-    made = x + y.astype("float64")
-    assert made.dtype is paddle.float64
-    assert run(made)[0].dtype == "float64"
+    variable = x + y.astype("float64")
+    assert variable.dtype is paddle.float64
+    assert run(variable)[0].dtype == "float64"
     scalar = paddle.full([], 2, "int64")
     assert (scalar * x).dtype is paddle.float32
     assert (x * paddle.full([], 2, "float64")).dtype is paddle.float32
@@ -165,8 +165,8 @@ def test_operators_belong_to_the_program_of_their_variable() -> None:
     elsewhere = paddle.static.Program()
     with paddle.static.program_guard(elsewhere):
         x = paddle.static.data("x", [2, 3])
-    made = x * 2 + x
-    assert made.name == "tmp_1"
+    variable = x * 2 + x
+    assert variable.name == "tmp_1"
     assert [o.type for o in elsewhere.global_block().ops] == ["scale", "elementwise_add"]
     assert types() == []
 
@@ -199,9 +199,9 @@ def test_variables_made_without_any_function_have_operators() -> None:
 def test_methods(expression: str, operators: str, name: str) -> None:
     with paddle.utils.unique_name.guard():
         x, _ = declared()
-        made = eval(expression, {"x": x})
+        variable = eval(expression, {"x": x})
     assert types() == operators.split()
-    assert made.name == name
+    assert variable.name == name
 
 
 def test_detached_and_copied_values_and_gradients() -> None:
@@ -209,8 +209,8 @@ def test_detached_and_copied_values_and_gradients() -> None:
     x.stop_gradient = False
     loss = paddle.mean(x.detach() * x + x.clone())
     (gradient,) = paddle.static.gradients([loss], [x])
-    found, gradient = run(loss, gradient)
-    np.testing.assert_allclose(found, (X * X + X).mean(), rtol=1e-6)
+    result, gradient = run(loss, gradient)
+    np.testing.assert_allclose(result, (X * X + X).mean(), rtol=1e-6)
     np.testing.assert_allclose(gradient, (X + 1) / 6, rtol=1e-6)
 
 
@@ -223,11 +223,11 @@ def test_numbers_about_a_variable() -> None:
 def test_in_place_names_make_new_variables() -> None:
     x, y = declared()
     with pytest.warns(UserWarning, match=r"add_\(\) is the same as add\(\)"):
-        made = x.add_(y)
-    assert made is not x
-    assert made.name == "elementwise_add_0"
-    found, old = run(made, x)
-    np.testing.assert_allclose(found, X + Y)
+        variable = x.add_(y)
+    assert variable is not x
+    assert variable.name == "elementwise_add_0"
+    result, old = run(variable, x)
+    np.testing.assert_allclose(result, X + Y)
     np.testing.assert_allclose(old, X)
 
 

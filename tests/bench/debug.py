@@ -65,7 +65,7 @@ def decoders() -> list[tuple[str, Callable[[], None], Any]]:
     import gradtool as paddle
 
     paddle.disable_static()
-    made = []
+    rows = []
     for width, length, batch in WIDTHS:
         sample.WIDTH, sample.LENGTH = width, length
         model = sample.Decoder()
@@ -76,8 +76,8 @@ def decoders() -> list[tuple[str, Callable[[], None], Any]]:
             sample.WIDTH = width
             sample.loss_of(model, text, following).backward()
 
-        made.append((f"decoder {width} wide, {length} long", step, model))
-    return made
+        rows.append((f"decoder {width} wide, {length} long", step, model))
+    return rows
 
 
 def gpt() -> Model:
@@ -163,7 +163,7 @@ def static_programs() -> list[tuple[str, Any]]:
     import gradtool as paddle
 
     paddle.enable_static()
-    found = []
+    cases = []
     for width, length, count in ((32, 8, 32), (128, 64, 4), (256, 64, 4)):
         sample.WIDTH, sample.LENGTH = width, length
         main, startup = paddle.static.Program(), paddle.static.Program()
@@ -175,15 +175,15 @@ def static_programs() -> list[tuple[str, Any]]:
         with paddle.static.scope_guard(scope):
             executor.run(startup)
         feed = sample.batch(count, 0)
-        found.append((f"static transformer {width} wide, {length} long", (main, scope, executor, feed, loss, pairs)))
-    return found
+        cases.append((f"static transformer {width} wide, {length} long", (main, scope, executor, feed, loss, pairs)))
+    return cases
 
 
-def static(title: str, given: Any, runs: int) -> None:
+def static(title: str, subject: Any, runs: int) -> None:
     import gradtool as paddle
     from gradtool.engine.runs import of_program
 
-    main, scope, executor, feed, loss, pairs = given
+    main, scope, executor, feed, loss, pairs = subject
     gradients = {p.name: g for p, g in pairs}
     fetch = [loss, *gradients.values()]
     with paddle.static.scope_guard(scope), executor.held(main, feed, fetch) as (plan, registers):
@@ -210,17 +210,17 @@ def processor(action: Callable[[], Any]) -> float:
 
 
 def table(title: str, ops: int, kinds: tuple[Callable[[], float] | None, ...], runs: int) -> None:
-    found: list[list[float]] = [[] for _ in kinds]
+    measurements: list[list[float]] = [[] for _ in kinds]
     for kind in kinds:
         if kind is not None:
             kind()
     for _ in range(runs):
-        for times, kind in zip(found, kinds, strict=True):
+        for times, kind in zip(measurements, kinds, strict=True):
             if kind is not None:
                 times.append(kind())
-    plain = statistics.median(found[0]), min(found[0])
+    plain = statistics.median(measurements[0]), min(measurements[0])
     text = f"{title:<34}{ops:>6}{plain[0]:>9.1f}{plain[1]:>7.1f}"
-    for times in found[1:]:
+    for times in measurements[1:]:
         ratios = (
             [(f(times) / p - 1) * 100 for f, p in zip((statistics.median, min), plain, strict=True)] if times else []
         )
@@ -240,8 +240,8 @@ def lengths(sizes: list[int]) -> None:
         for size in sizes:
             line, seconds = make(size)
             n = len(line.entries)
-            found = [seconds, *parts(line)]
-            print(f"{mode:<18}{n:>8}" + "".join(f"{s / n * 1e6:>10.2f}" for s in found), flush=True)
+            columns = [seconds, *parts(line)]
+            print(f"{mode:<18}{n:>8}" + "".join(f"{s / n * 1e6:>10.2f}" for s in columns), flush=True)
 
 
 def parts(line: Any) -> list[float]:
@@ -249,23 +249,23 @@ def parts(line: Any) -> list[float]:
     from gradtool.viz.debugger import show
     from gradtool.viz.debugger.session import Session
 
-    made: list[Any] = []
+    sessions: list[Any] = []
     first = line.entries[0].inputs[0]
     array = line.store.get(first) * 0.5
-    found = [processor(lambda: made.append(Session(line)))]
-    session = made[0]
+    times = [processor(lambda: sessions.append(Session(line)))]
+    session = sessions[0]
     session.branch.cursor = 0
-    found.append(processor(lambda: session.branch.edit(first, array, "")))
-    found.append(processor(session.branch.stale))
+    times.append(processor(lambda: session.branch.edit(first, array, "")))
+    times.append(processor(session.branch.stale))
 
     def step_through() -> None:
         while session.current is not None:
             show.states(session, [session.current])
             session.step()
 
-    found.append(processor(step_through))
-    found.append(processor(lambda: show.states(session, line.entries)))
-    return [ms / 1e3 for ms in found]
+    times.append(processor(step_through))
+    times.append(processor(lambda: show.states(session, line.entries)))
+    return [ms / 1e3 for ms in times]
 
 
 def long_tape(size: int) -> tuple[Any, float]:
@@ -285,9 +285,9 @@ def long_tape(size: int) -> tuple[Any, float]:
             h.sum().backward()
         return of_tape.timeline(recorder, named={w: "w"})
 
-    made: list[Any] = []
-    spent = processor(lambda: made.append(record()))
-    return made[0], spent / 1e3
+    tapes: list[Any] = []
+    spent = processor(lambda: tapes.append(record()))
+    return tapes[0], spent / 1e3
 
 
 def long_program(size: int) -> tuple[Any, float]:
@@ -306,9 +306,11 @@ def long_program(size: int) -> tuple[Any, float]:
         executor.run(paddle.static.default_startup_program())
         program = paddle.static.default_main_program()
         with executor.held(program, {}, [loss, *gradients.values()]) as (plan, registers):
-            made: list[Any] = []
-            spent = processor(lambda: made.append(of_program.record(program, plan, registers, gradients, loss=loss)))
-            return made[0], spent / 1e3
+            timelines: list[Any] = []
+            spent = processor(
+                lambda: timelines.append(of_program.record(program, plan, registers, gradients, loss=loss))
+            )
+            return timelines[0], spent / 1e3
 
 
 if __name__ == "__main__":

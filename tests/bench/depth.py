@@ -29,8 +29,8 @@ def main() -> None:
         return
     print(f"{'size':<10}" + "".join(f"{c:>10}" for c in COLUMNS))
     for size in map(number, options.sizes):
-        found = child("depth", "--one", str(size))
-        print(f"{size:<10}" + "".join(f"{found[c]:>10.2f}" for c in COLUMNS), flush=True)
+        row = child("depth", "--one", str(size))
+        print(f"{size:<10}" + "".join(f"{row[c]:>10.2f}" for c in COLUMNS), flush=True)
 
 
 def measure(size: int) -> dict[str, float]:
@@ -66,8 +66,8 @@ def measure(size: int) -> dict[str, float]:
     del h, holder
     _, collect = timed(gc.collect)
     assert node() is None
-    found = {"record": record, "backward": backward, "free": free, "collect": collect}
-    return {**{name: seconds / size * 1e6 for name, seconds in found.items()}, "KB": kilobytes / size}
+    times = {"record": record, "backward": backward, "free": free, "collect": collect}
+    return {**{name: seconds / size * 1e6 for name, seconds in times.items()}, "KB": kilobytes / size}
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often every engine runs")
     parser.add_argument("--runs", type=int, default=40, help="passes that are timed in each; the median counts")
     options = parser.parse_args()
-    given = options.peer or [p for p in os.environ.get("GRADTOOL_BENCH_PEERS", "").split(",") if p]
+    peers = options.peer or [p for p in os.environ.get("GRADTOOL_BENCH_PEERS", "").split(",") if p]
     interpreters = {"gradtool": sys.executable}
-    for text in given:
+    for text in peers:
         name, _, python = text.partition("=")
         if name not in ENGINES or not python:
             parser.error(f"--peer {text}: expected torch=PYTHON or paddle=PYTHON")

@@ -113,8 +113,8 @@ def measured(engine: Engine, step: Callable[[Any, Any, Any], Any], operators: in
 def main() -> None:
     engine = Engine(sys.argv[1])
     gc.collect()
-    found = {name: measured(engine, step, STEPS.get(name, 1), int(sys.argv[2])) for name, step in CHAINS.items()}
-    print(json.dumps({"version": engine.f.__version__, "found": found}))
+    times = {name: measured(engine, step, STEPS.get(name, 1), int(sys.argv[2])) for name, step in CHAINS.items()}
+    print(json.dumps({"version": engine.f.__version__, "found": times}))
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ def main() -> None:
         return
     print(f"{'depth':<8}" + "".join(f"{c:>11}" for c in COLUMNS))
     for depth in options.depths:
-        found = child("memory", "--one", str(depth), str(options.width), str(options.batch))
-        print(f"{depth:<8}" + "".join(f"{found[c]:>11.2f}" if c == "ratio" else f"{found[c]:>11.0f}" for c in COLUMNS))
+        row = child("memory", "--one", str(depth), str(options.width), str(options.batch))
+        print(f"{depth:<8}" + "".join(f"{row[c]:>11.2f}" if c == "ratio" else f"{row[c]:>11.0f}" for c in COLUMNS))
 
 
 def measure(depth: int, width: int, batch: int) -> dict[str, float]:
@@ -50,11 +50,11 @@ def measure(depth: int, width: int, batch: int) -> dict[str, float]:
     x = paddle.randn([batch, width])
     one_pass(paddle, layers, x, False)  # what is made once: operators, bound kernels
     gradients = sum(p.grad.numpy().nbytes for layer in layers for p in layer.parameters())
-    found: dict[str, float] = {"gradients": gradients}
-    found["retained"], found["peak"], found["left"] = one_pass(paddle, layers, x, False)
-    found["ratio"] = found["peak"] / (found["retained"] + gradients / depth)
-    _, found["kept peak"], found["kept left"] = one_pass(paddle, layers, x, True)
-    return {name: value if name == "ratio" else value / 1024 for name, value in found.items()}
+    sizes: dict[str, float] = {"gradients": gradients}
+    sizes["retained"], sizes["peak"], sizes["left"] = one_pass(paddle, layers, x, False)
+    sizes["ratio"] = sizes["peak"] / (sizes["retained"] + gradients / depth)
+    _, sizes["kept peak"], sizes["kept left"] = one_pass(paddle, layers, x, True)
+    return {name: value if name == "ratio" else value / 1024 for name, value in sizes.items()}
 
 
 def one_pass(paddle: Any, layers: list[Any], x: Any, retain_graph: bool) -> tuple[int, int, int]:

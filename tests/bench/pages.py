@@ -72,8 +72,8 @@ def measure(shape: str, size: int) -> dict[str, Any]:
         with browser() as chromium:
             page = chromium.page(page_file)
             page.settle()
-            found = {"nodes": len(scene.boxes), "html": seconds, "kB": len(text.encode()) // 1000}
-            return found | _in_browser(page)
+            figures = {"nodes": len(scene.boxes), "html": seconds, "kB": len(text.encode()) // 1000}
+            return figures | _in_browser(page)
 
 
 def _in_browser(page: Page) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def _in_browser(page: Page) -> dict[str, Any]:
             "requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - t))); })"
         )
 
-    found = {"paint": paint, "ready": ready, "search": search, "move": key("ArrowDown"), "zoom": key("0")}
+    times = {"paint": paint, "ready": ready, "search": search, "move": key("ArrowDown"), "zoom": key("0")}
     page.settle()
-    found["collapse"] = key("C")
-    return {name: round(float(value), 1) for name, value in found.items()}
+    times["collapse"] = key("C")
+    return {name: round(float(value), 1) for name, value in times.items()}
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     from gradtool.viz.render import dot, svg
 
     runs = RUNS if size <= 20_000 else 1
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
@@ -107,23 +107,23 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
             def draw() -> Any:
                 return view(model.program, loss=model.loss, gradients=dict(part.pairs))
 
-            shown, found["view"] = best(draw, runs)
-        scene, found["layout"] = best(lambda: mirror(shown), runs)
-        picture, found["svg"] = best(lambda: svg.render(scene), runs)
-        _, found["dot"] = best(lambda: dot.render(scene), 1)
-        _, found["fold"] = best(lambda: fold.automatic(shown), runs)
-        found |= {"nodes": len(scene.boxes), "edges": len(scene.routes), "svg kB": len(picture) // 1000}
+            shown, figures["view"] = best(draw, runs)
+        scene, figures["layout"] = best(lambda: mirror(shown), runs)
+        picture, figures["svg"] = best(lambda: svg.render(scene), runs)
+        _, figures["dot"] = best(lambda: dot.render(scene), 1)
+        _, figures["fold"] = best(lambda: fold.automatic(shown), runs)
+        figures |= {"nodes": len(scene.boxes), "edges": len(scene.routes), "svg kB": len(picture) // 1000}
         try:
             unplaced = dot.render(scene, placed=False)
-            found["dot -Tsvg"] = timed(lambda: external.draw(unplaced, "svg", program="dot", seconds=limit))[1]
+            figures["dot -Tsvg"] = timed(lambda: external.draw(unplaced, "svg", program="dot", seconds=limit))[1]
         except external.GraphvizTimeout:
-            found["dot -Tsvg"] = f"> {limit:g}"
+            figures["dot -Tsvg"] = f"> {limit:g}"
         except external.GraphvizError:
-            found["dot -Tsvg"] = "fails"
+            figures["dot -Tsvg"] = "fails"
         program = [sys.executable, "-c", "from gradtool.cli.main import main; main()", "graph", str(file)]
         command = [*program, "--collapse", "none", "-o", str(file.with_suffix(".svg"))]
-        _, found["command"] = best(lambda: subprocess.run(command, check=True), runs)
-    return found
+        _, figures["command"] = best(lambda: subprocess.run(command, check=True), runs)
+    return figures
 
 
 def best(action: Any, runs: int) -> tuple[Any, float]:

@@ -50,13 +50,13 @@ def main() -> None:
 def table(shape: str, sizes: list[int]) -> None:
     """One row per size, and how the largest compares with 10,000 operators."""
     print(f"\n{shape:<10}" + "".join(f"{c:>10}" for c in COLUMNS))
-    found: dict[int, dict[str, float]] = {}
+    rows: dict[int, dict[str, float]] = {}
     for size in sizes:
-        found[size] = child("programs", "--one", shape, str(size))
-        row = found[size]
+        rows[size] = child("programs", "--one", shape, str(size))
+        row = rows[size]
         print(f"{size:<10}" + "".join(f"{row[c]:>10.2f}" if c in row else f"{'':>10}" for c in COLUMNS), flush=True)
-    if 10_000 in found and max(found) > 10_000:
-        small, large = found[10_000], found[max(found)]
+    if 10_000 in rows and max(rows) > 10_000:
+        small, large = rows[10_000], rows[max(rows)]
         ratios = {c: large[c] / small[c] for c in COLUMNS if small.get(c)}
         print(f"{'ratio':<10}" + "".join(f"{ratios[c]:>10.2f}" if c in ratios else f"{'':>10}" for c in COLUMNS))
         over = [c for c in ("build", "backward", "again", "clone", "lower") if ratios[c] > GROWTH]
@@ -75,7 +75,7 @@ def measure(shape: str, size: int) -> dict[str, float]:
     paddle.enable_static()
     warm_up(paddle, apply)
     main_program = paddle.static.Program()
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     with paddle.static.program_guard(main_program, paddle.static.Program()):
         x = paddle.static.data("x", [2, 3], "float64")
         x.stop_gradient = False
@@ -88,24 +88,24 @@ def measure(shape: str, size: int) -> dict[str, float]:
         else:
             h = apply("sum", [apply("tanh", x) for _ in range(size - 1)])
         loss = apply("reduce_mean", h, attrs={"reduce_all": True})
-        found["build"] = (time.perf_counter() - start) / size * 1e6
-        found["KB fwd"] = (memory() - before) / size / 1024
+        figures["build"] = (time.perf_counter() - start) / size * 1e6
+        figures["KB fwd"] = (memory() - before) / size / 1024
         pairs, seconds = timed(lambda: paddle.static.append_backward(loss, [x]))
-        found["backward"] = seconds / size * 1e6
+        figures["backward"] = seconds / size * 1e6
         total = len(main_program.global_block().ops)
-        found["KB all"] = (memory() - before) / total / 1024
-        found["again"] = timed(lambda: paddle.static.append_backward(loss, [x]))[1] / size * 1e6
+        figures["KB all"] = (memory() - before) / total / 1024
+        figures["again"] = timed(lambda: paddle.static.append_backward(loss, [x]))[1] / size * 1e6
         assert len(main_program.global_block().ops) == total
         fetch = [loss.name, pairs[0][1].name]
         plan, seconds = timed(lambda: lower(main_program, {"x"}, fetch, backend("numpy")))
-        found["lower"] = seconds / total * 1e6
+        figures["lower"] = seconds / total * 1e6
         value = np.linspace(-1, 1, 6).reshape(2, 3)
         if shape == "chain":
-            found["bare"] = min(timed(lambda: bare(np.tanh, value, size))[1] for _ in range(3)) / size * 1e9
-        found["run all"] = loop(plan, value)
-        found["run fwd"] = loop(lower(main_program, {"x"}, fetch[:1], backend("numpy")), value)
-        found["clone"] = timed(main_program.clone)[1] / total * 1e6
-    return found
+            figures["bare"] = min(timed(lambda: bare(np.tanh, value, size))[1] for _ in range(3)) / size * 1e9
+        figures["run all"] = loop(plan, value)
+        figures["run fwd"] = loop(lower(main_program, {"x"}, fetch[:1], backend("numpy")), value)
+        figures["clone"] = timed(main_program.clone)[1] / total * 1e6
+    return figures
 
 
 def loop(plan: Any, value: Any) -> float:

@@ -114,16 +114,16 @@ def static(build: Callable[[int], Any], size: int, way: str, runs: int) -> str:
         start = time.perf_counter()
         result = paddle.static.append_backward(loss, checkpoints=checkpoints)
         built = time.perf_counter() - start
-        pairs, kept = result if checkpoints else (result, [])
+        pairs, names = result if checkpoints else (result, [])
         ops = program.global_block().ops
-        about = estimate(loss, [program.global_block().vars[n] for n in kept]).peak
+        about = estimate(loss, [program.global_block().vars[n] for n in names]).peak
         exe = paddle.static.Executor()
         exe.run(startup)
         fetch = [loss, pairs[0][1]]
         peak = exe.peak(program, feed, fetch).nbytes
         took = median(lambda: exe.run(program, feed, fetch), runs)
     again = sum(op.repeats is not None for op in ops[forward:])
-    return f"{len(kept):>6}{again:>7}{peak / MIB:>8.2f}{about / MIB:>8.2f}{took * 1e3:>9.1f}{built * 1e3:>10.1f}"
+    return f"{len(names):>6}{again:>7}{peak / MIB:>8.2f}{about / MIB:>8.2f}{took * 1e3:>9.1f}{built * 1e3:>10.1f}"
 
 
 def median(run: Callable[[], Any], runs: int) -> float:

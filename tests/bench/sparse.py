@@ -53,10 +53,10 @@ def measured(mode: str, optimizer: str, kind: str, rows: int, batch: int, steps:
     rng = np.random.default_rng(0)
     ids = [rng.integers(0, rows, batch) for _ in range(steps + 2)]
 
-    def make(**given: object) -> object:
+    def make(**settings: object) -> object:
         if optimizer == "SGD":
-            return paddle.optimizer.SGD(0.1, **given)
-        return paddle.optimizer.Adam(0.1, lazy_mode=True, **given)
+            return paddle.optimizer.SGD(0.1, **settings)
+        return paddle.optimizer.Adam(0.1, lazy_mode=True, **settings)
 
     times = []
     if mode == "dynamic":
@@ -77,8 +77,8 @@ def measured(mode: str, optimizer: str, kind: str, rows: int, batch: int, steps:
         paddle.enable_static()
         x = paddle.static.data("ids", [None], "int64")
         attr = paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(0.5))
-        found = paddle.static.nn.embedding(x, [rows, COLUMNS], is_sparse=kind == "sparse", param_attr=attr)
-        make().minimize((found * found).mean())  # type: ignore[attr-defined]
+        vectors = paddle.static.nn.embedding(x, [rows, COLUMNS], is_sparse=kind == "sparse", param_attr=attr)
+        make().minimize((vectors * vectors).mean())  # type: ignore[attr-defined]
         exe = paddle.static.Executor()
         exe.run(paddle.static.default_startup_program())
 

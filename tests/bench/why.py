@@ -54,13 +54,13 @@ def dynamic(size: int, runs: int) -> None:
 def answer(mode: str, size: int, runs: int, w: Any, loss: Any) -> None:
     import gradtool as paddle
 
-    found, seconds = [], []
+    verdicts, seconds = [], []
     why = paddle.why  # imported here, and not in the first answer
     for _ in range(runs):
         told, took = timed(lambda: why(loss, w)[0])
-        found.append(told.verdict.name)
+        verdicts.append(told.verdict.name)
         seconds.append(took * 1e3)
-    assert set(found) == {"DETACHED"}
+    assert set(verdicts) == {"DETACHED"}
     median = statistics.median(seconds)
     print(f"{mode:<10}{size:<12}{median:>12.1f}{seconds[0]:>12.1f}{median / size * 1e3:>12.2f}")
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "closest"),
+    ("name", "names", "closest"),
     [
         ("fc_0.w", ["x", "fc_0.w_0", "fc_0.b_0"], ["fc_0.w_0", "fc_0.b_0"]),
         ("RELU", ["relu", "tanh"], ["relu"]),
@@ -24,15 +24,15 @@ ROOT = Path(__file__).parents[2]
         ("nothing like it", ["x", "y"], []),
     ],
 )
-def test_what_is_near(name: str, known: list[str], closest: list[str]) -> None:
-    assert near(name, known) == closest
+def test_what_is_near(name: str, names: list[str], closest: list[str]) -> None:
+    assert near(name, names) == closest
 
 
 @pytest.mark.parametrize("count", [COMPARED - 1, 4000, 20_000])
 @pytest.mark.parametrize("length", [8, 2000])
 def test_the_nearest_of_many_is_among_the_few_that_are_compared(count: int, length: int) -> None:
-    known = [f"block.{i}." + "m" * length + f".w_{i}" for i in range(count)]
-    assert near("block.17." + "m" * length + ".W_17", known)[0] == known[17]
+    names = [f"block.{i}." + "m" * length + f".w_{i}" for i in range(count)]
+    assert near("block.17." + "m" * length + ".W_17", names)[0] == names[17]
 
 
 class _Matcher(near_names.SequenceMatcher[str]):

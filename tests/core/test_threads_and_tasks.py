@@ -60,11 +60,11 @@ class Worker:
 
 @contextmanager
 def worker() -> Iterator[Callable[[Callable[[], Any]], Any]]:
-    made = Worker()
+    thread = Worker()
     try:
-        yield made.call
+        yield thread.call
     finally:
-        made.call(None)
+        thread.call(None)
 
 
 # -- mode -------------------------------------------------------------------------------------------------------------

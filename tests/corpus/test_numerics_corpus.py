@@ -28,13 +28,13 @@ def test_there_are_enough_of_them() -> None:
 def test_where_a_bad_number_was_born(gradtool: object, file: Path) -> None:  # noqa: F811
     told = header(file)
     done = gradtool("nan", str(file), "--format", "json", "-q")  # type: ignore[operator]
-    found = json.loads(done.out)
+    story = json.loads(done.out)
     if told["verdict"] == "clean":
-        assert (done.code, found["births"]) == (0, [])
+        assert (done.code, story["births"]) == (0, [])
         return
     assert done.code == 1, done.out
     part, op_type, cause = told["verdict"].split(" ", 2)
-    first = found["births"][0]
+    first = story["births"][0]
     assert (first["part"], first["type"]) == (part, op_type), first
     assert cause in first["cause"]
     assert first["source"]["line"] == int(told["line"])
@@ -44,12 +44,12 @@ def test_where_a_bad_number_was_born(gradtool: object, file: Path) -> None:  # n
 def test_what_is_wrong_with_a_gradient(gradtool: object, file: Path) -> None:  # noqa: F811
     told = header(file)
     done = gradtool("gradcheck", str(file), "--format", "json", "-q")  # type: ignore[operator]
-    found = json.loads(done.out)
+    answer = json.loads(done.out)
     if told["verdict"] == "clean":
-        assert (done.code, found["passed"]) == (0, True)
+        assert (done.code, answer["passed"]) == (0, True)
         return
     status, name, cause = told["verdict"].split(" ", 2)
-    entry = next(e for e in found["entries"] if e["name"] == name)
+    entry = next(e for e in answer["entries"] if e["name"] == name)
     assert (done.code, entry["status"]) == ({"wrong": 1, "kink": 4}[status], status)
     assert cause in entry["cause"]
     if told["line"] != "none":
@@ -60,13 +60,13 @@ def test_what_is_wrong_with_a_gradient(gradtool: object, file: Path) -> None:  #
 def test_how_gradients_change_with_depth(gradtool: object, file: Path) -> None:  # noqa: F811
     told = header(file)
     done = gradtool("stats", str(file), "--format", "json", "-q")  # type: ignore[operator]
-    found = json.loads(done.out)
+    answer = json.loads(done.out)
     assert done.code == 0
     if told["verdict"] == "clean":
-        assert found["trend"] is None
-        assert {row["verdict"] for row in found["rows"]} == {"ok"}
+        assert answer["trend"] is None
+        assert {row["verdict"] for row in answer["rows"]} == {"ok"}
         return
     verdict, first = told["verdict"].split(" ", 1)
-    assert (found["trend"]["kind"], found["trend"]["first"]) == (verdict, first)
-    row = next(row for row in found["rows"] if row["name"] == first)
+    assert (answer["trend"]["kind"], answer["trend"]["first"]) == (verdict, first)
+    row = next(row for row in answer["rows"] if row["name"] == first)
     assert row["source"]["line"] == int(told["line"])

@@ -57,20 +57,20 @@ def with_header(change: Callable[[dict[str, Any]], Any], data: bytes | None = No
     )
 )
 def test_arrays_come_back_bit_for_bit(arrays: dict[str, container.Array]) -> None:
-    found, texts = unpacked(packed(arrays, about="x"))
+    copies, texts = unpacked(packed(arrays, about="x"))
     assert texts == {"about": "x"}
-    assert sorted(found) == sorted(arrays)
+    assert sorted(copies) == sorted(arrays)
     for name, array in arrays.items():
-        assert (found[name].dtype, found[name].shape) == (array.dtype, array.shape)
-        assert found[name].tobytes() == array.tobytes()
+        assert (copies[name].dtype, copies[name].shape) == (array.dtype, array.shape)
+        assert copies[name].tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("dtype", [*TYPES, *map(np.dtype, ("uint16", "uint32", "uint64"))], ids=str)
 def test_every_type_is_kept(dtype: np.dtype[Any]) -> None:
     array = np.arange(4).reshape(2, 2).astype(dtype)
-    found = unpacked(packed({"a": array}))[0]["a"]
-    assert found.dtype == dtype
-    np.testing.assert_array_equal(found, array)
+    copy = unpacked(packed({"a": array}))[0]["a"]
+    assert copy.dtype == dtype
+    np.testing.assert_array_equal(copy, array)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_every_type_is_kept(dtype: np.dtype[Any]) -> None:
     ids=["transposed", "strided", "big-endian", "empty"],
 )
 def test_any_layout_is_stored_plainly(array: container.Array) -> None:
-    found = unpacked(packed({"a": array}))[0]["a"]
-    assert found.shape == array.shape
-    assert found.dtype.isnative
-    np.testing.assert_array_equal(found, array)
+    copy = unpacked(packed({"a": array}))[0]["a"]
+    assert copy.shape == array.shape
+    assert copy.dtype.isnative
+    np.testing.assert_array_equal(copy, array)
 
 
 def test_equal_contents_give_equal_bytes_and_arrays_are_aligned() -> None:
@@ -109,8 +109,8 @@ def test_a_file_made_elsewhere_may_be_in_any_order_and_padded() -> None:
         b'{"b":{"dtype":"U8","shape":[1],"data_offsets":[4,5]},'
         b'"a":{"data_offsets":[0,4],"shape":[],"dtype":"I32"}}      '
     )
-    found, texts = unpacked(len(header).to_bytes(8, "little") + header + b"\x07\x00\x00\x00\x09")
-    assert {n: a.tolist() for n, a in found.items()} == {"a": 7, "b": [9]}
+    arrays, texts = unpacked(len(header).to_bytes(8, "little") + header + b"\x07\x00\x00\x00\x09")
+    assert {n: a.tolist() for n, a in arrays.items()} == {"a": 7, "b": [9]}
     assert texts == {}
 
 
@@ -219,8 +219,8 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 def test_a_file_that_shrinks_while_it_is_read() -> None:
     class Shrinking(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
-            found = super().read(size)
-            return found if self.tell() < 200 else b""
+            data = super().read(size)
+            return data if self.tell() < 200 else b""
 
     with pytest.raises(FileFormatError, match="the file ended after"):
         container.read_stream(Shrinking(packed({"a": np.zeros(1000)})), "file")

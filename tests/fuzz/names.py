@@ -118,7 +118,7 @@ def name(draw: Random) -> str:
 
 def names(count: int, draw: Random) -> list[str]:
     """That many different names, none of them empty."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found[name(draw)] = None
-    return list(found)
+    distinct: dict[str, None] = {}
+    while len(distinct) < count:
+        distinct[name(draw)] = None
+    return list(distinct)

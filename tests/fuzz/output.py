@@ -32,7 +32,7 @@ class Malformed(AssertionError):
 def _write_model(folder: Path, draw: Random) -> list[str]:
     """A file with a program of such names: the file's name, and options that name the loss."""
     program = Program()
-    data, weight, layer, middle, kept = names(5, draw)
+    data, weight, layer, middle, other = names(5, draw)
     with paddle.static.program_guard(program, Program()):
         x = paddle.static.data("x", [2, 3])
         w = paddle.static.create_parameter([3, 3], "float32", name="w")
@@ -40,7 +40,7 @@ def _write_model(folder: Path, draw: Random) -> list[str]:
         loss = paddle.mean(h * h)
         unused = paddle.static.create_parameter([2], "float32", name="unused")
     block = program.global_block()
-    for v, new in ((x, data), (w, weight), (h, middle), (unused, kept)):
+    for v, new in ((x, data), (w, weight), (h, middle), (unused, other)):
         if new not in block.vars:
             block._rename_var(v.name, new)
     for op in block.ops:

@@ -60,10 +60,10 @@ MODELS: tuple[Callable[[], None], ...] = (classifier, words, branches, loop)
 
 def programs() -> list[Program]:
     """The programs, the same ones every time."""
-    made = []
+    graphs = []
     for build in MODELS:
         program = Program()
         with paddle.static.program_guard(program, Program()):
             build()
-        made.append(program)
-    return made
+        graphs.append(program)
+    return graphs

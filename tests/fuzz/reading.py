@@ -136,12 +136,12 @@ def _saved(value: Any) -> bytes:
 
 @cache
 def _arrays() -> Sequence[bytes]:
-    found = []
+    files = []
     for array in (np.ones((2, 3), "float32"), np.asfortranarray(np.ones((3, 2), ">f8")), np.array(True), np.zeros(0)):
         file = io.BytesIO()
         np.save(file, array)
-        found.append(file.getvalue())
-    return found
+        files.append(file.getvalue())
+    return files
 
 
 @cache

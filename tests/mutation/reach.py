@@ -52,10 +52,10 @@ class _Tracer:
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        known = self._paths.get(id(code))
-        if known is None:
-            known = self._paths[id(code)] = (path_of(code), code)
-        if not known[0]:
+        entry = self._paths.get(id(code))
+        if entry is None:
+            entry = self._paths[id(code)] = (path_of(code), code)
+        if not entry[0]:
             return None
         self._calls[id(code)] += 1
         return self._ran if self._calls[id(code)] <= CALLS else None

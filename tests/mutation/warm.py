@@ -130,7 +130,7 @@ def _changes(old: Codes, new: Codes) -> Iterator[tuple[Key, CodeType | None]]:
 def _classes(path: str) -> set[str]:
     """Qualified names of the bodies of classes."""
     codes = _codes(places.source(path).text, path)
-    return {name for (name, _), found in codes.items() if "__qualname__" in found[0].co_names}
+    return {name for (name, _), code in codes.items() if "__qualname__" in code[0].co_names}
 
 
 def _alone(path: str, text: str, tests: list[str], seconds: float) -> str:

@@ -73,8 +73,8 @@ def random_like(a: Any, draw: Callable[[tuple[int, ...]], Any]) -> np.ndarray:
 
 
 def all_floats(value: Any) -> bool:
-    found = list(arrays([value]))
-    return bool(found) and all(map(is_float, found))
+    values = list(arrays([value]))
+    return bool(values) and all(map(is_float, values))
 
 
 def wanted_for(op: OpDef, operands: Sequence[Operand]) -> Wanted:
@@ -103,13 +103,13 @@ def pull(
     assert op.rule is not None
     assert op.grad_op is not None
     masks = wanted if wanted is not None else wanted_for(op, operands)
-    found: list[Any] = [None] * len(operands)
+    gradients: list[Any] = [None] * len(operands)
     if not any(any(m) for m in masks):
-        return found
+        return gradients
     grads = call(op.grad_op, gradient_operands(op, operands, results, completed(op, results, douts)), attrs, masks)
     for place, gradient in zip(op.rule.wrt, grads, strict=True):
-        found[place] = gradient
-    return found
+        gradients[place] = gradient
+    return gradients
 
 
 def completed(op: OpDef, results: Sequence[Any], douts: Sequence[Any]) -> list[Any]:

@@ -110,7 +110,7 @@ def each_case(
         smooth: only samples around which the operator is differentiable.
         where: a condition on the operator.
     """
-    found = [
+    parameters = [
         pytest.param(case, id=label)
         for op in registry.all_ops()
         if op.infers and op.type not in BY_HAND
@@ -118,7 +118,7 @@ def each_case(
         for label, case in _cases(op, dtypes or DTYPES)
         if (case.smooth or not smooth) and (not gradient or _has_gradient(case))
     ]
-    return pytest.mark.parametrize("case", found)
+    return pytest.mark.parametrize("case", parameters)
 
 
 def each_op() -> pytest.MarkDecorator:

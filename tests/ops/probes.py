@@ -64,10 +64,10 @@ def defined_gradients(
     read = gradient_operands(op, operands, results, completed(op, results, douts))
     with np.errstate(all="ignore"):
         grads = NUMPY.general(op.grad_op, attrs, wanted_for(op, operands))(*read)
-    found: list[Any] = [None] * len(operands)
+    gradients: list[Any] = [None] * len(operands)
     for place, gradient in zip(op.rule.wrt, separated(op.grad_op, grads), strict=True):
-        found[place] = gradient
-    return found
+        gradients[place] = gradient
+    return gradients
 
 
 class Probe:
@@ -109,12 +109,12 @@ class Probe:
                 results = separated(op, op.run(NUMPY, inputs, attrs))
         else:
             results = call(op, inputs, attrs)
-        found = {s.name: _real(r) for s, r in zip(op.outputs, results, strict=True)}
+        parts = {s.name: _real(r) for s, r in zip(op.outputs, results, strict=True)}
         if self.differentiated:
             pulled = defined_gradients if defined else pull
             grads = pulled(op, inputs, results, douts, attrs)
-            found |= {f"{s.name}@GRAD": _real(g) for s, g in zip(op.inputs, grads, strict=True)}
-        return {name: values for name, values in found.items() if values}
+            parts |= {f"{s.name}@GRAD": _real(g) for s, g in zip(op.inputs, grads, strict=True)}
+        return {name: values for name, values in parts.items() if values}
 
     def second_parts(self, operands: Sequence[Operand]) -> Parts:
         """The gradients of the gradients' weighted sum, by ``SLOT@GRAD@GRAD``; none without a rule."""
@@ -128,8 +128,8 @@ class Probe:
             grads = pull(op, inputs, results, douts, attrs)
             self._weights = nested(lambda a: random_like(a, lambda shape: rng.uniform(0.5, 1.5, shape)), grads)
         by_input, by_dout = second_pull(op, inputs, results, douts, self._weights, attrs)
-        found = {f"{slot}@GRAD@GRAD": _real(g) for slot, g in zip(self.slots, [*by_input, *by_dout], strict=True)}
-        return {name: values for name, values in found.items() if values}
+        parts = {f"{slot}@GRAD@GRAD": _real(g) for slot, g in zip(self.slots, [*by_input, *by_dout], strict=True)}
+        return {name: values for name, values in parts.items() if values}
 
 
 def _cast(a: Any, to: str) -> np.ndarray:

@@ -37,9 +37,9 @@ def shrunk(case: Case) -> Iterator[Case]:
             continue
         seen.append(chosen)
         for attrs in _attributes(case, {sizes[p] for p in chosen}):
-            found = _with(case, chosen, attrs)
-            if found is not None:
-                yield found
+            smaller = _with(case, chosen, attrs)
+            if smaller is not None:
+                yield smaller
                 break
 
 

@@ -118,8 +118,8 @@ def test_distinct_elements_come_as_they_are_met() -> None:
     x = paddle.static.data("x", [5], "int64")
     outs = {s: block.create_var(name=s) for s in ("Out", "Indices", "Index", "Counts")}
     block.append_op("unique", {"X": x}, outs, {})
-    found = paddle.static.Executor().run(feed={"x": np.array([3, 1, 2, 3, 1])}, fetch_list=list(outs.values()))
-    assert [a.tolist() for a in found] == [[3, 1, 2], [0, 1, 2], [0, 1, 2, 0, 1], [2, 2, 1]]
+    arrays = paddle.static.Executor().run(feed={"x": np.array([3, 1, 2, 3, 1])}, fetch_list=list(outs.values()))
+    assert [a.tolist() for a in arrays] == [[3, 1, 2], [0, 1, 2], [0, 1, 2, 0, 1], [2, 2, 1]]
 
 
 def test_the_attribute_says_how_an_image_is_resized() -> None:
@@ -130,8 +130,8 @@ def test_the_attribute_says_how_an_image_is_resized() -> None:
     for type_ in ("nearest_interp_v2", "bilinear_interp_v2", "bicubic_interp_v2"):
         outs.append(block.create_var(name=type_))
         block.append_op(type_, {"X": x}, {"Out": outs[-1]}, {"out_h": 3, "out_w": 3})
-    for found in paddle.static.Executor().run(feed={"x": image}, fetch_list=outs):
-        np.testing.assert_allclose(found[0, 0], [[1, 1.5, 2], [2, 1.75, 1.5], [3, 2, 1]])
+    for resized in paddle.static.Executor().run(feed={"x": image}, fetch_list=outs):
+        np.testing.assert_allclose(resized[0, 0], [[1, 1.5, 2], [2, 1.75, 1.5], [3, 2, 1]])
     sequence = paddle.static.data("sequence", [1, 1, 2], "float64")
     with pytest.raises(ValueError, match="must have 4 dimensions"):
         block.append_op("linear_interp_v2", {"X": sequence}, {"Out": block.create_var(name="o")}, {"out_w": 3})

@@ -77,13 +77,13 @@ REFUSES = ("bernoulli",)
 
 def each_op_of_real_numbers() -> pytest.MarkDecorator:
     """Parametrise by every operator of real numbers, but for those whose shapes follow from their values."""
-    found = [
+    parameters = [
         pytest.param(op, id=op.type)
         for op in registry.all_ops()
         if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES}
         if any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
     ]
-    return pytest.mark.parametrize("op", found)
+    return pytest.mark.parametrize("op", parameters)
 
 
 @each_op_of_real_numbers()
@@ -149,11 +149,11 @@ def fitting(parts: Parts, like: Parts) -> Parts:
     }
 
 
-def finite_among(found: Parts, wanted: Parts) -> list[str]:
+def finite_among(parts: Parts, wanted: Parts) -> list[str]:
     """The names of the parts that are finite somewhere among the elements *wanted*."""
     return [
         name
-        for name, values in fitting(found, wanted).items()
+        for name, values in fitting(parts, wanted).items()
         if any((mask & np.isfinite(a)).any() for a, mask in zip(values, wanted[name], strict=True))
     ]
 
@@ -168,11 +168,11 @@ def masked(parts: Parts, like: Parts, test: Callable[[np.ndarray, np.ndarray], n
 
 def merged(masks: Sequence[Parts]) -> Parts:
     """Where any of *masks* holds."""
-    found: Parts = {}
+    union: Parts = {}
     for parts in masks:
         for name, values in parts.items():
-            found[name] = [a | b for a, b in zip(found[name], values, strict=True)] if name in found else values
-    return found
+            union[name] = [a | b for a, b in zip(union[name], values, strict=True)] if name in union else values
+    return union
 
 
 def followers(probe: Probe, starts: Sequence[Start], path: Path, at: tuple[int, ...]) -> tuple[Parts, Parts]:

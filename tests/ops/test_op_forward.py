@@ -37,10 +37,10 @@ def test_results_are_as_inferred(case: Case) -> None:
     assert len(results) == len(specs) == len(case.op.outputs)
     for slot, result, spec in zip(case.op.outputs, results, specs, strict=True):
         if result is not None or not slot.optional:
-            found = spec_of(result)
+            actual = spec_of(result)
             if case.op.type in SHAPED_BY_VALUES and reads_values(case):
-                found = blanked(found, spec)
-            assert found == spec, slot.name
+                actual = blanked(actual, spec)
+            assert actual == spec, slot.name
 
 
 def reads_values(case: Case) -> bool:
@@ -52,13 +52,13 @@ def reads_values(case: Case) -> bool:
     )
 
 
-def blanked(found: Any, like: Any) -> Any:
+def blanked(actual: Any, like: Any) -> Any:
     """*found* with -1 where *like* has it."""
-    if isinstance(found, tuple):
-        return tuple(map(blanked, found, like))
-    if found.ndim != like.ndim:
-        return found
-    return found.with_shape(UNKNOWN if n == UNKNOWN else m for m, n in zip(found.shape, like.shape, strict=True))
+    if isinstance(actual, tuple):
+        return tuple(map(blanked, actual, like))
+    if actual.ndim != like.ndim:
+        return actual
+    return actual.with_shape(UNKNOWN if n == UNKNOWN else m for m, n in zip(actual.shape, like.shape, strict=True))
 
 
 @each_case()
@@ -80,8 +80,8 @@ def scattered(a: np.ndarray) -> np.ndarray:
 @each_case("float64")
 def test_any_memory_layout(case: Case) -> None:
     expected = call(case.op, case.operands, case.attrs)
-    found = call(case.op, [nested(scattered, v) for v in case.operands], case.attrs)
-    for a, b in zip(arrays(found), arrays(expected), strict=True):
+    results = call(case.op, [nested(scattered, v) for v in case.operands], case.attrs)
+    for a, b in zip(arrays(results), arrays(expected), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
 

@@ -31,8 +31,8 @@ CLOSE = 2e-6
 """What rounding leaves of a central difference, relative to the sum of the sizes of the terms."""
 
 
-def close(found: float, expected: float) -> bool:
-    return abs(found - expected) <= CLOSE * (1 + abs(expected))
+def close(value: float, expected: float) -> bool:
+    return abs(value - expected) <= CLOSE * (1 + abs(expected))
 
 
 @each_case("float64", "complex128", gradient=True, smooth=True)
@@ -160,8 +160,8 @@ def test_like_operands_are_read_for_their_shape_only(case: Case, order: int) -> 
     assert forward is not None
     assert forward.rule is not None
     blind = [nested(poison, v) if r.like else v for v, r in zip(operands, forward.rule.reads, strict=True)]
-    found = call(op, blind, attrs, wanted)
-    for a, b in zip(arrays(found), arrays(results), strict=True):
+    answers = call(op, blind, attrs, wanted)
+    for a, b in zip(arrays(answers), arrays(results), strict=True):
         np.testing.assert_array_equal(a, b)
 
 

@@ -62,12 +62,12 @@ class OneOp:
     def seeded(self, rng: np.random.Generator) -> tuple[list[Any], list[Variable], list[Variable]]:
         """Output gradients, the outputs that have one, and the fed variables that hold them."""
         douts = seeds(self.case.op, self.results, rng)
-        targets, given = [], []
+        targets, fed = [], []
         for out, dout in zip(flat(self.outputs), flat(like(douts, self.outputs)), strict=True):
             if out is not None and dout is not None:
                 targets.append(out)
-                given.append(self.fed(f"{out.name}_seed", dout, out.shape))
-        return douts, targets, given
+                fed.append(self.fed(f"{out.name}_seed", dout, out.shape))
+        return douts, targets, fed
 
     def wrt(self) -> list[Variable]:
         """The fed variables that can have a gradient."""
@@ -91,13 +91,13 @@ class OneOp:
 
 
 def flat(values: Any) -> list[Any]:
-    found: list[Any] = []
+    entries: list[Any] = []
     for v in values:
         if isinstance(v, (list, tuple)):
-            found += v
+            entries += v
         else:
-            found.append(v)
-    return found
+            entries.append(v)
+    return entries
 
 
 def like(values: list[Any], nesting: list[Any]) -> list[Any]:
@@ -105,9 +105,9 @@ def like(values: list[Any], nesting: list[Any]) -> list[Any]:
     return [[None] * len(n) if v is None and isinstance(n, list) else v for v, n in zip(values, nesting, strict=True)]
 
 
-def check(found: list[Any], expected: list[Any], dtype: str) -> None:
+def check(results: list[Any], expected: list[Any], dtype: str) -> None:
     rtol = 1e-5 if dtype == "float32" else 1e-12
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(results, expected, strict=True):
         b = np.asarray(b)
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1.0, float(np.abs(b).max(initial=0))))
@@ -116,25 +116,25 @@ def check(found: list[Any], expected: list[Any], dtype: str) -> None:
 @each_case()
 def test_forward(case: Case) -> None:
     one = OneOp(case)
-    made = [v for v in flat(one.outputs) if v is not None]
-    check(one.run(made), list(arrays(one.results)), case.dtype)
+    variables = [v for v in flat(one.outputs) if v is not None]
+    check(one.run(variables), list(arrays(one.results)), case.dtype)
 
 
 @both_declarations
 @each_case("float32", "float64", "complex128", gradient=True)
 def test_gradients(case: Case, known: bool) -> None:
     one = OneOp(case, known)
-    douts, targets, given = one.seeded(np.random.default_rng(7))
-    found = gradients(targets, one.wrt(), given)
+    douts, targets, starts = one.seeded(np.random.default_rng(7))
+    grads = gradients(targets, one.wrt(), starts)
     expected = one.expected(pull(case.op, case.operands, one.results, douts, case.attrs))
-    compare(one, found, expected)
+    compare(one, grads, expected)
 
 
-def compare(one: OneOp, found: list[Any], expected: list[Any]) -> None:
+def compare(one: OneOp, results: list[Any], expected: list[Any]) -> None:
     """Gradient variables against arrays; a gradient that is zero by structure may be None in both."""
-    assert [g is None for g in found] == [e is None for e in expected]
+    assert [g is None for g in results] == [e is None for e in expected]
     check(
-        one.run([g for g in found if g is not None]),
+        one.run([g for g in results if g is not None]),
         [e for e in expected if e is not None],
         one.case.dtype,
     )
@@ -145,9 +145,9 @@ def compare(one: OneOp, found: list[Any], expected: list[Any]) -> None:
 def test_second_gradients(case: Case, known: bool) -> None:
     one = OneOp(case, known)
     rng = np.random.default_rng(8)
-    douts, targets, given = one.seeded(rng)
+    douts, targets, starts = one.seeded(rng)
     wrt = one.wrt()
-    first = [g for g in gradients(targets, wrt, given) if g is not None]
+    first = [g for g in gradients(targets, wrt, starts) if g is not None]
     grads = pull(case.op, case.operands, one.results, douts, case.attrs)
     weights = [[one_weight(e, rng) for e in g] if isinstance(g, (list, tuple)) else one_weight(g, rng) for g in grads]
     fed = [one.fed(f"weight{i}", w) for i, w in enumerate(w for w in one.expected(weights) if w is not None)]
@@ -157,7 +157,7 @@ def test_second_gradients(case: Case, known: bool) -> None:
         for d, s in zip(flat(like(by_dout, one.outputs)), flat(like(douts, one.outputs)), strict=True)
         if s is not None
     ]
-    compare(one, gradients(first, [*wrt, *given], fed), [*one.expected(by_input), *by_dout])
+    compare(one, gradients(first, [*wrt, *starts], fed), [*one.expected(by_input), *by_dout])
 
 
 def one_weight(gradient: Any, rng: np.random.Generator) -> Any:

@@ -44,9 +44,9 @@ def shares(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(a.size and b.size and np.may_share_memory(a, b))
 
 
-def in_common(found: Sequence[np.ndarray], operands: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> bool:
+def in_common(results: Sequence[np.ndarray], operands: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> bool:
     """Whether any of *found* shares memory with one of *others*, and not because it is that of an operand."""
-    return any(shares(a, b) for a in found if not any(shares(a, o) for o in operands) for b in others if a is not b)
+    return any(shares(a, b) for a in results if not any(shares(a, o) for o in operands) for b in others if a is not b)
 
 
 @each_op_with_samples
@@ -63,10 +63,10 @@ def test_results(op: OpDef) -> None:
                 op.outputs, results, op.infer_specs(specs_of(case.operands), case.attrs), strict=True
             ):
                 assert spec_of(result) == spec or (result is None and slot.optional)
-        found, operands = list(arrays(results)), list(arrays(case.operands))
-        assert not in_common(found, operands, found), "two results share memory"
+        fresh, operands = list(arrays(results)), list(arrays(case.operands))
+        assert not in_common(fresh, operands, fresh), "two results share memory"
         again = list(arrays(call(op, case.operands, case.attrs)))
-        assert not in_common(again, operands, found), "two calls share memory"
+        assert not in_common(again, operands, fresh), "two calls share memory"
 
 
 def pulled(op: OpDef, dtypes: Sequence[str]) -> Iterator[tuple[Case, list[Any], list[Any]]]:
@@ -99,10 +99,10 @@ def test_gradients(op: OpDef) -> None:
     for case, results, douts in pulled(op, ("float32", "float64")):
         whole = pull(op, case.operands, results, douts, case.attrs)
         assert same(whole, defined_gradients(op, case.operands, results, douts, case.attrs)), "not what the rule says"
-        found, read = list(arrays(whole)), list(arrays([*case.operands, *results, *douts]))
-        assert not in_common(found, read, found), "two gradients share memory"
+        fresh, read = list(arrays(whole)), list(arrays([*case.operands, *results, *douts]))
+        assert not in_common(fresh, read, fresh), "two gradients share memory"
         again = list(arrays(pull(op, case.operands, results, douts, case.attrs)))
-        assert not in_common(again, read, found), "two calls share memory"
+        assert not in_common(again, read, fresh), "two calls share memory"
         for mask in subsets(wanted_for(op, case.operands)):
             some = pull(op, case.operands, results, douts, case.attrs, mask)
             for place, entries in zip(op.rule.wrt, mask, strict=True):
@@ -131,9 +131,9 @@ def test_tensors_share_storage_where_it_is_said_and_know_it(op: OpDef) -> None:
     for case in whole_and_shrunk(op, "float32"):
         operands = tensors_of(case.operands)
         result = apply(op, operands, case.attrs)
-        results, given = flat(result if isinstance(result, tuple) else [result]), flat(operands)
+        results, tensors = flat(result if isinstance(result, tuple) else [result]), flat(operands)
         for n, out in enumerate(results):
-            sources = [t for t in given if shares(out.array, t.array)]
+            sources = [t for t in tensors if shares(out.array, t.array)]
             assert not sources or Trait.VIEW in op.trait, "shares its operand's storage"
             assert all(out.version is t.version for t in sources), "its edits are not seen by its source"
             if not sources:
@@ -142,8 +142,8 @@ def test_tensors_share_storage_where_it_is_said_and_know_it(op: OpDef) -> None:
         if not targets:
             continue
         backward(targets, [None] * len(targets), retain_graph=True)
-        grads = [t.grad.array for t in given if t.grad is not None]
-        held = [t.array for t in (*given, *results)]
+        grads = [t.grad.array for t in tensors if t.grad is not None]
+        held = [t.array for t in (*tensors, *results)]
         assert not in_common(grads, [], [*grads, *held]), "a gradient shares its storage"
 
 

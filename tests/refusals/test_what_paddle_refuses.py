@@ -27,7 +27,7 @@ def dynamic() -> None:
 
 
 def test_the_record_is_of_these_calls() -> None:
-    assert sorted(call for found in RECORD.values() for call in found) == sorted(calls())
+    assert sorted(call for refusals in RECORD.values() for call in refusals) == sorted(calls())
 
 
 def test_what_paddle_refuses_is_refused() -> None:

@@ -68,9 +68,9 @@ def test_fluid_gradients_of_two_convolutions(sample: Load, capsys: pytest.Captur
     exe.run(paddle.static.default_startup_program())
     names = ["conv2d_0.w_0", "conv2d_1.w_0", "relu_0.tmp_0", "relu_1.tmp_0", "x@GRAD"]
     x = np.random.default_rng(0).normal(size=(3, 2, 8, 8)).astype("float32")
-    first, second, inner, outer, found = exe.run(feed={"x": x}, fetch_list=names)
+    first, second, inner, outer, gradient = exe.run(feed={"x": x}, fetch_list=names)
     at_inner = np.einsum("nohw,oi->nihw", (outer > 0).astype("float32"), second[:, :, 0, 0]) * (inner > 0)
-    np.testing.assert_allclose(found, np.einsum("nohw,oi->nihw", at_inner, first[:, :, 0, 0]), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(gradient, np.einsum("nohw,oi->nihw", at_inner, first[:, :, 0, 0]), rtol=1e-4, atol=1e-6)
 
 
 def test_autograd_backward_prints_what_is_documented(sample: Load, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,14 +76,14 @@ def test_the_two_graphs_and_the_stacks_refer_to_each_other(decoder: ModuleType, 
 
 
 def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
-    found = []
+    trios = []
     for seed in ("0", "1"):
         folder = tmp_path / seed
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run([sys.executable, str(SAMPLE), str(folder)], check=True, env=environment)
-        found.append(trio(folder))
-    assert found[0] == found[1]
-    assert len(found[0]) == 4
+        trios.append(trio(folder))
+    assert trios[0] == trios[1]
+    assert len(trios[0]) == 4
 
 
 def cli(*arguments: str) -> Any:

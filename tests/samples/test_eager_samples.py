@@ -56,7 +56,7 @@ def test_the_first_gradients_are_those_of_static_mode(sample: Load) -> None:
     pairs = paddle.static.append_backward(loss)
     exe = paddle.static.Executor()
     exe.run(paddle.static.default_startup_program())
-    found, *expected = exe.run(feed=feed, fetch_list=[loss, *(g for _, g in pairs)])
+    value, *expected = exe.run(feed=feed, fetch_list=[loss, *(g for _, g in pairs)])
     scope = paddle.static.global_scope()
     values = [np.array(scope.find_var(p.name).get_tensor()) for p, _ in pairs]
 
@@ -64,7 +64,7 @@ def test_the_first_gradients_are_those_of_static_mode(sample: Load) -> None:
     net = load(eager.LeNet(), values)
     now = paddle.nn.functional.cross_entropy(net(paddle.to_tensor(feed["image"])), paddle.to_tensor(feed["label"]))
     now.backward()
-    np.testing.assert_array_equal(now.numpy(), found)
+    np.testing.assert_array_equal(now.numpy(), value)
     for p, gradient in zip(net.parameters(), expected, strict=True):
         np.testing.assert_array_equal(p.grad.numpy(), gradient)
 

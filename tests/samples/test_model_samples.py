@@ -19,9 +19,9 @@ def test_every_trained_parameter_gets_a_gradient(name: str, mode: str, trained: 
     command = ["backward", str(MODELS / f"{name}.py"), "--mode", mode, "--run", "--format", "json"]
     done = subprocess.run([sys.executable, "-c", START, *command], capture_output=True, encoding="utf-8", check=True)
     rows = [r for r in json.loads(done.stdout)["parameters"] if r["is_parameter"]]
-    given = [r for r in rows if r["status"] == "ok"]
-    assert len(given) == trained
-    assert all(r["values"]["norm"] > 0 for r in given)
+    complete = [r for r in rows if r["status"] == "ok"]
+    assert len(complete) == trained
+    assert all(r["values"]["norm"] > 0 for r in complete)
     # What batch normalisation counts is not trained.
     assert len(rows) == trained + others
     assert all("._" in r["layer_path"] for r in rows if r["status"] != "ok")

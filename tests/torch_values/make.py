@@ -24,10 +24,10 @@ from .table import ROWS
 FILE = Path(__file__).with_name("values.json")
 
 
-def layer(made: Any, parameters: dict[str, Any], *args: Any) -> Any:
+def layer(module: Any, parameters: dict[str, Any], *args: Any) -> Any:
     """What the module *made* gives with these tensors for its parameters."""
-    assert set(parameters) == {n for n, _ in made.named_parameters()}
-    return torch.func.functional_call(made.double(), parameters, args)
+    assert set(parameters) == {n for n, _ in module.named_parameters()}
+    return torch.func.functional_call(module.double(), parameters, args)
 
 
 def flat(result: Any) -> list[Any]:
@@ -48,14 +48,14 @@ def record(row: Row) -> dict[str, Any]:
     leaves = [t.requires_grad_() for n, t in inputs.items() if t.is_floating_point() and n not in row.fixed]
     names = {"torch": torch, "F": torch.nn.functional, "nn": torch.nn, "layer": layer}
     results = flat(eval(row.theirs, names, dict(inputs)))
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "torch": row.theirs,
         "inputs": {n: {"dtype": str(v.dtype), "value": v.tolist()} for n, v in values.items()},
         "results": [plain(r) for r in results],
     }
     roots = [r for r in results if r.requires_grad]
     if not roots:
-        return found
+        return content
     weights = [rng.uniform(-1, 1, tuple(r.shape)) for r in roots]
     first = torch.autograd.grad(
         roots,
@@ -64,15 +64,15 @@ def record(row: Row) -> dict[str, Any]:
         create_graph=row.smooth,
         allow_unused=True,
     )
-    found |= {"weights": [w.tolist() for w in weights], "first": [plain(g) for g in first]}
+    content |= {"weights": [w.tolist() for w in weights], "first": [plain(g) for g in first]}
     if row.smooth:
         along = [rng.uniform(-1, 1, tuple(t.shape)) for t in leaves]
         pairs = [(g, torch.tensor(a)) for g, a in zip(first, along, strict=True) if g is not None and g.requires_grad]
         second = [None] * len(leaves)
         if pairs:
             second = torch.autograd.grad([g for g, _ in pairs], leaves, [a for _, a in pairs], allow_unused=True)
-        found |= {"along": [a.tolist() for a in along], "second": [plain(g) for g in second]}
-    return found
+        content |= {"along": [a.tolist() for a in along], "second": [plain(g) for g in second]}
+    return content
 
 
 def main() -> None:

@@ -51,15 +51,15 @@ class Run:
         """The input *name*."""
         raise AssertionError(name)
 
-    def layer(self, made: nn.Layer, parameters: dict[str, Any], *args: Any) -> Any:
+    def layer(self, layer: nn.Layer, parameters: dict[str, Any], *args: Any) -> Any:
         """What the layer *made* gives when its parameters have these values; they are differentiated in their place."""
-        own = {n: p for n, p in made.named_parameters() if not p.stop_gradient}
+        own = {n: p for n, p in layer.named_parameters() if not p.stop_gradient}
         assert set(own) == set(parameters)
-        for path, given in parameters.items():
-            (name,) = (n for n, g in self.given.items() if g is given)
+        for path, tensor in parameters.items():
+            (name,) = (n for n, g in self.given.items() if g is tensor)
             self.load(own[path], self.values[name])
             self.parameters[name] = own[path]
-        return made(*args)
+        return layer(*args)
 
     def load(self, parameter: Any, value: Any) -> None:
         """Give a parameter its value."""
@@ -77,8 +77,8 @@ class Dynamic(Run):
         starts = [paddle.to_tensor(np.asarray(s, r.numpy().dtype)) for s, r in zip(starts, roots, strict=True)]
         return paddle.grad(roots, [*self.leaves.values()], starts, create_graph=again, allow_unused=True)
 
-    def arrays(self, found: Sequence[Any]) -> list[Any]:
-        return [None if t is None else t.numpy() for t in found]
+    def arrays(self, tensors: Sequence[Any]) -> list[Any]:
+        return [None if t is None else t.numpy() for t in tensors]
 
 
 class Static(Run):
@@ -87,48 +87,48 @@ class Static(Run):
         super().__init__(row)
 
     def give(self, name: str, value: Any, differentiate: bool) -> Any:
-        made = paddle.static.data(name, list(value.shape), str(value.dtype))
-        made.stop_gradient = not differentiate
-        return made
+        variable = paddle.static.data(name, list(value.shape), str(value.dtype))
+        variable.stop_gradient = not differentiate
+        return variable
 
     def load(self, parameter: Any, value: Any) -> None:
         self.loaded[parameter.name] = value
 
     def gradients(self, roots: Sequence[Any], starts: Sequence[Any], again: bool) -> list[Any]:
-        made = []
+        seeds = []
         for start, root in zip(starts, roots, strict=True):
             name = f"start_{len(self.values)}"
             self.values[name] = np.asarray(start, root.dtype.name)
-            made.append(paddle.static.data(name, list(root.shape), root.dtype.name))
-        return paddle.static.gradients([*roots], [*self.leaves.values()], made)
+            seeds.append(paddle.static.data(name, list(root.shape), root.dtype.name))
+        return paddle.static.gradients([*roots], [*self.leaves.values()], seeds)
 
-    def arrays(self, found: Sequence[Any]) -> list[Any]:
+    def arrays(self, variables: Sequence[Any]) -> list[Any]:
         exe = paddle.static.Executor()
         exe.run(paddle.static.default_startup_program())
         for name, value in self.loaded.items():
             paddle.static.global_scope().find_var(name).get_tensor().set(value, paddle.CPUPlace())
-        kept = iter(exe.run(feed=self.values, fetch_list=[v for v in found if v is not None]))
-        return [None if v is None else next(kept) for v in found]
+        arrays = iter(exe.run(feed=self.values, fetch_list=[v for v in variables if v is not None]))
+        return [None if v is None else next(arrays) for v in variables]
 
 
 def everything(run: Dynamic | Static, again: bool = True) -> dict[str, list[Any]]:
     """Results, gradients, and with *again* gradients of gradients, as arrays."""
-    record, found = run.record, list(run.results)
+    record, values = run.record, list(run.results)
     again = again and "second" in record
-    lengths = {"results": len(found)}
+    lengths = {"results": len(values)}
     if "first" in record:
         roots = [r for r in run.results if not r.stop_gradient]
         first = run.gradients(roots, record["weights"], again)
-        found += first
+        values += first
         lengths["first"] = len(first)
     if again:
         pairs = [(g, a) for g, a in zip(first, record["along"], strict=True) if g is not None and not g.stop_gradient]
         second = [None] * len(first)
         if pairs:
             second = run.gradients([g for g, _ in pairs], [a for _, a in pairs], again=False)
-        found += second
+        values += second
         lengths["second"] = len(second)
-    arrays = iter(run.arrays(found))
+    arrays = iter(run.arrays(values))
     return {part: [next(arrays) for _ in range(n)] for part, n in lengths.items()}
 
 
@@ -148,8 +148,8 @@ def double() -> None:
 
 @each_row
 def test_values_and_gradients_are_those_of_torch(row: Row) -> None:
-    found, record = dynamic(row), RECORDED[row.name]
-    for part, ours in found.items():
+    values, record = dynamic(row), RECORDED[row.name]
+    for part, ours in values.items():
         assert len(ours) == len(record[part])
         for mine, theirs in zip(ours, record[part], strict=True):
             expected = 0.0 if theirs is None else np.array(theirs)
@@ -175,8 +175,8 @@ def test_dynamic_mode_is_static_mode_bit_for_bit(row: Row) -> None:
 def test_gradients_of_gradients_are_equal_in_both_modes(row: Row) -> None:
     now, then = dynamic(row), everything(Static(row))
     for mine, theirs in zip(now["second"], then["second"], strict=True):
-        found, expected = (0.0 if g is None else g for g in (mine, theirs))  # None says that nothing depends
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
+        gradient, expected = (0.0 if g is None else g for g in (mine, theirs))  # None says that nothing depends
+        np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-13)
 
 
 def test_the_table_is_the_recorded_one() -> None:

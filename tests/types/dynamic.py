@@ -25,18 +25,18 @@ def outcome(paddle: Any, text: str, types: tuple[str, ...]) -> str:
         tensor.stop_gradient = False
     scope = {"paddle": paddle, "F": paddle.nn.functional, "first": types[0] if types else "", **operands}
     try:
-        made = flat(eval(text, scope))
+        outs = flat(eval(text, scope))
     except Exception:
         return REFUSED
-    results = ",".join(short(v) for v in made)
-    roots = [v for v in made if hasattr(v, "stop_gradient") and not v.stop_gradient and carries(v)]
+    results = ",".join(short(v) for v in outs)
+    roots = [v for v in outs if hasattr(v, "stop_gradient") and not v.stop_gradient and carries(v)]
     if not roots or not inputs:
         return results
     try:
-        found = paddle.grad(roots, inputs, allow_unused=True)
+        gradients = paddle.grad(roots, inputs, allow_unused=True)
     except Exception:
         return f"{results}>{REFUSED}"
-    return joined(results, found, short)
+    return joined(results, gradients, short)
 
 
 def joined(results: str, gradients: Sequence[Any], name: Callable[[Any], str]) -> str:

@@ -19,24 +19,24 @@ def outcomes(text: str, kinds: Sequence[tuple[str, ...]]) -> list[tuple[str, str
     """
     feed: dict[str, Any] = {}
     fetch: list[Variable] = []
-    made: list[tuple[list[Any], list[Variable | None] | str | None]] = []
+    runs: list[tuple[list[Any], list[Variable | None] | str | None]] = []
     paddle.enable_static()
     try:
         program = paddle.static.Program()
         with paddle.static.program_guard(program, paddle.static.Program()):
             for n, types in enumerate(kinds):
-                made.append(_built(text, types, f"_{n}", feed))
-                results, gradients = made[-1]
+                runs.append(_built(text, types, f"_{n}", feed))
+                results, gradients = runs[-1]
                 fetch += [v for v in [*results, *(gradients if isinstance(gradients, list) else ())] if _fetched(v)]
             values = iter(paddle.static.Executor().run(program, feed=feed, fetch_list=fetch) if fetch else [])
     finally:
         paddle.disable_static()
-    found = []
-    for results, gradients in made:
+    pairs = []
+    for results, gradients in runs:
         declared = _cell(results, gradients, short)
         delivered = _cell(results, gradients, lambda v: short(next(values)) if _fetched(v) else short(v))
-        found.append((declared, delivered))
-    return found
+        pairs.append((declared, delivered))
+    return pairs
 
 
 def _fetched(value: Any) -> bool:
@@ -81,11 +81,11 @@ def _cell(results: list[Any], gradients: Any, name: Any) -> str:
 
 def operators(text: str) -> set[str]:
     """The types of the operators of a program with the call."""
-    found: set[str] = set()
+    names: set[str] = set()
     paddle.enable_static()
     for types in (("float32", "float32"), ("int32", "int32"), ("complex64", "complex64")):
         program = paddle.static.Program()
         with paddle.static.program_guard(program, paddle.static.Program()):
             _built(text, types, "", {})
-        found |= {op.type for op in program.global_block().ops}
-    return found
+        names |= {op.type for op in program.global_block().ops}
+    return names

@@ -22,13 +22,13 @@ RECORDED: dict[str, list[str]] = json.loads((HERE / "recorded.json").read_text(e
 def cells(call: str) -> list[Cell]:
     """A call with operands of all types, in dynamic mode."""
     theirs = " ".join(RECORDED[call]).replace("!", REFUSED).split()
-    found = []
+    rows = []
     gradtool.disable_static()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for types, cell in zip(kinds_of(call), theirs, strict=True):
-            found.append(Cell(call, tuple(SHORT[t] for t in types), cell, outcome(gradtool, call, types)))
-    return found
+            rows.append(Cell(call, tuple(SHORT[t] for t in types), cell, outcome(gradtool, call, types)))
+    return rows
 
 
 def decided() -> dict[tuple[str, tuple[str, ...]], str]:

@@ -23,12 +23,12 @@ def tensor(dtype: str, *values: Any, grad: bool = False) -> Any:
 def test_float32_beside_float64_in_a_program_comes_as_it_is_declared(name: str) -> None:
     x, y = (paddle.static.data(n, [2], dtype) for n, dtype in (("x", "float32"), ("y", "float64")))
     x.stop_gradient = y.stop_gradient = False
-    made = getattr(paddle, name)(x, y)
-    gradients = paddle.static.gradients([made], [x, y])
+    out = getattr(paddle, name)(x, y)
+    gradients = paddle.static.gradients([out], [x, y])
     feed = {"x": np.float32([1, 2]), "y": np.float64([2, 3])}
-    found = paddle.static.Executor().run(feed=feed, fetch_list=[made, *gradients])
-    assert [v.dtype.name for v in (made, *gradients)] == ["float64", "float32", "float64"]
-    assert [v.dtype.name for v in found] == ["float64", "float32", "float64"]
+    arrays = paddle.static.Executor().run(feed=feed, fetch_list=[out, *gradients])
+    assert [v.dtype.name for v in (out, *gradients)] == ["float64", "float32", "float64"]
+    assert [v.dtype.name for v in arrays] == ["float64", "float32", "float64"]
 
 
 def test_second_gradients_of_mixed_types_come_as_declared() -> None:
@@ -37,11 +37,11 @@ def test_second_gradients_of_mixed_types_come_as_declared() -> None:
     (first,) = paddle.static.gradients([paddle.multiply(x, paddle.multiply(x, y))], [x])
     seconds = paddle.static.gradients([first], [x, y])
     feed = {"x": np.float32([1, 2]), "y": np.float64([2, 3])}
-    found = paddle.static.Executor().run(feed=feed, fetch_list=[first, *seconds])
+    arrays = paddle.static.Executor().run(feed=feed, fetch_list=[first, *seconds])
     assert (
-        [v.dtype.name for v in found] == [v.dtype.name for v in (first, *seconds)] == ["float32", "float32", "float64"]
+        [v.dtype.name for v in arrays] == [v.dtype.name for v in (first, *seconds)] == ["float32", "float32", "float64"]
     )
-    np.testing.assert_allclose(found[1], [4, 6])
+    np.testing.assert_allclose(arrays[1], [4, 6])
 
 
 def test_gradients_of_mixed_types_have_their_own_to_any_order() -> None:
@@ -71,9 +71,9 @@ def test_functions_of_real_numbers_take_whole_ones(name: str, dtype: str) -> Non
         with pytest.raises(DtypeError, match=f"{name}: X must hold floating-point numbers or int32, int64"):
             function(tensor(dtype))
         return
-    found = function(tensor(dtype, 2, 3))
-    assert found.dtype is paddle.float32
-    np.testing.assert_array_equal(found.numpy(), function(tensor("float32", 2, 3)).numpy())
+    result = function(tensor(dtype, 2, 3))
+    assert result.dtype is paddle.float32
+    np.testing.assert_array_equal(result.numpy(), function(tensor("float32", 2, 3)).numpy())
 
 
 def test_truth_values_are_no_numbers_for_a_sine() -> None:
@@ -97,9 +97,9 @@ RESULTS: tuple[tuple[str, Callable[[], Any], str, list[Any]], ...] = (
 
 @pytest.mark.parametrize(("call", "dtype", "values"), [r[1:] for r in RESULTS], ids=[r[0] for r in RESULTS])
 def test_types_of_results(call: Callable[[], Any], dtype: str, values: list[Any]) -> None:
-    found = call()
-    assert found.dtype.name == dtype
-    assert found.tolist() == values
+    result = call()
+    assert result.dtype.name == dtype
+    assert result.tolist() == values
 
 
 REFUSED: tuple[tuple[str, Callable[[], Any], str], ...] = (

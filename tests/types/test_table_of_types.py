@@ -29,9 +29,9 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_types_of_a_call(call: str) -> None:
-    found = cells(call)
+    rows = cells(call)
     wrong = []
-    for cell in found:
+    for cell in rows:
         expected = NOTED.get((call, cell.types), cell.theirs)
         if cell.ours != expected:
             wrong.append(f"{cell.types}: {cell.ours} instead of {expected}")
@@ -66,6 +66,6 @@ def test_every_call_is_recorded() -> None:
 def test_every_operator_is_in_a_call() -> None:
     reached = {type_ for call in CALLS for type_ in operators(call)}
     elsewhere = {type_ for types in ELSEWHERE.values() for type_ in types.split()}
-    known = {op.type for op in registry.all_ops() if not op.trait & Trait.INTERNAL}
-    assert sorted(known - reached - elsewhere) == []
-    assert sorted(elsewhere & reached | elsewhere - known) == []
+    names = {op.type for op in registry.all_ops() if not op.trait & Trait.INTERNAL}
+    assert sorted(names - reached - elsewhere) == []
+    assert sorted(elsewhere & reached | elsewhere - names) == []

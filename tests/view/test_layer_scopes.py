@@ -52,28 +52,28 @@ def static() -> GraphView:
     return from_program.view(loss.block.program, loss=loss)
 
 
-@pytest.mark.parametrize("made", [eager, static])
-def test_what_stands_between_layers_belongs_to_the_layer_around_them(made: Any) -> None:
-    view = made()
+@pytest.mark.parametrize("model", [eager, static])
+def test_what_stands_between_layers_belongs_to_the_layer_around_them(model: Any) -> None:
+    view = model()
     ops = [n for n in view.nodes if n.kind == OP and n.part == FORWARD]
-    found = {n.name: n.scope for n in ops}
+    scopes = {n.name: n.scope for n in ops}
     # The first call of all precedes every parameter, and the tape begins with the first parameter.
     for i in range(3):
         part = f"parts.{i}"
         for name in ("relu", "sigmoid"):
-            assert found[f"{name}.{i}"] == part
-        assert found[f"tanh.{i}"] == part
+            assert scopes[f"{name}.{i}"] == part
+        assert scopes[f"tanh.{i}"] == part
         sums = [n for n in ops if n.type == "elementwise_add" and n.scope == part]
         assert len(sums) == 1
     squares = [n.scope for n in ops if n.type == "square"]
     assert squares == (
         ["parts.0", "parts.1", "parts.1", "parts.2", "parts.2"]
-        if made is eager
+        if model is eager
         else ["parts.0", "parts.0", "parts.1", "parts.1", "parts.2", "parts.2"]
     )
     exps = [n.scope for n in ops if n.type == "exp"]
-    assert exps == (["parts.1", "parts.2"] if made is eager else ["parts.0", "parts.1", "parts.2"])
-    assert found["abs.0"] == found["reduce_mean.0"] == ""
+    assert exps == (["parts.1", "parts.2"] if model is eager else ["parts.0", "parts.1", "parts.2"])
+    assert scopes["abs.0"] == scopes["reduce_mean.0"] == ""
     gradients = {n.pair: n.scope for n in view.nodes if n.kind == OP and n.type.endswith("_grad")}
     for n in ops:
         if n.id in gradients:

@@ -73,12 +73,12 @@ def browser() -> Iterator[Browser]:
             os.close(end)
         os.close(for_browser)
         os.close(from_browser)
-        found = Browser(for_us, from_us)
+        session = Browser(for_us, from_us)
         try:
-            yield found
+            yield session
         finally:
             with suppress(RuntimeError, OSError):
-                found.send("Browser.close")
+                session.send("Browser.close")
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:
@@ -117,10 +117,10 @@ class Browser:
     def _next(self, until: float) -> dict[str, Any]:
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._for_us], [], [], max(0.0, until - time.monotonic()))
-            found = os.read(self._for_us, 1 << 20) if ready else b""
-            if not found:
+            data = os.read(self._for_us, 1 << 20) if ready else b""
+            if not data:
                 raise RuntimeError("the browser has gone" if ready else f"the browser gave no answer in {PATIENCE} s")
-            self._rest += found
+            self._rest += data
         text, _, self._rest = self._rest.partition(b"\0")
         return dict(json.loads(text))
 
@@ -164,18 +164,18 @@ class Page:
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression; a promise is waited for."""
-        found = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in found:
-            raise RuntimeError(f"{script}: {found['exceptionDetails']}")
-        return found["result"].get("value")
+        answer = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{script}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
 
     def wait(self, condition: str) -> Any:
         """Wait until an expression is true."""
         until = time.monotonic() + PATIENCE
-        while not (found := self.run(condition)):
+        while not (answer := self.run(condition)):
             if time.monotonic() > until:
                 raise RuntimeError(f"did not become true: {condition}")
-        return found
+        return answer
 
     def settle(self) -> None:
         """Wait until what was asked for is drawn and nothing glides any more."""
@@ -187,15 +187,15 @@ class Page:
 
     def problems(self) -> list[str]:
         """Errors and warnings of the console, exceptions, violations of the content security policy."""
-        found = []
+        messages = []
         for method, params in self.events:
             if method == "Runtime.exceptionThrown":
-                found.append(str(params["exceptionDetails"]))
+                messages.append(str(params["exceptionDetails"]))
             elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
-                found.append(str(params["args"]))
+                messages.append(str(params["args"]))
             elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-                found.append(params["entry"]["text"])
-        return found
+                messages.append(params["entry"]["text"])
+        return messages
 
     def requests(self) -> list[str]:
         """The addresses of everything that the page asked for."""

@@ -41,13 +41,13 @@ def _overlaps(these: Rectangles, gap: float = 0.0) -> list[tuple[int, int]]:
     """Pairs of rectangles that share more than a border, by a sweep from top to bottom."""
     order = np.argsort(these[:, 1], kind="stable")
     tops = these[order, 1]
-    found = []
+    pairs = []
     for at, i in enumerate(order.tolist()):
         end = int(np.searchsorted(tops, these[i, 3] - gap, side="left"))
         others = order[at + 1 : end]
         hit = (these[others, 0] < these[i, 2] - gap) & (these[others, 2] > these[i, 0] + gap)
-        found += [(i, j) for j in others[hit].tolist()]
-    return found
+        pairs += [(i, j) for j in others[hit].tolist()]
+    return pairs
 
 
 def _lines_through_boxes(scene: Scene, boxes: Rectangles) -> list[str]:
@@ -65,7 +65,7 @@ def _lines_through_boxes(scene: Scene, boxes: Rectangles) -> list[str]:
     deepest = float((boxes[:, 3] - boxes[:, 1]).max())
     first = np.searchsorted(sorted_boxes[:, 1], lines[:, 1] - deepest, side="left")
     last = np.searchsorted(sorted_boxes[:, 1], lines[:, 3], side="right")
-    found = []
+    texts = []
     for k, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
         near = sorted_boxes[a:b]
         left, top, right, bottom = lines[k]
@@ -74,14 +74,14 @@ def _lines_through_boxes(scene: Scene, boxes: Rectangles) -> list[str]:
         tall = (near[:, 1] < bottom - 0.01) & (near[:, 3] > top + 0.01)
         tall |= (near[:, 1] < top - 0.01) & (near[:, 3] > bottom + 0.01)
         for j in order[a:b][hit & tall].tolist():
-            found.append(f"line {scene.view.edges[scene.routes[owners[k]].edge]} through {scene.boxes[j].node}")
-    return found
+            texts.append(f"line {scene.view.edges[scene.routes[owners[k]].edge]} through {scene.boxes[j].node}")
+    return texts
 
 
 def _loose_ends(scene: Scene) -> list[str]:
     """Routes that do not begin and end on the borders of their boxes, or that are not drawn level or upright."""
     boxes = {b.node: b for b in scene.boxes}
-    found = []
+    texts = []
     for route in scene.routes:
         edge = scene.view.edges[route.edge]
         for (x, y), id_ in ((route.points[0], edge.source), (route.points[-1], edge.target)):
@@ -89,11 +89,11 @@ def _loose_ends(scene: Scene) -> list[str]:
             on_side = (abs(x - b.x) < 0.01 or abs(x - b.right) < 0.01) and b.y <= y <= b.bottom
             on_edge = (abs(y - b.y) < 0.01 or abs(y - b.bottom) < 0.01) and b.x <= x <= b.right
             if not on_side and not on_edge:
-                found.append(f"{edge} does not touch {id_}")
+                texts.append(f"{edge} does not touch {id_}")
         for (x, y), (u, v) in zip(route.points, route.points[1:], strict=False):
             if abs(x - u) > 0.01 and abs(y - v) > 0.01:
-                found.append(f"{edge} is drawn at a slant")
-    return found
+                texts.append(f"{edge} is drawn at a slant")
+    return texts
 
 
 def _texts(scene: Scene, boxes: Rectangles) -> list[str]:
@@ -104,19 +104,19 @@ def _texts(scene: Scene, boxes: Rectangles) -> list[str]:
     ).reshape(-1, 4)
     both = np.concatenate([boxes, places])
     names = [*(b.node for b in scene.boxes), *(t.text for t in labels)]
-    found = [f"text {names[i]!r} over {names[j]!r}" for i, j in _overlaps(both, 0.01)]
+    messages = [f"text {names[i]!r} over {names[j]!r}" for i, j in _overlaps(both, 0.01)]
     for b in scene.boxes:
         wide = max(text_width(b.lines[0], 11), text_width(b.lines[1], 9))
         if wide > b.width:
-            found.append(f"text of {b.node} is wider than its box")
-    return found
+            messages.append(f"text of {b.node} is wider than its box")
+    return messages
 
 
 def _pairs(scene: Scene) -> list[str]:
     """Operators that are not across from what they differentiate, parameters without a gradient on their line."""
     boxes = {b.node: b for b in scene.boxes}
     by_id = scene.view.by_id()
-    found = []
+    messages = []
     lines: dict[str, list[bool]] = {}
     for b in scene.boxes:
         node = by_id[b.node]
@@ -124,8 +124,8 @@ def _pairs(scene: Scene) -> list[str]:
         if other is None or node.part != BACKWARD or b.column == "recomputed":
             continue
         if node.kind == OP and b.row != other.row and scene.view.part == BOTH:
-            found.append(f"{node.name} is not across from {node.pair}")
+            messages.append(f"{node.name} is not across from {node.pair}")
         if b.column in GUTTERS and other.column in GUTTERS and node.role == "gradient":
             lines.setdefault(other.node, []).append(b.y == other.y)
     # Of several gradients of one parameter, or of parameters folded into one box, one is on its line.
-    return found + [f"no gradient is on the line of {by_id[i].name}" for i, level in lines.items() if not any(level)]
+    return messages + [f"no gradient is on the line of {by_id[i].name}" for i, level in lines.items() if not any(level)]

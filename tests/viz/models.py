@@ -37,10 +37,10 @@ class Model:
 @cache
 def loaded(name: str, mode: str) -> Model:
     """A sample as the command line loads it for a page, with whole stacks."""
-    with discovery.either(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as found:
-        if isinstance(found, EagerModel):
-            graph = recorded(found)
+    with discovery.either(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
+        if isinstance(model, EagerModel):
+            graph = recorded(model)
             return Model(name, mode, graph.view, list(graph.locations))
-        part = backward_part.append(found, (), (), Output(quiet=True))
-        made = view(found.program, title=found.name, loss=found.loss, gradients=dict(part.pairs))
-        return Model(name, mode, made, [op.loc for b in found.program.blocks for op in b.ops])
+        part = backward_part.append(model, (), (), Output(quiet=True))
+        graph_view = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+        return Model(name, mode, graph_view, [op.loc for b in model.program.blocks for op in b.ops])

@@ -24,6 +24,6 @@ def decoded(data: str) -> Any:
 
 def names(page: str) -> set[str]:
     """The names of all nodes of a page."""
-    found = _DATA.search(page)
-    assert found is not None
-    return {n["name"] for n in decoded(found[1])["nodes"]}
+    match = _DATA.search(page)
+    assert match is not None
+    return {n["name"] for n in decoded(match[1])["nodes"]}

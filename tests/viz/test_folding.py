@@ -34,9 +34,9 @@ def blocks(times: int, mask: bool = False) -> tuple[Any, GraphView]:
 @pytest.mark.parametrize("mask", [False, True])
 def test_equal_blocks_are_drawn_once(mask: bool) -> None:
     _, whole = blocks(12, mask)
-    found = fold.repeated(whole)
-    shown = {n.name: n for n in found.drawn()}
-    repeated = [n for n in found.drawn() if n.kind == OP and n.part == FORWARD and n.count > 1]
+    folded = fold.repeated(whole)
+    shown = {n.name: n for n in folded.drawn()}
+    repeated = [n for n in folded.drawn() if n.kind == OP and n.part == FORWARD and n.count > 1]
     assert sorted((n.type, n.count) for n in repeated) == sorted(
         [
             ("matmul_v2", 12),
@@ -49,14 +49,14 @@ def test_equal_blocks_are_drawn_once(mask: bool) -> None:
     weight, gradient = shown["block_*.w"], shown["block_*.w@GRAD"]
     assert (weight.count, gradient.count, gradient.pair) == (12, 12, weight.id)
     assert len(weight.members) == 12
-    assert faults(mirror(found)) == []
+    assert faults(mirror(folded)) == []
 
 
 def test_pairs_stay_pairs_when_they_are_folded() -> None:
     _, whole = blocks(12)
-    found = fold.repeated(whole)
-    by_id = found.by_id()
-    for n in found.drawn():
+    smaller = fold.repeated(whole)
+    by_id = smaller.by_id()
+    for n in smaller.drawn():
         if n.kind == OP and n.part == BACKWARD and n.pair is not None:
             assert by_id[n.pair].type == n.type.removesuffix("_grad")
             assert by_id[n.pair].count == n.count
@@ -64,9 +64,9 @@ def test_pairs_stay_pairs_when_they_are_folded() -> None:
 
 def test_nothing_goes_from_one_repetition_to_the_next() -> None:
     _, whole = blocks(12)
-    found = fold.repeated(whole)
-    order = {n.id: i for i, n in enumerate(found.nodes)}
-    flows = [e for e in found.edges if e.source.startswith("op") and e.target.startswith("op")]
+    smaller = fold.repeated(whole)
+    order = {n.id: i for i, n in enumerate(smaller.nodes)}
+    flows = [e for e in smaller.edges if e.source.startswith("op") and e.target.startswith("op")]
     assert all(order[e.source] < order[e.target] for e in flows)
 
 
@@ -91,8 +91,8 @@ def test_a_chain_of_one_operator_is_two_boxes() -> None:
     h = paddle.static.data("x", [2, 3])
     for _ in range(1_000):
         h = paddle.tanh(h)
-    found = fold.automatic(view(h.block.program))
-    assert [(n.type, n.count) for n in found.drawn() if n.kind == OP] == [("tanh", 1), ("tanh", 999)]
+    smaller = fold.automatic(view(h.block.program))
+    assert [(n.type, n.count) for n in smaller.drawn() if n.kind == OP] == [("tanh", 1), ("tanh", 999)]
 
 
 def test_layers_are_folded_with_their_parameters() -> None:
@@ -123,9 +123,9 @@ def test_what_has_no_layers_is_folded_in_equal_parts() -> None:
     for i in range(400):
         h = kinds[(i * i // 7 + i // 11) % 5](h)
     whole = view(h.block.program)
-    found = fold.automatic(whole, 60)
-    assert len(found.drawn()) <= 60
-    members = [i for n in found.nodes for i in (n.members or (n.id,)) if n.kind == OP]
+    smaller = fold.automatic(whole, 60)
+    assert len(smaller.drawn()) <= 60
+    members = [i for n in smaller.nodes for i in (n.members or (n.id,)) if n.kind == OP]
     assert sorted(members) == sorted(n.id for n in whole.nodes if n.kind == OP)
 
 
@@ -170,8 +170,8 @@ def test_folding_costs_in_proportion_to_the_program() -> None:
         h = apply(("tanh", "square", "sin")[i * i % 3], h)
     parts = [apply("tanh", x) for _ in range(10_000)]
     apply("sum", [*parts, h])
-    found = fold.automatic(view(x.block.program))
-    assert len(found.drawn()) <= fold.MAX_NODES
+    smaller = fold.automatic(view(x.block.program))
+    assert len(smaller.drawn()) <= fold.MAX_NODES
 
 
 def test_sums_of_gradients_are_folded_with_the_layer_that_they_belong_to() -> None:
@@ -193,19 +193,19 @@ def test_sums_of_gradients_are_folded_with_the_layer_that_they_belong_to() -> No
     whole = view(loss.block.program, loss=loss)
     sums = [n.id for n in whole.nodes if n.type == "sum" and n.part == BACKWARD]
     assert len(sums) == 2
-    found = fold.layers(whole)
-    assert [n.name for n in found.nodes if n.id in sums and not n.members] == []
-    within = {i: n.name for n in found.nodes for i in n.members if i in sums}
+    smaller = fold.layers(whole)
+    assert [n.name for n in smaller.nodes if n.id in sums and not n.members] == []
+    within = {i: n.name for n in smaller.nodes for i in n.members if i in sums}
     # Backward reaches the first reader last, and adds up there.
     assert sorted(within.values()) == ["first gradient", "third gradient"]
-    assert faults(mirror(found)) == []
-    between = [e for e in found.edges if e.target == next(n.id for n in found.nodes if n.name == "first gradient")]
-    assert {e.source for e in between} >= {n.id for n in found.nodes if n.name == "second gradient"}
+    assert faults(mirror(smaller)) == []
+    between = [e for e in smaller.edges if e.target == next(n.id for n in smaller.nodes if n.name == "first gradient")]
+    assert {e.source for e in between} >= {n.id for n in smaller.nodes if n.name == "second gradient"}
 
 
 def test_sums_in_repetitions_stay_in_their_repetition() -> None:
     _, whole = blocks(12)
-    found = fold.repeated(whole)
-    sums = [n for n in found.drawn() if n.type == "sum" and n.part == BACKWARD]
+    smaller = fold.repeated(whole)
+    sums = [n for n in smaller.drawn() if n.type == "sum" and n.part == BACKWARD]
     assert [n.count for n in sums if n.count > 1]
     assert sum(n.count for n in sums) == sum(n.type == "sum" for n in whole.nodes if n.kind == OP)

@@ -57,9 +57,9 @@ def test_the_ending_says_what_is_saved(ending: str, tmp_path: Path) -> None:
 
 
 def test_another_ending_is_an_error_and_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"cannot tell from .*graph\.htlm.* must be one of \.dot") as found:
+    with pytest.raises(ValueError, match=r"cannot tell from .*graph\.htlm.* must be one of \.dot") as caught:
         viz.graph(static_loss()).save(tmp_path / "graph.htlm")
-    assert ".html" in str(found.value)
+    assert ".html" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -73,19 +73,19 @@ def test_a_variable_is_the_loss_of_its_program() -> None:
 
 def test_a_part_has_the_stacks_of_its_operators() -> None:
     loss = static_loss()
-    found = viz.graph(loss, part="backward")
-    operators = [n.id for n in found.view.nodes if n.kind == "op"]
+    shown = viz.graph(loss, part="backward")
+    operators = [n.id for n in shown.view.nodes if n.kind == "op"]
     assert operators
-    assert all(n.part == "backward" for n in found.view.nodes)
-    assert list(found.details.stacks) == operators
-    assert "test_pictures_api.py" in found.html()
+    assert all(n.part == "backward" for n in shown.view.nodes)
+    assert list(shown.details.stacks) == operators
+    assert "test_pictures_api.py" in shown.html()
 
 
 def test_values_are_shown_by_name() -> None:
     loss = static_loss()
-    found = viz.graph(loss, values={"body.w_0": np.full((3, 2), 2.0)})
-    ids = {n.name: n.id for n in found.view.nodes}
-    assert found.details.values[ids["body.w_0"]]["norm"] == pytest.approx(24**0.5)
+    shown = viz.graph(loss, values={"body.w_0": np.full((3, 2), 2.0)})
+    ids = {n.name: n.id for n in shown.view.nodes}
+    assert shown.details.values[ids["body.w_0"]]["norm"] == pytest.approx(24**0.5)
     with pytest.raises(ValueError, match=r"'body\.w_1', which the graph does not") as error:
         viz.graph(loss, values={"body.w_1": np.zeros(1)}).html()
     assert "body.w_0" in str(error.value)
@@ -94,8 +94,8 @@ def test_values_are_shown_by_name() -> None:
 def test_leaves_of_a_tape_have_values_and_gradients() -> None:
     w, loss = dynamic_loss()
     loss.backward(retain_graph=True)
-    found = viz.graph(loss)
-    norms = {n.part: found.details.values[n.id]["norm"] for n in found.view.nodes if n.id in found.details.values}
+    shown = viz.graph(loss)
+    norms = {n.part: shown.details.values[n.id]["norm"] for n in shown.view.nodes if n.id in shown.details.values}
     assert norms == {"forward": 5.0, "backward": 10.0}
     assert viz.graph([loss, w]).text().startswith("forward and backward graph\n")
 
@@ -120,15 +120,15 @@ def test_wrong_arguments(call: Callable[[], Any], error: type[Exception], said: 
 
 
 def test_notebooks_get_a_page_in_a_frame_a_picture_and_text() -> None:
-    found = viz.graph(static_loss())
-    bundle = found._repr_mimebundle_()
+    shown = viz.graph(static_loss())
+    bundle = shown._repr_mimebundle_()
     assert bundle.keys() == {"text/plain", "text/html", "image/svg+xml"}
-    assert bundle["text/plain"] == found.text()
-    assert bundle["image/svg+xml"] == found.svg()
+    assert bundle["text/plain"] == shown.text()
+    assert bundle["image/svg+xml"] == shown.svg()
     frame = bundle["text/html"]
     assert frame.startswith('<iframe srcdoc="')
     assert 'sandbox="allow-scripts"' in frame
-    assert unescape(frame.partition('srcdoc="')[2].partition('"')[0]) == found.html()
+    assert unescape(frame.partition('srcdoc="')[2].partition('"')[0]) == shown.html()
     # Viewers that take frames out are left with a table.
     left = frame.partition("</iframe>")[2]
     assert left.startswith("<details>")
@@ -139,22 +139,22 @@ def test_a_large_graph_brings_no_svg_to_a_notebook() -> None:
     h = paddle.static.data("x", [4])
     for _ in range(NOTEBOOK_SVG + 1):
         h = paddle.tanh(h)
-    found = viz.graph(h)
-    assert "image/svg+xml" not in found._repr_mimebundle_()
-    assert len(found.folded.drawn()) < len(found.view.drawn())
+    shown = viz.graph(h)
+    assert "image/svg+xml" not in shown._repr_mimebundle_()
+    assert len(shown.folded.drawn()) < len(shown.view.drawn())
     assert viz.graph(h, collapse="none").folded is not None
-    assert json.loads(found.json())["nodes"][0]["id"] == "op0"
+    assert json.loads(shown.json())["nodes"][0]["id"] == "op0"
 
 
 def test_a_huge_graph_is_folded_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     h = paddle.static.data("x", [4])
     for _ in range(NOTEBOOK_SVG + 1):
         h = paddle.tanh(h)
-    found = viz.graph(h)
-    whole = len(found._repr_mimebundle_()["text/html"])
+    shown = viz.graph(h)
+    whole = len(shown._repr_mimebundle_()["text/html"])
     monkeypatch.setattr(picture, "NOTEBOOK_PAGE", NOTEBOOK_SVG)
-    assert len(found._repr_mimebundle_()["text/html"]) < whole
-    assert "tanh.400" in names(found.html())
+    assert len(shown._repr_mimebundle_()["text/html"]) < whole
+    assert "tanh.400" in names(shown.html())
 
 
 def test_programs_show_themselves_in_notebooks() -> None:
@@ -195,9 +195,9 @@ def test_show_in_a_notebook_displays_below_the_cell(monkeypatch: pytest.MonkeyPa
     shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
     monkeypatch.setitem(sys.modules, "IPython", shell)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown.append))  # type: ignore[arg-type]
-    found = viz.graph(static_loss())
-    found.show()
-    assert shown == [found]
+    drawing = viz.graph(static_loss())
+    drawing.show()
+    assert shown == [drawing]
 
 
 def test_pictures_are_loaded_when_they_are_first_used() -> None:
@@ -209,5 +209,5 @@ def test_pictures_are_loaded_when_they_are_first_used() -> None:
         "print([m for m in ('graphviz', 'rich', 'click') if m in sys.modules])\n"
         "try:\n    viz.nothing\nexcept AttributeError as error:\n    print(error)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.splitlines() == ["[] graph", "[]", "module 'gradtool.viz' has no attribute 'nothing'"]
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines() == ["[] graph", "[]", "module 'gradtool.viz' has no attribute 'nothing'"]

@@ -83,20 +83,20 @@ class Cells(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[str] = []
-        self.found: list[list[list[str]]] = []
+        self.tables: list[list[list[str]]] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.tags.append(tag)
         if tag == "table":
-            self.found.append([])
+            self.tables.append([])
         elif tag == "tr":
-            self.found[-1].append([])
+            self.tables[-1].append([])
         elif tag in ("td", "th"):
-            self.found[-1][-1].append("")
+            self.tables[-1][-1].append("")
 
     def handle_data(self, data: str) -> None:
         if self.tags and self.tags[-1] in ("td", "th"):
-            self.found[-1][-1][-1] += data
+            self.tables[-1][-1][-1] += data
 
     def handle_endtag(self, tag: str) -> None:
         self.tags.append(f"/{tag}")
@@ -105,17 +105,17 @@ class Cells(HTMLParser):
 def cells(page: str) -> list[list[list[str]]]:
     reader = Cells()
     reader.feed(page)
-    return reader.found
+    return reader.tables
 
 
 def test_notebooks_get_text_and_tables(result: tuple[Any, str]) -> None:
     shown, part = result
     bundle = shown._repr_mimebundle_()
     assert bundle["text/plain"] == str(shown)
-    found = cells(bundle["text/html"])
-    assert len(found) >= 1
-    assert part in str(found)
-    for table in found:
+    grids = cells(bundle["text/html"])
+    assert len(grids) >= 1
+    assert part in str(grids)
+    for table in grids:
         assert len({len(row) for row in table}) == 1
         assert len(table) > 1
 

@@ -28,10 +28,10 @@ def dynamic() -> Iterator[None]:
 
 
 def leaf(name: str, *shape: int) -> Any:
-    made = paddle.full(shape, 2.0)
-    made.stop_gradient = False
-    made.name = name
-    return made
+    tensor = paddle.full(shape, 2.0)
+    tensor.stop_gradient = False
+    tensor.name = name
+    return tensor
 
 
 def network() -> Any:
@@ -162,15 +162,15 @@ def test_calls_at_once_never_share_a_stamp(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    found = sorted(p.name for p in tmp_path.iterdir())
-    assert len(found) == 8 * len(TRIO)
-    assert len({n.partition("_")[0] for n in found}) == 8
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert len(names) == 8 * len(TRIO)
+    assert len({n.partition("_")[0] for n in names}) == 8
 
 
 def test_a_used_stamp_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a_graph.dot").write_text("kept")
-    made = writing.new_files(str(tmp_path), iter(["a_", "b_"]), lambda stamp: {f"{stamp}graph.dot": "new"})
-    assert [Path(p).name for p in made] == ["b_graph.dot"]
+    paths = writing.new_files(str(tmp_path), iter(["a_", "b_"]), lambda stamp: {f"{stamp}graph.dot": "new"})
+    assert [Path(p).name for p in paths] == ["b_graph.dot"]
     assert (tmp_path / "a_graph.dot").read_text() == "kept"
 
 

@@ -63,11 +63,11 @@ def test_the_nearest_cut_is_named() -> None:
     w, h = chain(3)
     middle = next(v for v in h.block.vars.values() if v.name == "square_1.tmp_0")
     loss = paddle.mean(h)
-    found = explain(loss.block.ops, [loss], {middle.name}).of_variable(w)
-    assert found.verdict is Verdict.NO_GRAD_SET
-    assert found.text.startswith("cut: no_grad_set at square_1.tmp_0, test_gradient_reasons.py:")
-    assert found.cut is not None
-    assert found.cut.value is middle
+    answer = explain(loss.block.ops, [loss], {middle.name}).of_variable(w)
+    assert answer.verdict is Verdict.NO_GRAD_SET
+    assert answer.text.startswith("cut: no_grad_set at square_1.tmp_0, test_gradient_reasons.py:")
+    assert answer.cut is not None
+    assert answer.cut.value is middle
 
 
 def test_integers_and_inputs_without_a_gradient() -> None:

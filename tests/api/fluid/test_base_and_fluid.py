@@ -107,8 +107,8 @@ def test_fluid_switches_static_mode_on_and_base_does_not() -> None:
         "import paddle.base; print(paddle.in_dynamic_mode())\n"
         "import paddle.fluid; print(paddle.in_dynamic_mode())\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["True", "False"]
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["True", "False"]
 
 
 @pytest.mark.parametrize(
@@ -267,5 +267,5 @@ def test_a_parameter_starts_as_an_array() -> None:
 def test_old_modules_can_be_imported_by_name() -> None:
     for package in ("base", "fluid"):
         for module in ("backward", "core", "executor", "framework", "initializer", "param_attr", "unique_name"):
-            found = importlib.import_module(f"gradtool.{package}.{module}")
-            assert found is getattr(getattr(paddle, package), module)
+            loaded = importlib.import_module(f"gradtool.{package}.{module}")
+            assert loaded is getattr(getattr(paddle, package), module)

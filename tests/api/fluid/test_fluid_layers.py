@@ -30,14 +30,14 @@ def run(build: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
     """What *build* makes of data variables holding *arrays*."""
     names = [f"in{i}" for i in range(len(arrays))]
     declared = [paddle.static.data(n, a.shape, a.dtype) for n, a in zip(names, arrays, strict=True)]
-    made = build(*declared)
+    outs = build(*declared)
     exe = fluid.Executor(fluid.CPUPlace())
     exe.run(fluid.default_startup_program())
-    fetched = made if isinstance(made, (list, tuple)) else [made]
-    found = exe.run(feed=dict(zip(names, arrays, strict=True)), fetch_list=list(fetched))
-    for variable, array in zip(fetched, found, strict=True):
+    fetched = outs if isinstance(outs, (list, tuple)) else [outs]
+    results = exe.run(feed=dict(zip(names, arrays, strict=True)), fetch_list=list(fetched))
+    for variable, array in zip(fetched, results, strict=True):
         assert (variable.shape, variable.dtype.name) == (array.shape, str(array.dtype))
-    return found
+    return results
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
@@ -164,19 +164,19 @@ TWO: dict[str, tuple[Callable[..., Any], Callable[..., np.ndarray]]] = {
 @pytest.mark.parametrize("name", ONE)
 def test_a_layer_of_one_tensor(name: str) -> None:
     layer, expected = ONE[name]
-    (found,) = run(layer, X)
+    (result,) = run(layer, X)
     wanted = expected(X)
-    assert found.shape == wanted.shape
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    assert result.shape == wanted.shape
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", TWO)
 def test_a_layer_of_two_tensors(name: str) -> None:
     layer, expected = TWO[name]
-    (found,) = run(layer, X, Y)
+    (result,) = run(layer, X, Y)
     wanted = expected(X, Y)
-    assert found.shape == wanted.shape
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    assert result.shape == wanted.shape
+    np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_integer_arithmetic() -> None:
@@ -186,13 +186,13 @@ def test_integer_arithmetic() -> None:
 
 
 def test_an_axis_places_the_second_operand() -> None:
-    (found,) = run(lambda x, y: layers.elementwise_add(x, y, axis=0), CUBE, X[:, 0].copy())
-    np.testing.assert_allclose(found, CUBE + X[:, 0][:, None, None], rtol=1e-6)
+    (result,) = run(lambda x, y: layers.elementwise_add(x, y, axis=0), CUBE, X[:, 0].copy())
+    np.testing.assert_allclose(result, CUBE + X[:, 0][:, None, None], rtol=1e-6)
 
 
 def test_mul_flattens_both_sides() -> None:
-    (found,) = run(lambda x, y: layers.mul(x, y, x_num_col_dims=2), CUBE, np.eye(4, 5, dtype="float32"))
-    np.testing.assert_allclose(found, CUBE @ np.eye(4, 5), rtol=1e-6)
+    (result,) = run(lambda x, y: layers.mul(x, y, x_num_col_dims=2), CUBE, np.eye(4, 5, dtype="float32"))
+    np.testing.assert_allclose(result, CUBE @ np.eye(4, 5), rtol=1e-6)
 
 
 def test_logic() -> None:
@@ -207,10 +207,10 @@ def test_logic() -> None:
         ~MASK[::-1],
     )
     other = ~MASK[::-1]
-    for found, wanted in zip(
+    for result, wanted in zip(
         (both, either, one, negated), (MASK & other, MASK | other, MASK ^ other, ~MASK), strict=True
     ):
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(result, wanted)
 
 
 def test_a_comparison_may_write_a_given_variable() -> None:
@@ -222,11 +222,11 @@ def test_a_comparison_may_write_a_given_variable() -> None:
 
 def test_split_and_unstack() -> None:
     parts = run(lambda x: layers.split(x, num_or_sections=[1, 3], dim=-1), CUBE)
-    for found, wanted in zip(parts, np.split(CUBE, [1], -1), strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    for part, wanted in zip(parts, np.split(CUBE, [1], -1), strict=True):
+        np.testing.assert_array_equal(part, wanted)
     with fluid.program_guard(fluid.Program(), fluid.Program()):
-        for found, wanted in zip(run(lambda x: layers.unstack(x, axis=1), CUBE), CUBE.transpose(1, 0, 2), strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        for part, wanted in zip(run(lambda x: layers.unstack(x, axis=1), CUBE), CUBE.transpose(1, 0, 2), strict=True):
+            np.testing.assert_array_equal(part, wanted)
 
 
 def test_topk_and_argsort() -> None:
@@ -241,18 +241,18 @@ def test_topk_and_argsort() -> None:
 
 def test_gather_and_scatter() -> None:
     rows = np.array([1, 1, 0], "int64")
-    (found,) = run(lambda x, i: layers.gather(x, i), X, rows)
-    np.testing.assert_array_equal(found, X[rows])
+    (result,) = run(lambda x, i: layers.gather(x, i), X, rows)
+    np.testing.assert_array_equal(result, X[rows])
     with fluid.program_guard(fluid.Program(), fluid.Program()):
-        (found,) = run(lambda x, i: layers.gather_nd(x, i), X, np.array([[1, 2], [0, 0]], "int64"))
-        np.testing.assert_array_equal(found, [X[1, 2], X[0, 0]])
+        (result,) = run(lambda x, i: layers.gather_nd(x, i), X, np.array([[1, 2], [0, 0]], "int64"))
+        np.testing.assert_array_equal(result, [X[1, 2], X[0, 0]])
     with fluid.program_guard(fluid.Program(), fluid.Program()):
-        (found,) = run(lambda x, i, u: layers.scatter(x, i, u), X, np.array([1], "int64"), Y[:1])
-        np.testing.assert_array_equal(found, [X[0], Y[0]])
+        (result,) = run(lambda x, i, u: layers.scatter(x, i, u), X, np.array([1], "int64"), Y[:1])
+        np.testing.assert_array_equal(result, [X[0], Y[0]])
 
 
 def test_new_tensors() -> None:
-    made = run(
+    arrays = run(
         lambda: [
             layers.fill_constant([2, 3], "float32", 0.5),
             layers.zeros([2], "int64"),
@@ -262,7 +262,7 @@ def test_new_tensors() -> None:
             layers.range(1, 7, 2, "int64"),
         ]
     )
-    assert [m.tolist() for m in made] == [[[0.5] * 3] * 2, [0, 0], [1, 1], [[1.5, 2.5]], [0, 0.5, 1], [1, 3, 5]]
+    assert [m.tolist() for m in arrays] == [[[0.5] * 3] * 2, [0, 0], [1, 1], [[1.5, 2.5]], [0, 0.5, 1], [1, 3, 5]]
     assert layers.fill_constant([1], "int64", 3).stop_gradient
 
 
@@ -274,9 +274,9 @@ def test_fill_constant_writes_a_given_variable() -> None:
 
 def test_reshape_by_a_tensor() -> None:
     wanted = np.array([3, 2], "int32")
-    made = paddle.static.data("x", [2, 3])
+    x = paddle.static.data("x", [2, 3])
     shape = paddle.static.data("shape", [2], "int32")
-    out = layers.reshape(made, [-1, 2], actual_shape=shape)
+    out = layers.reshape(x, [-1, 2], actual_shape=shape)
     (value,) = fluid.Executor().run(feed={"x": X, "shape": wanted}, fetch_list=[out])
     np.testing.assert_array_equal(value, X.reshape(3, 2))
 
@@ -294,9 +294,9 @@ def test_fc_takes_the_old_names() -> None:
 
 
 def test_embedding_drops_the_last_dimension_of_the_ids() -> None:
-    (found,) = run(lambda i: layers.embedding(i, size=[5, 4], param_attr="table", padding_idx=0), IDS)
+    (result,) = run(lambda i: layers.embedding(i, size=[5, 4], param_attr="table", padding_idx=0), IDS)
     table = np.array(fluid.global_scope().find_var("table").get_tensor())
-    np.testing.assert_array_equal(found, [table[2], np.zeros(4)])
+    np.testing.assert_array_equal(result, [table[2], np.zeros(4)])
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         ids = fluid.data("ids", [None, 7], "int64")
         assert layers.embedding(ids, [5, 4]).shape == (-1, 7, 4)
@@ -304,8 +304,8 @@ def test_embedding_drops_the_last_dimension_of_the_ids() -> None:
 
 
 def test_one_hot() -> None:
-    (found,) = run(lambda i: layers.one_hot(i, depth=3), IDS)
-    np.testing.assert_array_equal(found, np.eye(3)[[2, 0]])
+    (result,) = run(lambda i: layers.one_hot(i, depth=3), IDS)
+    np.testing.assert_array_equal(result, np.eye(3)[[2, 0]])
 
 
 def test_pool2d() -> None:
@@ -330,8 +330,8 @@ def test_images() -> None:
     h = layers.layer_norm(layers.pool2d(h, 2, "max", 2), begin_norm_axis=1)
     assert h.shape == (-1, 4, 4, 4)
     loss = layers.mean(layers.fc(h, 2))
-    found = [p.name for p, _ in fluid.backward.append_backward(loss)]
-    assert found == [p.name for p in fluid.default_main_program().all_parameters() if p.trainable]
+    names = [p.name for p, _ in fluid.backward.append_backward(loss)]
+    assert names == [p.name for p in fluid.default_main_program().all_parameters() if p.trainable]
 
 
 def test_dropout_scales_down_when_testing_by_default() -> None:
@@ -348,11 +348,11 @@ def test_dropout_scales_down_when_testing_by_default() -> None:
 
 def test_cross_entropy_of_probabilities() -> None:
     probabilities = softmax(X)
-    (found,) = run(layers.cross_entropy, probabilities, LABEL)
-    np.testing.assert_allclose(found, -np.log(np.take_along_axis(probabilities, LABEL, 1)), rtol=1e-5)
+    (result,) = run(layers.cross_entropy, probabilities, LABEL)
+    np.testing.assert_allclose(result, -np.log(np.take_along_axis(probabilities, LABEL, 1)), rtol=1e-5)
     with fluid.program_guard(fluid.Program(), fluid.Program()):
-        (found,) = run(lambda p, i: layers.cross_entropy(p, i, ignore_index=1), probabilities, LABEL)
-        assert found[1] == 0
+        (result,) = run(lambda p, i: layers.cross_entropy(p, i, ignore_index=1), probabilities, LABEL)
+        assert result[1] == 0
 
 
 def test_softmax_with_cross_entropy() -> None:
@@ -367,8 +367,8 @@ def test_softmax_with_cross_entropy() -> None:
 
 
 def test_prelu() -> None:
-    (found,) = run(lambda x: layers.prelu(layers.scale(x, -1.0), mode="all"), X)
-    np.testing.assert_allclose(found, -0.25 * X, rtol=1e-6)
+    (result,) = run(lambda x: layers.prelu(layers.scale(x, -1.0), mode="all"), X)
+    np.testing.assert_allclose(result, -0.25 * X, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

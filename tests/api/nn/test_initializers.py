@@ -26,7 +26,7 @@ def everywhere() -> Iterator[None]:
     I.set_global_initializer(None)
 
 
-def made(shape: list[int], init: Any) -> np.ndarray:
+def initial(shape: list[int], init: Any) -> np.ndarray:
     return paddle.create_parameter(shape, "float32", default_initializer=init).numpy()
 
 
@@ -41,21 +41,21 @@ def test_dirac_gives_back_what_it_gets() -> None:
 
 @pytest.mark.usefixtures("dynamic")
 def test_dirac_for_groups() -> None:
-    value = made([4, 2, 3], I.Dirac(2))
+    value = initial([4, 2, 3], I.Dirac(2))
     assert [tuple(map(int, at)) for at in np.argwhere(value)] == [(0, 0, 1), (1, 1, 1), (2, 0, 1), (3, 1, 1)]
 
 
 @pytest.mark.parametrize("shape", [[3, 5], [5, 3], [4, 2, 3, 1]])
 @pytest.mark.usefixtures("dynamic")
 def test_orthogonal(shape: list[int]) -> None:
-    value = made(shape, I.Orthogonal(2.0)).reshape(shape[0], -1)
+    value = initial(shape, I.Orthogonal(2.0)).reshape(shape[0], -1)
     short = value if value.shape[0] <= value.shape[1] else value.T
     np.testing.assert_allclose(short @ short.T, 4 * np.eye(len(short)), atol=1e-5)
 
 
 @pytest.mark.usefixtures("dynamic")
 def test_bilinear_filters_resize_linearly() -> None:
-    value = made([1, 1, 4, 4], I.Bilinear())
+    value = initial([1, 1, 4, 4], I.Bilinear())
     line = [0.25, 0.75, 0.75, 0.25]
     np.testing.assert_allclose(value[0, 0], np.outer(line, line))
 
@@ -63,12 +63,12 @@ def test_bilinear_filters_resize_linearly() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: made([4, 2], I.Dirac()), AssertionError, "3/4/5 dimensions"),
-        (lambda: made([5, 2, 3], I.Dirac(2)), AssertionError, "divisible by groups"),
+        (lambda: initial([4, 2], I.Dirac()), AssertionError, "3/4/5 dimensions"),
+        (lambda: initial([5, 2, 3], I.Dirac(2)), AssertionError, "divisible by groups"),
         (lambda: I.Dirac(0), AssertionError, "positive integer"),
-        (lambda: made([4], I.Orthogonal()), AssertionError, "2 or more dimensions"),
-        (lambda: made([4, 2], I.Bilinear()), ValueError, "length of shape must be 4"),
-        (lambda: made([1, 1, 3, 2], I.Bilinear()), ValueError, "must be equal"),
+        (lambda: initial([4], I.Orthogonal()), AssertionError, "2 or more dimensions"),
+        (lambda: initial([4, 2], I.Bilinear()), ValueError, "length of shape must be 4"),
+        (lambda: initial([1, 1, 3, 2], I.Bilinear()), ValueError, "must be equal"),
         (lambda: I.set_global_initializer(3), TypeError, "takes initializers"),
     ],
 )

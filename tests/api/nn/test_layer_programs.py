@@ -22,9 +22,9 @@ def fresh_names() -> Iterator[None]:
 
 
 def data(name: str, shape: list[int], dtype: str = "float32") -> Any:
-    made = paddle.static.data(name, shape, dtype)
-    made.stop_gradient = False
-    return made
+    variable = paddle.static.data(name, shape, dtype)
+    variable.stop_gradient = False
+    return variable
 
 
 def types(program: Any) -> str:
@@ -35,8 +35,8 @@ def types(program: Any) -> str:
 def test_the_program_is_that_of_paddle(expression: str) -> None:
     record = RECORDED[expression]
     names = {"paddle": paddle, "nn": paddle.nn, "F": paddle.nn.functional, "static": paddle.static, "data": data}
-    made = eval(expression, names | {"I": paddle.nn.initializer})
-    results = list(made) if isinstance(made, (list, tuple)) else [made]
+    out = eval(expression, names | {"I": paddle.nn.initializer})
+    results = list(out) if isinstance(out, (list, tuple)) else [out]
     paddle.static.append_backward(paddle.mean(results[0]) if results[0].ndim else results[0])
     main = paddle.static.default_main_program()
     assert types(main) == record["operators"]

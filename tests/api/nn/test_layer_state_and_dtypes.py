@@ -23,10 +23,10 @@ def dynamic() -> Iterator[None]:
 
 
 def model() -> Any:
-    made = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1D(3))
-    made.register_buffer("scale", paddle.ones([2]))
-    made.register_buffer("count", paddle.to_tensor([1], dtype="int64"))
-    return made
+    layers = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1D(3))
+    layers.register_buffer("scale", paddle.ones([2]))
+    layers.register_buffer("count", paddle.to_tensor([1], dtype="int64"))
+    return layers
 
 
 def dtypes(layer: Any) -> list[str]:
@@ -34,23 +34,23 @@ def dtypes(layer: Any) -> list[str]:
 
 
 def test_a_layer_changes_dtype_with_all_it_holds() -> None:
-    made = model()
-    assert made.to(dtype="float64") is made
-    assert dtypes(made) == ["float64"] * 7 + ["int64"]
-    assert made[0]._dtype.name == "float64"
-    assert made(paddle.ones([4, 2], dtype="float64")).dtype.name == "float64"
-    assert dtypes(made.astype("float32")) == ["float32"] * 7 + ["int64"]
-    assert dtypes(made.to("cpu")) == ["float32"] * 7 + ["int64"]
+    layers = model()
+    assert layers.to(dtype="float64") is layers
+    assert dtypes(layers) == ["float64"] * 7 + ["int64"]
+    assert layers[0]._dtype.name == "float64"
+    assert layers(paddle.ones([4, 2], dtype="float64")).dtype.name == "float64"
+    assert dtypes(layers.astype("float32")) == ["float32"] * 7 + ["int64"]
+    assert dtypes(layers.to("cpu")) == ["float32"] * 7 + ["int64"]
 
 
 def test_some_layers_may_be_left_as_they_are() -> None:
-    made = model()
-    made.float16(excluded_layers=nn.BatchNorm1D)
-    assert {p.dtype.name for p in made[0].parameters()} == {"float16"}
-    assert {p.dtype.name for p in made[1].parameters()} == {"float32"}
-    assert dtypes(made.float()) == ["float32"] * 7 + ["int64"]
+    layers = model()
+    layers.float16(excluded_layers=nn.BatchNorm1D)
+    assert {p.dtype.name for p in layers[0].parameters()} == {"float16"}
+    assert {p.dtype.name for p in layers[1].parameters()} == {"float32"}
+    assert dtypes(layers.float()) == ["float32"] * 7 + ["int64"]
     with pytest.raises(ValueError, match="must be classes of layers"):
-        made.float(excluded_layers=made[1])
+        layers.float(excluded_layers=layers[1])
 
 
 def test_a_gradient_changes_dtype_with_its_parameter() -> None:
@@ -81,11 +81,11 @@ def test_a_graph_from_before_is_gone() -> None:
     ],
 )
 def test_what_a_layer_cannot_become(call: Any, error: type[Exception], message: str) -> None:
-    made = model()
-    before = dtypes(made)
+    layers = model()
+    before = dtypes(layers)
     with pytest.raises(error, match=message):
-        call(made)
-    assert dtypes(made) == before
+        call(layers)
+    assert dtypes(layers) == before
 
 
 def test_layers_of_a_static_program_keep_their_dtype() -> None:
@@ -97,46 +97,46 @@ def test_layers_of_a_static_program_keep_their_dtype() -> None:
 
 
 def test_train_and_eval_return_the_layer() -> None:
-    made = model()
-    assert made.eval() is made
-    assert not made[1].training
-    assert made.train() is made
-    assert made[1].training
+    layers = model()
+    assert layers.eval() is layers
+    assert not layers[1].training
+    assert layers.train() is layers
+    assert layers[1].training
 
 
 def test_the_state_may_go_into_a_given_dict() -> None:
-    made = nn.Linear(2, 3)
-    given: dict[str, Any] = {"other": 1}
-    assert made.state_dict(destination=given) is given
-    assert list(given) == ["other", "weight", "bias"]
-    assert given["weight"] is made.weight
-    kept = made.state_dict(keep_vars=False)
-    assert all(v.stop_gradient for v in kept.values())
-    assert not made.weight.stop_gradient
+    layer = nn.Linear(2, 3)
+    target: dict[str, Any] = {"other": 1}
+    assert layer.state_dict(destination=target) is target
+    assert list(target) == ["other", "weight", "bias"]
+    assert target["weight"] is layer.weight
+    state = layer.state_dict(keep_vars=False)
+    assert all(v.stop_gradient for v in state.values())
+    assert not layer.weight.stop_gradient
 
 
 def test_buffers_that_do_not_persist_are_in_the_static_state_only() -> None:
-    made = nn.Linear(2, 3)
-    made.register_buffer("passing", paddle.ones([1]), persistable=False)
-    assert list(made.state_dict()) == ["weight", "bias"]
-    assert list(made.to_static_state_dict()) == ["weight", "bias", "passing"]
+    layer = nn.Linear(2, 3)
+    layer.register_buffer("passing", paddle.ones([1]), persistable=False)
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    assert list(layer.to_static_state_dict()) == ["weight", "bias", "passing"]
 
 
 def test_hooks_change_the_state() -> None:
-    made = nn.Sequential(nn.Linear(2, 3))
-    handle = made[0].register_state_dict_hook(lambda state: state.update(extra=1))
-    assert list(made.state_dict()) == ["0.weight", "0.bias", "extra"]
-    assert list(made.state_dict(use_hook=False)) == ["0.weight", "0.bias"]
-    assert made.set_state_dict({"0.weight": np.ones((2, 3), "float32")}) == (["0.bias"], [])
+    layer = nn.Sequential(nn.Linear(2, 3))
+    handle = layer[0].register_state_dict_hook(lambda state: state.update(extra=1))
+    assert list(layer.state_dict()) == ["0.weight", "0.bias", "extra"]
+    assert list(layer.state_dict(use_hook=False)) == ["0.weight", "0.bias"]
+    assert layer.set_state_dict({"0.weight": np.ones((2, 3), "float32")}) == (["0.bias"], [])
     handle.remove()
-    assert list(made.state_dict()) == ["0.weight", "0.bias"]
+    assert list(layer.state_dict()) == ["0.weight", "0.bias"]
 
 
 def test_a_value_of_another_shape_is_missing_and_unexpected() -> None:
-    made = nn.Linear(2, 3)
+    layer = nn.Linear(2, 3)
     with pytest.warns(UserWarning, match="Skip loading for weight"):
-        found = made.set_state_dict({"weight": np.ones((3, 3), "float32"), "other": 1})
-    assert found == (["weight", "bias"], ["weight", "other"])
+        answer = layer.set_state_dict({"weight": np.ones((3, 3), "float32"), "other": 1})
+    assert answer == (["weight", "bias"], ["weight", "other"])
 
 
 def test_a_hook_before_the_call_may_take_keyword_arguments() -> None:
@@ -157,10 +157,10 @@ def test_a_hook_before_the_call_may_take_keyword_arguments() -> None:
 
 def test_shared_parts_come_once_or_in_every_place() -> None:
     shared = nn.Linear(2, 2)
-    made = nn.Sequential(shared, shared)
-    assert [n for n, _ in made.named_parameters()] == ["0.weight", "0.bias"]
-    every = [n for n, _ in made.named_parameters(remove_duplicate=False)]
+    layer = nn.Sequential(shared, shared)
+    assert [n for n, _ in layer.named_parameters()] == ["0.weight", "0.bias"]
+    every = [n for n, _ in layer.named_parameters(remove_duplicate=False)]
     assert every == ["0.weight", "0.bias", "1.weight", "1.bias"]
-    assert [n for n, _ in made.named_sublayers(remove_duplicate=False)] == ["0", "1"]
-    assert [n for n, _ in made.named_sublayers(layers_set={shared})] == []
-    assert [n for n, _ in made.named_parameters(prefix="m", include_sublayers=False)] == []
+    assert [n for n, _ in layer.named_sublayers(remove_duplicate=False)] == ["0", "1"]
+    assert [n for n, _ in layer.named_sublayers(layers_set={shared})] == []
+    assert [n for n, _ in layer.named_parameters(prefix="m", include_sublayers=False)] == []

@@ -23,9 +23,9 @@ def dynamic() -> Iterator[None]:
 
 def counted() -> Any:
     """A layer whose weight is 1, 2, 3 and 4, 5, 6."""
-    made = nn.Linear(2, 3)
-    made.weight.set_value(np.arange(1, 7, dtype="float32").reshape(2, 3))
-    return made
+    layer = nn.Linear(2, 3)
+    layer.weight.set_value(np.arange(1, 7, dtype="float32").reshape(2, 3))
+    return layer
 
 
 def test_a_weight_is_a_direction_and_lengths() -> None:

@@ -54,18 +54,18 @@ def parameters(cell: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("unknown", [False, True])
-@pytest.mark.parametrize("given", [False, True])
-def test_lstm_computes_its_formula(given: bool, unknown: bool) -> None:
+@pytest.mark.parametrize("with_states", [False, True])
+def test_lstm_computes_its_formula(with_states: bool, unknown: bool) -> None:
     cell = paddle.nn.LSTMCell(4, 3)
-    states = (fed("h", H), fed("c", C)) if given else None
+    states = (fed("h", H), fed("c", C)) if with_states else None
     y, (h, c) = cell(fed("x", X, unknown=unknown), states)
     assert y is h
-    assert list(h.shape) == list(c.shape) == [-1 if unknown and not given else 2, 3]
-    feed = {"x": X, "h": H, "c": C} if given else {"x": X}
-    *found, wi, wh, bi, bh = run([h, c, *parameters(cell)], feed)
+    assert list(h.shape) == list(c.shape) == [-1 if unknown and not with_states else 2, 3]
+    feed = {"x": X, "h": H, "c": C} if with_states else {"x": X}
+    *results, wi, wh, bi, bh = run([h, c, *parameters(cell)], feed)
     assert [w.shape for w in (wi, wh, bi, bh)] == [(12, 4), (12, 3), (12,), (12,)]
-    start = (H, C) if given else (np.zeros((2, 3)), np.zeros((2, 3)))
-    for a, b in zip(found, lstm(X, *start, wi, wh, bi, bh), strict=True):
+    start = (H, C) if with_states else (np.zeros((2, 3)), np.zeros((2, 3)))
+    for a, b in zip(results, lstm(X, *start, wi, wh, bi, bh), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
@@ -73,8 +73,8 @@ def test_gru_computes_its_formula() -> None:
     cell = paddle.nn.GRUCell(4, 3)
     y, h = cell(fed("x", X), fed("h", H))
     assert y is h
-    found, *weights = run([h, *parameters(cell)], {"x": X, "h": H})
-    np.testing.assert_allclose(found, gru(X, H, *weights), rtol=1e-12)
+    result, *weights = run([h, *parameters(cell)], {"x": X, "h": H})
+    np.testing.assert_allclose(result, gru(X, H, *weights), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("activation", "function"), [("tanh", np.tanh), ("relu", lambda a: np.maximum(a, 0))])
@@ -82,8 +82,8 @@ def test_simple_cell_computes_its_formula(activation: str, function: Any) -> Non
     cell = paddle.nn.SimpleRNNCell(4, 3, activation)
     y, h = cell(fed("x", X), fed("h", H))
     assert y is h
-    found, wi, wh, bi, bh = run([h, *parameters(cell)], {"x": X, "h": H})
-    np.testing.assert_allclose(found, function(X @ wi.T + bi + H @ wh.T + bh), rtol=1e-12)
+    result, wi, wh, bi, bh = run([h, *parameters(cell)], {"x": X, "h": H})
+    np.testing.assert_allclose(result, function(X @ wi.T + bi + H @ wh.T + bh), rtol=1e-12)
 
 
 def test_projection_of_the_output() -> None:
@@ -91,13 +91,13 @@ def test_projection_of_the_output() -> None:
     assert cell.state_shape == ((2,), (3,))
     y, (_, c) = cell(fed("x", X))
     assert list(cell.weight_hh.shape) == [12, 2]
-    found, cell_state, wi, bi, bh, wo = run(
+    result, cell_state, wi, bi, bh, wo = run(
         [y, c, cell.weight_ih, cell.bias_ih, cell.bias_hh, cell.weight_ho], {"x": X}
     )
     zeros = np.zeros((2, 3))
     hidden, after = lstm(X, zeros, zeros, wi, np.zeros((12, 3)), bi, bh)
     np.testing.assert_allclose(cell_state, after, rtol=1e-12)
-    np.testing.assert_allclose(found, hidden @ wo, rtol=1e-12)
+    np.testing.assert_allclose(result, hidden @ wo, rtol=1e-12)
 
 
 def test_names_of_parameters_and_results() -> None:
@@ -155,10 +155,10 @@ def test_steps_of_a_sequence_have_the_gradient_of_differences() -> None:
     (gradient,) = paddle.static.gradients([paddle.sum(y)], [data])
     exe = paddle.static.Executor()
     exe.run(paddle.static.default_startup_program())
-    (found,) = exe.run(feed={"xs": xs}, fetch_list=[gradient])
+    (grad,) = exe.run(feed={"xs": xs}, fetch_list=[gradient])
     along = RNG.normal(size=xs.shape)
     up, down = (float(exe.run(feed={"xs": xs + s * along}, fetch_list=[y])[0].sum()) for s in (1e-6, -1e-6))
-    assert float((found * along).sum()) == pytest.approx((up - down) / 2e-6, rel=1e-7)
+    assert float((grad * along).sum()) == pytest.approx((up - down) / 2e-6, rel=1e-7)
 
 
 def test_text_form() -> None:

@@ -32,9 +32,9 @@ def wide() -> None:
 
 
 def data(name: str, shape: list[int], dtype: str = "float32") -> Any:
-    made = paddle.static.data(name, shape, dtype)
-    made.stop_gradient = False
-    return made
+    variable = paddle.static.data(name, shape, dtype)
+    variable.stop_gradient = False
+    return variable
 
 
 def made_by(expression: str) -> Any:
@@ -98,8 +98,8 @@ def test_values_and_gradients_in_dynamic_mode(expression: str) -> None:
     results = flat(model(x, None, lengths))
     pairs = zip(results, record["weights"], strict=True)
     sum((r * paddle.to_tensor(w)).sum() for r, w in pairs).backward()
-    for found, expected in zip(results, record["results"], strict=True):
-        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9, atol=1e-12)
+    for result, expected in zip(results, record["results"], strict=True):
+        np.testing.assert_allclose(result.numpy(), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(x.grad.numpy(), record["x@GRAD"], rtol=1e-9, atol=1e-12)
     for p in model.parameters():
         np.testing.assert_allclose(p.grad.numpy(), record["gradients"][p.name], rtol=1e-9, atol=1e-12)
@@ -128,9 +128,9 @@ def test_values_and_gradients_in_programs(expression: str, unknown: bool) -> Non
     exe.run(paddle.static.default_startup_program())
     for name, start in record["parameters"].items():
         paddle.static.global_scope().find_var(name).get_tensor().set(np.array(start))
-    found = exe.run(feed=feed, fetch_list=[*results, "x@GRAD", *(gradients[n] for n in names)])
+    arrays = exe.run(feed=feed, fetch_list=[*results, "x@GRAD", *(gradients[n] for n in names)])
     expected = [*record["results"], record["x@GRAD"], *(record["gradients"][n] for n in names)]
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(arrays, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
@@ -224,9 +224,11 @@ def test_second_order_of_a_program_with_unknown_sizes() -> None:
     exe.run(paddle.static.default_startup_program())
     for size in ((2, 4, 3), (1, 1, 3)):
         value, along = RNG.normal(size=(2, *size))
-        first, found = exe.run(feed={"x": value}, fetch_list=[g, second])
+        first, gradient = exe.run(feed={"x": value}, fetch_list=[g, second])
         up, down = (exe.run(feed={"x": value + s * along}, fetch_list=[g])[0] for s in (1e-6, -1e-6))
-        assert float((found * along).sum()) == pytest.approx(float(((up**2).sum() - (down**2).sum()) / 2e-6), rel=1e-6)
+        assert float((gradient * along).sum()) == pytest.approx(
+            float(((up**2).sum() - (down**2).sum()) / 2e-6), rel=1e-6
+        )
         assert first.shape == size
 
 

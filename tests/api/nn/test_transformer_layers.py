@@ -66,9 +66,9 @@ class TestAttention:
         mask = RNG.normal(size=(3, 5))
         out, weights = layer(fed("q", Q), fed("k", K), fed("v", V), attn_mask=fed("m", mask))
         feed = {"q": Q, "k": K, "v": V, "m": mask}
-        found, shares, *held = start().run(feed=feed, fetch_list=[out, weights, *layer.parameters()])
+        result, shares, *held = start().run(feed=feed, fetch_list=[out, weights, *layer.parameters()])
         expected = attention(Q, K, V, held, 2, mask)
-        np.testing.assert_allclose(found, expected[0], rtol=1e-11)
+        np.testing.assert_allclose(result, expected[0], rtol=1e-11)
         np.testing.assert_allclose(shares, expected[1], rtol=1e-11)
 
     @pytest.mark.parametrize("kind", ["bool", "int64"])
@@ -79,9 +79,9 @@ class TestAttention:
         types = [o.type for o in paddle.static.default_main_program().global_block().ops]
         at = types.index("cast")
         assert types[at - 1 : at + 5] == ["matmul_v2", "cast", "scale", "scale", "elementwise_add", "softmax"]
-        found, *held = start().run(feed={"q": Q, "m": mask}, fetch_list=[y, *layer.parameters()])
+        result, *held = start().run(feed={"q": Q, "m": mask}, fetch_list=[y, *layer.parameters()])
         hidden = np.where(mask.astype(bool), 0.0, -np.inf)
-        np.testing.assert_allclose(found, attention(Q, Q, Q, held, 2, hidden)[0], rtol=1e-11)
+        np.testing.assert_allclose(result, attention(Q, Q, Q, held, 2, hidden)[0], rtol=1e-11)
 
     def test_lengths_may_be_unknown(self) -> None:
         layer = nn.MultiHeadAttention(4, 2)
@@ -162,17 +162,17 @@ class TestEncoder:
     def test_a_layer_computes_its_formula(self, before: bool) -> None:
         layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, normalize_before=before)
         y = layer(fed("x", Q))
-        found, *held = start().run(feed={"x": Q}, fetch_list=[y, *layer.parameters()])
-        np.testing.assert_allclose(found, encoded(Q, held, before), rtol=1e-10)
+        result, *held = start().run(feed={"x": Q}, fetch_list=[y, *layer.parameters()])
+        np.testing.assert_allclose(result, encoded(Q, held, before), rtol=1e-10)
 
     def test_layers_of_a_stack_have_parameters_of_their_own(self) -> None:
         first = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0)
         model = nn.TransformerEncoder(first, 2, nn.LayerNorm(4))
         assert model.layers[0] is first
         y = model(fed("x", Q))
-        found, *held = start().run(feed={"x": Q}, fetch_list=[y, *model.parameters()])
+        result, *held = start().run(feed={"x": Q}, fetch_list=[y, *model.parameters()])
         one = encoded(Q, held[:16], False)
-        np.testing.assert_allclose(found, normal(encoded(one, held[16:32], False), *held[32:]), rtol=1e-10)
+        np.testing.assert_allclose(result, normal(encoded(one, held[16:32], False), *held[32:]), rtol=1e-10)
         names = [n for n, _ in model.named_parameters()]
         assert names[:2] == ["layers.0.self_attn.q_proj.weight", "layers.0.self_attn.q_proj.bias"]
         assert names[16] == "layers.1.self_attn.q_proj.weight"
@@ -207,12 +207,12 @@ class TestDecoder:
     def test_a_layer_computes_its_formula(self) -> None:
         layer = nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0)
         y = layer(fed("x", Q), fed("m", self.MEMORY))
-        found, *held = start().run(feed={"x": Q, "m": self.MEMORY}, fetch_list=[y, *layer.parameters()])
+        result, *held = start().run(feed={"x": Q, "m": self.MEMORY}, fetch_list=[y, *layer.parameters()])
         own, cross, (w1, b1, w2, b2), norms = held[:8], held[8:16], held[16:20], held[20:]
         x = normal(Q + attention(Q, Q, Q, own, 2)[0], *norms[:2])
         x = normal(x + attention(x, self.MEMORY, self.MEMORY, cross, 2)[0], *norms[2:4])
         x = normal(x + np.maximum(x @ w1 + b1, 0) @ w2 + b2, *norms[4:])
-        np.testing.assert_allclose(found, x, rtol=1e-10)
+        np.testing.assert_allclose(result, x, rtol=1e-10)
 
     @pytest.mark.parametrize("before", [False, True])
     def test_steps_with_caches_equal_the_whole_with_a_mask(self, before: bool) -> None:
@@ -284,7 +284,7 @@ def test_second_gradient_of_a_layer() -> None:
     (first,) = paddle.static.gradients([paddle.sum(paddle.tanh(layer(x)))], [x])
     (second,) = paddle.static.gradients([paddle.sum(first * first)], [x])
     exe = start()
-    (found,) = exe.run(feed={"x": Q}, fetch_list=[second])
+    (result,) = exe.run(feed={"x": Q}, fetch_list=[second])
     along = RNG.normal(size=Q.shape)
     up, down = (float((exe.run(feed={"x": Q + s * along}, fetch_list=[first])[0] ** 2).sum()) for s in (1e-6, -1e-6))
-    assert float((found * along).sum()) == pytest.approx((up - down) / 2e-6, rel=1e-6)
+    assert float((result * along).sum()) == pytest.approx((up - down) / 2e-6, rel=1e-6)

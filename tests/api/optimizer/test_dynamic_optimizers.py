@@ -40,20 +40,20 @@ def test_five_steps(expression: str) -> None:
     rng = np.random.RandomState(0)
     w = vector(rng.randn(3, 2))
     batches = rng.randn(5, 4, 3).astype("float32")
-    made = eval(f"optimizer.{expression[:-1]}, parameters=[w])", {"optimizer": optimizer, "paddle": paddle, "w": w})
+    trainer = eval(f"optimizer.{expression[:-1]}, parameters=[w])", {"optimizer": optimizer, "paddle": paddle, "w": w})
     for batch in batches:
         paddle.mean(paddle.square(paddle.to_tensor(batch) @ w - 1.0)).backward()
-        made.step()
-        made.clear_grad()
+        trainer.step()
+        trainer.clear_grad()
     np.testing.assert_allclose(w.numpy().reshape(-1), VALUES[expression], rtol=1e-5, atol=1e-6)
 
 
 def test_minimize_updates_and_returns_plain_gradients() -> None:
     w = vector([1.0, 2.0])
-    made = optimizer.SGD(0.5, parameters=[w], weight_decay=1.0)
+    sgd = optimizer.SGD(0.5, parameters=[w], weight_decay=1.0)
     loss = (w * w).sum()
     loss.backward()
-    operators, pairs = made.minimize(loss)
+    operators, pairs = sgd.minimize(loss)
     assert operators == []
     assert pairs[0][0] is w
     assert pairs[0][1].tolist() == [2.0, 4.0]
@@ -100,37 +100,37 @@ def test_scalars_are_clipped_together_with_vectors() -> None:
 def test_schedules_set_the_rate() -> None:
     w = vector([1.0])
     schedule = optimizer.lr.StepDecay(0.5, step_size=1, gamma=0.5)
-    made = optimizer.SGD(schedule, parameters=[w])
+    sgd = optimizer.SGD(schedule, parameters=[w])
     squares(w)
-    made.step()
+    sgd.step()
     assert w.item() == 0.0
     schedule.step()
-    assert made.get_lr() == 0.25
+    assert sgd.get_lr() == 0.25
 
 
 def test_the_rate_is_changed_by_hand() -> None:
-    made = optimizer.SGD(0.5, parameters=[vector([1.0])])
-    made.set_lr(0.125)
-    assert made.get_lr() == 0.125
+    sgd = optimizer.SGD(0.5, parameters=[vector([1.0])])
+    sgd.set_lr(0.125)
+    assert sgd.get_lr() == 0.125
 
 
 def test_state_dicts_carry_on_where_another_stopped() -> None:
     def run(steps: int, start: Any, state: Any) -> tuple[Any, Any]:
         with paddle.utils.unique_name.guard():
             w = vector(start)
-            made = optimizer.Adam(optimizer.lr.ExponentialDecay(0.1, 0.9), parameters=[w])
+            adam = optimizer.Adam(optimizer.lr.ExponentialDecay(0.1, 0.9), parameters=[w])
             if state is not None:
-                made.set_state_dict(state)
+                adam.set_state_dict(state)
             for _ in range(steps):
                 squares(w)
-                made.step()
-                made.clear_grad(set_to_zero=False)
-                made._learning_rate.step()
-            return w.numpy(), made.state_dict()
+                adam.step()
+                adam.clear_grad(set_to_zero=False)
+                adam._learning_rate.step()
+            return w.numpy(), adam.state_dict()
 
-    whole, kept = run(5, [1.0, -2.0], None)
+    whole, final = run(5, [1.0, -2.0], None)
     half, state = run(2, [1.0, -2.0], None)
-    assert sorted(state) == sorted(kept)
+    assert sorted(state) == sorted(final)
     assert "create_parameter_0.w_0_moment1_0" in state
     rest, _ = run(3, half, state)
     np.testing.assert_array_equal(rest, whole)
@@ -138,11 +138,11 @@ def test_state_dicts_carry_on_where_another_stopped() -> None:
 
 def test_gradients_are_cleared() -> None:
     w = vector([1.0])
-    made = optimizer.SGD(0.5, parameters=[w])
+    sgd = optimizer.SGD(0.5, parameters=[w])
     squares(w)
-    made.clear_grad()
+    sgd.clear_grad()
     assert w.grad.tolist() == [0.0]
-    made.clear_gradients(set_to_zero=False)
+    sgd.clear_gradients(set_to_zero=False)
     assert w.grad is None
 
 
@@ -153,19 +153,19 @@ def test_wrong_parameters_are_refused(parameters: Any) -> None:
 
 
 def test_dynamic_methods_are_refused_in_static_mode() -> None:
-    made = optimizer.SGD(0.5, parameters=[vector([1.0])])
+    sgd = optimizer.SGD(0.5, parameters=[vector([1.0])])
     paddle.enable_static()
-    for call in (made.step, made.clear_grad, made.state_dict):
+    for call in (sgd.step, sgd.clear_grad, sgd.state_dict):
         with pytest.raises(AssertionError, match="static mode is on"):
             call()
 
 
 def test_state_of_another_shape_is_refused() -> None:
-    made = optimizer.Momentum(0.5, parameters=[vector([1.0])])
+    momentum = optimizer.Momentum(0.5, parameters=[vector([1.0])])
     with pytest.raises(ValueError, match="shape"):
-        made.set_state_dict({"create_parameter_0.w_0_velocity_0": np.zeros(3)})
+        momentum.set_state_dict({"create_parameter_0.w_0_velocity_0": np.zeros(3)})
     with pytest.raises(TypeError, match="dict"):
-        made.set_state_dict([])
+        momentum.set_state_dict([])
 
 
 def test_a_network_learns() -> None:
@@ -174,13 +174,13 @@ def test_a_network_learns() -> None:
     x = rng.normal(size=(64, 2)).astype("float32")
     label = (x[:, 0] * x[:, 1] > 0).astype("int64")
     model = paddle.nn.Sequential(paddle.nn.Linear(2, 16), paddle.nn.Tanh(), paddle.nn.Linear(16, 2))
-    made = optimizer.Adam(0.05, parameters=model.parameters())
+    adam = optimizer.Adam(0.05, parameters=model.parameters())
     losses = []
     for _ in range(80):
         loss = paddle.nn.functional.cross_entropy(model(paddle.to_tensor(x)), paddle.to_tensor(label))
         loss.backward()
-        made.step()
-        made.clear_grad()
+        adam.step()
+        adam.clear_grad()
         losses.append(float(loss))
     assert losses[-1] < 0.2 * losses[0]
 
@@ -216,14 +216,14 @@ def test_an_optimizer_made_later_takes_over_the_state() -> None:
 
 def test_the_two_halves() -> None:
     a, b = vector([1.0]), vector([1.0])
-    made = optimizer.SGD(0.25, parameters=[a, b])
+    sgd = optimizer.SGD(0.25, parameters=[a, b])
     squares(a, b)
-    pairs = made.backward(a.sum())
+    pairs = sgd.backward(a.sum())
     assert [(p is q, g.item()) for (p, g), q in zip(pairs, (a, b), strict=True)] == [(True, 2.0), (True, 2.0)]
-    assert made.apply_gradients(pairs[:1]) == []
+    assert sgd.apply_gradients(pairs[:1]) == []
     assert (a.item(), b.item()) == (0.5, 1.0)
-    _, pairs = made.minimize(a.sum(), parameters=[b])
+    _, pairs = sgd.minimize(a.sum(), parameters=[b])
     assert [p is b for p, _ in pairs] == [True]
     assert (a.item(), b.item()) == (0.5, 0.5)
     with pytest.raises(AssertionError, match="The loss should be"):
-        made.minimize(3)
+        sgd.minimize(3)

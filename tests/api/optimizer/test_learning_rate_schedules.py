@@ -31,11 +31,11 @@ def schedule(expression: str) -> Any:
 
 @pytest.mark.parametrize("expression", SCHEDULES)
 def test_schedule(expression: str) -> None:
-    made = schedule(expression)
-    rates = [made()]
+    scheduler = schedule(expression)
+    rates = [scheduler()]
     for _ in SCHEDULES[expression][1:]:
-        made.step()
-        rates.append(made())
+        scheduler.step()
+        rates.append(scheduler())
     np.testing.assert_allclose(rates, SCHEDULES[expression], rtol=1e-8, atol=1e-12)
     jumped, loaded = schedule(expression), schedule(expression)
     jumped.step(9)
@@ -47,30 +47,32 @@ def test_schedule(expression: str) -> None:
 
 
 def test_a_cycle_scaled_by_a_function() -> None:
-    made = optimizer.lr.CyclicLR(0.0, 1.0, 1, scale_fn=lambda step: step, scale_mode="iterations")
-    rates = [made()]
+    scheduler = optimizer.lr.CyclicLR(0.0, 1.0, 1, scale_fn=lambda step: step, scale_mode="iterations")
+    rates = [scheduler()]
     for _ in range(4):
-        made.step()
-        rates.append(made())
+        scheduler.step()
+        rates.append(scheduler())
     assert rates == [0.0, 1.0, 0.0, 3.0, 0.0]
 
 
 def test_reduce_on_plateau() -> None:
-    made = optimizer.lr.ReduceOnPlateau(1.0, factor=0.5, patience=1, cooldown=1, threshold=0.1)
+    scheduler = optimizer.lr.ReduceOnPlateau(1.0, factor=0.5, patience=1, cooldown=1, threshold=0.1)
     rates = []
     for metric in [1.0, 0.8, 0.79, 0.78, 0.77, 0.76, 0.75, 0.2, 0.2, 0.2, 0.2, 0.2]:
-        made.step(np.float32(metric))
-        rates.append(made())
+        scheduler.step(np.float32(metric))
+        rates.append(scheduler())
     assert rates == [1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.125, 0.125]
 
 
 def test_reduce_on_plateau_wants_more() -> None:
-    made = optimizer.lr.ReduceOnPlateau(1.0, mode="max", patience=0, threshold_mode="abs", threshold=0.5, min_lr=0.3)
+    scheduler = optimizer.lr.ReduceOnPlateau(
+        1.0, mode="max", patience=0, threshold_mode="abs", threshold=0.5, min_lr=0.3
+    )
     for metric, rate in [(1.0, 1.0), (1.4, 0.3), (1.6, 0.3), (9.0, 0.3)]:
-        made.step(metric)
-        assert made() == rate
+        scheduler.step(metric)
+        assert scheduler() == rate
     with pytest.raises(TypeError, match="one number"):
-        made.step("high")
+        scheduler.step("high")
 
 
 @pytest.mark.parametrize(
@@ -141,8 +143,8 @@ def test_a_schedule_announces(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_run_uses_the_rate_of_the_schedule() -> None:
     w = vector("w", [1.0, 2.0])
     rates = optimizer.lr.PiecewiseDecay([1, 2], [0.5, 0.25, 0.125])
-    made = optimizer.SGD(rates)
-    made.minimize(paddle.sum(w))
+    sgd = optimizer.SGD(rates)
+    sgd.minimize(paddle.sum(w))
     copy = paddle.static.default_main_program().clone()
     seen = [run([w, "learning_rate_0"], startup=True)]
     rates.step()
@@ -154,4 +156,4 @@ def test_every_run_uses_the_rate_of_the_schedule() -> None:
         ([0.25, 1.25], 0.25),
         ([0.125, 1.125], 0.125),
     ]
-    assert made.get_lr() == 0.125
+    assert sgd.get_lr() == 0.125

@@ -60,13 +60,13 @@ def test_settings_that_do_not_fit(expression: str, errors: tuple[type[Exception]
 
 
 def test_a_loss_must_be_a_variable_of_one_element() -> None:
-    made = optimizer.SGD(0.1)
+    sgd = optimizer.SGD(0.1)
     for loss in (None, 3, "loss"):
         with pytest.raises(AssertionError, match="The loss should be a Variable"):
-            made.minimize(loss)
+            sgd.minimize(loss)
     x = paddle.static.data("x", [4, 3])
     with pytest.raises(AssertionError, match="elements of loss should be 1"):
-        made.minimize(paddle.static.nn.fc(x, 2))
+        sgd.minimize(paddle.static.nn.fc(x, 2))
 
 
 def test_limits_and_coefficients() -> None:
@@ -91,21 +91,21 @@ def test_a_failure_changes_nothing() -> None:
     before = str(main), str(startup)
     with pytest.raises(RuntimeError, match="clipping failed"):
         optimizer.Adam(0.1, grad_clip=Failing(1.0)).minimize(loss)
-    made = optimizer.AdamW(0.1, lr_ratio=lambda p: 1 / (p.name != "a.w_0"))
+    adamw = optimizer.AdamW(0.1, lr_ratio=lambda p: 1 / (p.name != "a.w_0"))
     with pytest.raises(ZeroDivisionError):
-        made.minimize(loss)
+        adamw.minimize(loss)
     assert (str(main), str(startup)) == before
     verify(main)
-    made._lr_ratio = None
-    _, pairs = made.minimize(loss)
+    adamw._lr_ratio = None
+    _, pairs = adamw.minimize(loss)
     assert [g.name for _, g in pairs] == ["a.w_0@GRAD", "a.b_0@GRAD"]
     assert [o.type for o in main_ops()[-2:]] == ["adamw", "adamw"]
     run([loss], startup=True, x=np.ones((4, 3), "float32"))
 
 
 def test_functions_of_the_other_mode() -> None:
-    made = optimizer.SGD(optimizer.lr.StepDecay(0.1, 2))
-    for call in (lambda: made.set_lr(0.1), lambda: made.set_lr_scheduler(optimizer.lr.StepDecay(0.1, 2))):
+    sgd = optimizer.SGD(optimizer.lr.StepDecay(0.1, 2))
+    for call in (lambda: sgd.set_lr(0.1), lambda: sgd.set_lr_scheduler(optimizer.lr.StepDecay(0.1, 2))):
         with pytest.raises(AssertionError, match="dynamic mode"):
             call()
 
@@ -134,10 +134,10 @@ def test_names_of_version_1(old: str, new: str) -> None:
     names |= {n: getattr(m, n) for m in (fluid.regularizer, fluid.clip) for n in dir(m)}
     todays = {n: getattr(optimizer, n) for n in dir(optimizer)} | {"ClipGradByNorm": paddle.nn.ClipGradByNorm}
     texts = []
-    for expression, known in ((old, names), (new, todays)):
+    for expression, classes in ((old, names), (new, todays)):
         main = paddle.static.Program()
         with paddle.utils.unique_name.guard(), paddle.static.program_guard(main, paddle.static.Program()):
-            eval(expression, known).minimize(network())
+            eval(expression, classes).minimize(network())
         texts.append(str(main))
     assert texts[0] == texts[1]
 

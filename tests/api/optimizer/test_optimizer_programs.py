@@ -30,8 +30,8 @@ def test_scopes_and_roles() -> None:
     x = paddle.static.default_main_program().global_block().var("a.w_0")
     x.optimize_attr["learning_rate"] = 0.5
     clip = paddle.nn.ClipGradByValue(1.0)
-    made = optimizer.SGD(0.1, weight_decay=0.2, grad_clip=clip)
-    updates, pairs = made.minimize(loss)
+    sgd = optimizer.SGD(0.1, weight_decay=0.2, grad_clip=clip)
+    updates, pairs = sgd.minimize(loss)
     tail = [(o.type, o.attr("op_namescope"), o.attr("op_role"), o.attr("op_role_var")) for o in main_ops()[-9:]]
     b, w = ["a.b_0", "clip_0.tmp_0"], ["a.w_0", "clip_1.tmp_0"]
     assert tail == [
@@ -51,9 +51,9 @@ def test_scopes_and_roles() -> None:
 
 
 def test_global_norm_writes_in_place() -> None:
-    a, b, kept = vector("a", [3.0]), vector("b", [0.0, 4.0]), vector("c", [100.0], need_clip=False)
+    a, b, c = vector("a", [3.0]), vector("b", [0.0, 4.0]), vector("c", [100.0], need_clip=False)
     clip = paddle.nn.ClipGradByGlobalNorm(1.0)
-    loss = (paddle.sum(a * a) + paddle.sum(b * b) + paddle.sum(kept * kept)) / 2.0
+    loss = (paddle.sum(a * a) + paddle.sum(b * b) + paddle.sum(c * c)) / 2.0
     optimizer.SGD(0.0, grad_clip=clip).minimize(loss)
     values = run(["a@GRAD", "b@GRAD", "c@GRAD"], startup=True)
     np.testing.assert_allclose(values[0], [0.6], rtol=1e-6)
@@ -109,9 +109,9 @@ def test_settings_by_parameter() -> None:
         apply_decay_param_fun=lambda n: n.endswith("w_0"),
         lr_ratio=lambda p: 0.5 if p.name == "a.w_0" else 1.0,
     ).minimize(loss)
-    found = {o.input("Param")[0]: o for o in main_ops() if o.type == "adamw"}
-    assert tuple(found) == network_names
-    assert [(o.attr("with_decay"), o.attr("coeff"), o.attr("lr_ratio")) for o in found.values()] == [
+    updates = {o.input("Param")[0]: o for o in main_ops() if o.type == "adamw"}
+    assert tuple(updates) == network_names
+    assert [(o.attr("with_decay"), o.attr("coeff"), o.attr("lr_ratio")) for o in updates.values()] == [
         (False, 0.0, 1.0),
         (True, 0.5, 0.5),
     ]
@@ -120,10 +120,10 @@ def test_settings_by_parameter() -> None:
 
 
 def test_names_of_what_is_kept() -> None:
-    made = optimizer.Momentum(0.1, name="opt")
+    momentum = optimizer.Momentum(0.1, name="opt")
     loss = network()
-    made.minimize(loss)
-    made.minimize(loss)
+    momentum.minimize(loss)
+    momentum.minimize(loss)
     optimizer.Momentum(0.1).minimize(loss)
     names = [v.name for v in paddle.static.default_main_program().list_vars() if v.persistable]
     assert names == [
@@ -140,14 +140,14 @@ def test_names_of_what_is_kept() -> None:
 
 def test_the_two_halves() -> None:
     loss = network()
-    made = optimizer.SGD(0.1)
+    sgd = optimizer.SGD(0.1)
     seen: list[str] = []
-    pairs = made.backward(loss, callbacks=[lambda block, context: seen.append(context["__current_op_desc__"].type())])
+    pairs = sgd.backward(loss, callbacks=[lambda block, context: seen.append(context["__current_op_desc__"].type())])
     assert seen[-1] == "mul_grad"
     count = len(main_ops())
-    assert made.apply_gradients(pairs[:1]) == main_ops()[count:]
+    assert sgd.apply_gradients(pairs[:1]) == main_ops()[count:]
     assert [o.type for o in main_ops()[count:]] == ["sgd"]
-    assert made.apply_gradients([]) == []
+    assert sgd.apply_gradients([]) == []
 
 
 def test_startup_goes_where_it_is_asked_for() -> None:

@@ -36,8 +36,8 @@ def test_five_steps(expression: str) -> None:
     w = paddle.static.create_parameter(
         [3, 2], "float32", name="w", default_initializer=paddle.nn.initializer.Assign(start)
     )
-    made = eval(f"optimizer.{expression}", {"optimizer": optimizer, "paddle": paddle})
-    made.minimize(paddle.mean(paddle.square(x @ w - 1.0)))
+    trainer = eval(f"optimizer.{expression}", {"optimizer": optimizer, "paddle": paddle})
+    trainer.minimize(paddle.mean(paddle.square(x @ w - 1.0)))
     verify(paddle.static.default_main_program())
     for i, batch in enumerate(batches):
         (after,) = run([w], startup=i == 0, x=batch)
@@ -48,8 +48,8 @@ def test_five_steps(expression: str) -> None:
 @pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adam", "AdamW", "Adagrad", "RMSProp", "Lamb"])
 def test_a_float64_program_has_a_float64_learning_rate(kind: str, rate: Any) -> None:
     w = paddle.static.create_parameter([2], "float64", name="w")
-    made = getattr(optimizer, kind)(rate)
-    made.minimize(paddle.sum(w * w))
+    trainer = getattr(optimizer, kind)(rate)
+    trainer.minimize(paddle.sum(w * w))
     held = paddle.static.default_main_program().global_block().var("learning_rate_0")
     assert held.dtype is paddle.float64
     before, after = (run([fetched], startup=first)[0] for fetched, first in ((w, True), (held, False)))

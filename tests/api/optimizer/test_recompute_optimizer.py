@@ -25,11 +25,11 @@ def names_of_its_own() -> Iterator[None]:
 
 def net() -> tuple[Any, list[Any]]:
     h = paddle.static.data("x", [4, 3])
-    made = []
+    layers = []
     for name in "abc":
         h = F.dropout(paddle.static.nn.fc(h, 3, name=name, activation="relu"), 0.3)
-        made.append(h)
-    return paddle.mean(h), made
+        layers.append(h)
+    return paddle.mean(h), layers
 
 
 def weights(steps: int, checkpoints: Any) -> list[np.ndarray]:
@@ -38,11 +38,11 @@ def weights(steps: int, checkpoints: Any) -> list[np.ndarray]:
     program, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
     program.random_seed = 9
     with paddle.static.program_guard(program, startup), paddle.static.scope_guard(scope):
-        loss, made = net()
+        loss, layers = net()
         optimizer: Any = paddle.optimizer.Momentum(0.1)
         if checkpoints is not None:
             optimizer = RecomputeOptimizer(optimizer)
-            optimizer._set_checkpoints(checkpoints(made))
+            optimizer._set_checkpoints(checkpoints(layers))
         optimizer.minimize(loss)
         assert any(o.repeats is not None for o in program.global_block().ops) == (checkpoints is not None)
         for i in range(steps):
@@ -50,25 +50,27 @@ def weights(steps: int, checkpoints: Any) -> list[np.ndarray]:
         return [np.array(scope.find_var(p.name).get_tensor()) for p in program.all_parameters()]
 
 
-@pytest.mark.parametrize("checkpoints", [lambda made: made[:2], lambda made: [made[1].name], lambda made: "auto"])
+@pytest.mark.parametrize(
+    "checkpoints", [lambda layers: layers[:2], lambda layers: [layers[1].name], lambda layers: "auto"]
+)
 def test_training_is_the_same_to_the_bit(checkpoints: Any) -> None:
     for a, b in zip(weights(3, None), weights(3, checkpoints), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_minimize_returns_updates_and_pairs() -> None:
-    loss, made = net()
+    loss, layers = net()
     optimizer = RecomputeOptimizer(paddle.optimizer.SGD(0.1))
-    optimizer._set_checkpoints(made[:1])
+    optimizer._set_checkpoints(layers[:1])
     updates, pairs = optimizer.minimize(loss, no_grad_set={"b.b_0"})
     assert [o.type for o in updates] == ["sgd"] * 5
     assert [p.name for p, _ in pairs] == ["a.w_0", "a.b_0", "b.w_0", "c.w_0", "c.b_0"]
 
 
 def test_backward_and_apply_gradients() -> None:
-    loss, made = net()
+    loss, layers = net()
     optimizer = RecomputeOptimizer(paddle.optimizer.SGD(0.1))
-    optimizer._set_checkpoints(made[:1])
+    optimizer._set_checkpoints(layers[:1])
     pairs = optimizer.backward(loss, callbacks=[lambda block, context: None])
     assert len(pairs) == 6
     assert [o.type for o in optimizer.apply_gradients(pairs)] == ["sgd"] * 6
@@ -76,10 +78,10 @@ def test_backward_and_apply_gradients() -> None:
 
 
 def test_the_optimizer_inside_is_left_as_it_was() -> None:
-    loss, made = net()
+    loss, layers = net()
     inside = paddle.optimizer.SGD(0.1)
     outside = RecomputeOptimizer(inside)
-    outside._set_checkpoints(made[:2])
+    outside._set_checkpoints(layers[:2])
     inside.minimize(loss)
     assert not any(o.repeats is not None for o in main().global_block().ops)
 
@@ -101,9 +103,9 @@ def test_an_update_that_fails_leaves_the_program_as_it_was() -> None:
         def apply_gradients(self, params_grads: Any) -> Any:
             raise RuntimeError("no")
 
-    loss, made = net()
+    loss, layers = net()
     optimizer = RecomputeOptimizer(Failing(0.1))
-    optimizer._set_checkpoints(made[:2])
+    optimizer._set_checkpoints(layers[:2])
     before = str(main()), [(o.inputs, o.attrs) for o in main().global_block().ops]
     with pytest.raises(RuntimeError, match="no"):
         optimizer.minimize(loss)

@@ -40,8 +40,8 @@ class Net:
         return [self.exe.run(self.main, feed=FEED, fetch_list=[self.loss])[0].tobytes() for _ in range(steps)]
 
     def predict(self) -> np.ndarray[Any, Any]:
-        found: np.ndarray[Any, Any] = self.exe.run(self.test, feed={"x": FEED["x"]}, fetch_list=[self.out.name])[0]
-        return found
+        prediction: np.ndarray[Any, Any] = self.exe.run(self.test, feed={"x": FEED["x"]}, fetch_list=[self.out.name])[0]
+        return prediction
 
     def values(self) -> dict[str, bytes]:
         return {name: np.array(value).tobytes() for name, value in self.main.state_dict().items()}
@@ -51,11 +51,11 @@ class Net:
 def net() -> Iterator[Net]:
     """A network after three steps of training, in a scope of its own."""
     with static.scope_guard(static.Scope()):
-        made = Net()
+        model = Net()
         paddle.seed(1)
-        made.exe.run(made.startup)
-        made.train(3)
-        yield made
+        model.exe.run(model.startup)
+        model.train(3)
+        yield model
 
 
 # -- static.save ------------------------------------------------------------------------------------------------------
@@ -84,8 +84,8 @@ def test_the_saved_program_trains_too(net: Net, tmp_path: Path) -> None:
     with static.scope_guard(static.Scope()):
         static.load(program, str(tmp_path / "net"))
         paddle.seed(2)
-        found = [net.exe.run(program, feed=FEED, fetch_list=[net.loss.name])[0].tobytes() for _ in range(2)]
-    assert found == expected
+        losses = [net.exe.run(program, feed=FEED, fetch_list=[net.loss.name])[0].tobytes() for _ in range(2)]
+    assert losses == expected
 
 
 def test_only_some_variables_are_loaded(net: Net, tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_an_inference_model_computes_the_same(net: Net, tmp_path: Path) -> None:
         verify(program)
         assert feeds == ["x"]
         assert [v.name for v in fetches] == [net.out.name]
-        found = net.exe.run(program, feed={"x": FEED["x"]}, fetch_list=fetches)[0]
-    np.testing.assert_array_equal(found, expected)
+        result = net.exe.run(program, feed={"x": FEED["x"]}, fetch_list=fetches)[0]
+    np.testing.assert_array_equal(result, expected)
     assert [op.type for op in program.global_block().ops] == [
         *("mul", "elementwise_add", "relu", "batch_norm", "dropout", "mul", "elementwise_add")
     ]
@@ -200,8 +200,8 @@ def test_the_default_program_and_single_variables(tmp_path: Path) -> None:
     static.save_inference_model(str(tmp_path / "net"), x, out, static.Executor())
     program, feeds, fetches = static.load_inference_model(str(tmp_path / "net"), static.Executor())
     assert (feeds, fetches[0].name) == (["x"], out.name)
-    found = static.Executor().run(program, feed={"x": np.ones((2, 3), np.float32)}, fetch_list=fetches)[0]
-    np.testing.assert_array_equal(found, np.tanh(np.ones((2, 3), np.float32)))
+    result = static.Executor().run(program, feed={"x": np.ones((2, 3), np.float32)}, fetch_list=fetches)[0]
+    np.testing.assert_array_equal(result, np.tanh(np.ones((2, 3), np.float32)))
 
 
 def test_an_intermediate_variable_can_be_fed() -> None:
@@ -212,17 +212,17 @@ def test_an_intermediate_variable_can_be_fed() -> None:
     verify(program)
     assert [op.type for op in program.global_block().ops] == ["exp"]
     value = np.ones((2, 3), np.float32)
-    found = static.Executor().run(program, feed={middle.name: value}, fetch_list=[out.name])[0]
-    np.testing.assert_array_equal(found, np.exp(value))
+    result = static.Executor().run(program, feed={middle.name: value}, fetch_list=[out.name])[0]
+    np.testing.assert_array_equal(result, np.exp(value))
 
 
 def test_overwritten_variables_keep_all_that_leads_to_them() -> None:
     x = static.data("x", [1])
-    kept, other = paddle.exp(x), paddle.tanh(x)
-    paddle.increment(kept)
+    twice, other = paddle.exp(x), paddle.tanh(x)
+    paddle.increment(twice)
     lost = paddle.square(other)
     paddle.assign(other, output=lost)
-    program = static.normalize_program(static.default_main_program(), [x], [kept, lost])
+    program = static.normalize_program(static.default_main_program(), [x], [twice, lost])
     types = [op.type for op in program.global_block().ops]
     assert types == ["exp", "tanh", "increment", "assign"]
 
@@ -256,8 +256,8 @@ def test_bytes_instead_of_files(net: Net, tmp_path: Path) -> None:
     with static.scope_guard(static.Scope()):
         program = static.deserialize_program(static.load_from_file(str(tmp_path / "new" / "program")))
         static.deserialize_persistables(program, value_bytes, net.exe)
-        found = net.exe.run(program, feed={"x": FEED["x"]}, fetch_list=[net.out.name])[0]
-    np.testing.assert_array_equal(found, expected)
+        result = net.exe.run(program, feed={"x": FEED["x"]}, fetch_list=[net.out.name])[0]
+    np.testing.assert_array_equal(result, expected)
     with pytest.raises(FileFormatError, match="the bytes: expected a program, but it holds a dict"):
         static.deserialize_program(value_bytes)
     with pytest.raises(FileFormatError, match="expected values of variables by name"):
@@ -314,8 +314,8 @@ def test_inference_models_of_version_1(net: Net, tmp_path: Path) -> None:
     assert sorted(os.listdir(folder)) == ["__model__", "__params__"]
     with static.scope_guard(static.Scope()):
         program, feeds, fetches = io.load_inference_model(folder, net.exe)
-        found = net.exe.run(program, feed={feeds[0]: FEED["x"]}, fetch_list=fetches)[0]
-        np.testing.assert_array_equal(found, expected)
+        result = net.exe.run(program, feed={feeds[0]: FEED["x"]}, fetch_list=fetches)[0]
+        np.testing.assert_array_equal(result, expected)
     with static.scope_guard(static.Scope()):
         named = static.load_inference_model(folder, net.exe, model_filename="__model__", params_filename="__params__")
         assert named[1] == feeds

@@ -78,10 +78,10 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("make", "result", "layer", "made"), NAMES)
-def test_results_and_parameters_are_named_as_in_paddle(make: Any, result: str, layer: str, made: str) -> None:
+@pytest.mark.parametrize(("make", "result", "layer", "names"), NAMES)
+def test_results_and_parameters_are_named_as_in_paddle(make: Any, result: str, layer: str, names: str) -> None:
     assert make(image()).name == result
-    assert parameters() == [f"{layer}.{part}" for part in made.split()]
+    assert parameters() == [f"{layer}.{part}" for part in names.split()]
 
 
 def test_saved_statistics_stop_gradients() -> None:
@@ -265,10 +265,10 @@ def test_parameters_know_their_place_in_the_model() -> None:
 
 def test_layers_are_found_by_path_and_name() -> None:
     model = Model()
-    found = {path: layer.full_name() for path, layer in model.named_sublayers()}
-    assert found["body.2"] == "re_lu_0"
-    assert found["heads"] == "layer_list_0"
-    assert found["named.then"] == "tanh_0"
+    names = {path: layer.full_name() for path, layer in model.named_sublayers()}
+    assert names["body.2"] == "re_lu_0"
+    assert names["heads"] == "layer_list_0"
+    assert names["named.then"] == "tanh_0"
     assert [name for name, _ in model.named_children()] == ["body", "heads", "named"]
     assert model.sublayers(include_self=True)[0] is model
     assert Model().full_name() == "model_1"
@@ -288,8 +288,8 @@ def test_train_and_eval_reach_every_layer() -> None:
 def test_a_model_has_gradients_for_what_it_used() -> None:
     model = Model()
     loss = paddle.mean(model(image(2, 4, 6, 6)))
-    found = {p.layer_path for p, _ in paddle.static.append_backward(loss)}
-    assert found == {
+    paths = {p.layer_path for p, _ in paddle.static.append_backward(loss)}
+    assert paths == {
         "scale", "body.0.weight", "body.0.bias", "body.1.weight", "body.1.bias", "heads.0.weight", "heads.0.bias"
     }  # fmt: skip
 
@@ -389,6 +389,6 @@ def test_padding_counts_from_the_end_of_a_table_only_if_its_rows_are_known() -> 
     (g,) = paddle.static.gradients(paddle.sum(padded), table)
     values = np.arange(1, 7, dtype="float32").reshape(3, 2)
     feed = {"ids": np.array([0, 2, 2]), "table": values, "known": values}
-    for found in paddle.static.Executor().run(feed=feed, fetch_list=[padded, last]):
-        np.testing.assert_array_equal(found, [[1, 2], [0, 0], [0, 0]])
+    for rows in paddle.static.Executor().run(feed=feed, fetch_list=[padded, last]):
+        np.testing.assert_array_equal(rows, [[1, 2], [0, 0], [0, 0]])
     np.testing.assert_array_equal(paddle.static.Executor().run(feed=feed, fetch_list=[g])[0], [[1, 1], [0, 0], [0, 0]])

@@ -8,6 +8,6 @@ from paddle import nn
 
 scorer, body = nn.Linear(4, 1), nn.Linear(4, 3)
 x = paddle.randn([6, 4])
-_, kept = paddle.topk(scorer(x).squeeze(-1), 2)
-loss = paddle.gather(body(x), kept).square().mean()
+_, indices = paddle.topk(scorer(x).squeeze(-1), 2)
+loss = paddle.gather(body(x), indices).square().mean()
 loss.backward()

@@ -57,8 +57,8 @@ def test_nothing_overlaps_in_the_pictures_of_the_samples(sampled: GraphView) -> 
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_overlaps_in_recorded_programs(name: str) -> None:
     with _alias.active():
-        found = view(replay.Replay(name).main)
-    assert faults(mirror(found)) == []
+        whole = view(replay.Replay(name).main)
+    assert faults(mirror(whole)) == []
 
 
 @settings(max_examples=60, deadline=None)
@@ -67,6 +67,6 @@ def test_nothing_overlaps_in_random_programs(recipe: list[Step]) -> None:
     with default.fresh_programs(), paddle.utils.unique_name.guard():
         net = Net(recipe)
         paddle.static.append_backward(net.loss, [v for v in net.sources if v.is_parameter])
-        found = view(net.program, loss=net.loss)
-        assert faults(mirror(found)) == []
-        assert faults(mirror(fold.automatic(found, 20))) == []
+        whole = view(net.program, loss=net.loss)
+        assert faults(mirror(whole)) == []
+        assert faults(mirror(fold.automatic(whole, 20))) == []

@@ -29,8 +29,8 @@ def program(layers: int = 3) -> GraphView:
 
 
 def test_views_know_their_edges_in_numbers() -> None:
-    found = program()
-    for same in (found, replace(found), found.only("backward"), fold.layers(found)):
+    whole = program()
+    for same in (whole, replace(whole), whole.only("backward"), fold.layers(whole)):
         ids = [n.id for n in same.nodes]
         at = same.positions
         ends = zip(at.source.tolist(), at.target.tolist(), at.tensor.tolist(), strict=True)
@@ -41,11 +41,11 @@ def test_views_know_their_edges_in_numbers() -> None:
 
 
 def test_a_view_made_from_another_does_not_keep_its_numbers() -> None:
-    found = program()
-    fewer = replace(found, nodes=found.nodes[1:], edges=found.edges[1:])
+    whole = program()
+    fewer = replace(whole, nodes=whole.nodes[1:], edges=whole.edges[1:])
     with pytest.raises(KeyError):
         _ = fewer.positions
-    assert len(replace(found, edges=found.edges[:3]).positions.source) == 3
+    assert len(replace(whole, edges=whole.edges[:3]).positions.source) == 3
 
 
 def test_boxes_and_lines_are_sequences() -> None:
@@ -71,9 +71,9 @@ def test_an_empty_view_is_an_empty_scene() -> None:
 
 def test_frames_make_room_for_those_inside() -> None:
     spans = [(0, 9), (0, 4), (0, 1), (3, 4), (6, 9), (6, 9)]
-    found = frames.nestings([frames.Group(str(i), "layer", "", (), 0, a, b) for i, (a, b) in enumerate(spans)])
-    assert [(n.above, n.below) for n in found] == [(2, 2), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0)]
-    assert [n.inside for n in found] == [2, 2, 0, 0, 1, 1]
+    nestings = frames.nestings([frames.Group(str(i), "layer", "", (), 0, a, b) for i, (a, b) in enumerate(spans)])
+    assert [(n.above, n.below) for n in nestings] == [(2, 2), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0)]
+    assert [n.inside for n in nestings] == [2, 2, 0, 0, 1, 1]
     apart = frames.nestings([frames.Group("a", "layer", "", (), 0, 0, 3), frames.Group("b", "layer", "", (), 1, 1, 2)])
     assert [n.inside for n in apart] == [0, 0]
 

@@ -27,16 +27,16 @@ TRANSFORM = "document.querySelector('#stage svg > g').getAttribute('transform')"
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
+    with browser() as process:
+        yield process
 
 
 class Opener:
     def __init__(self, chromium: Browser, folder: Path) -> None:
         self.chromium, self.folder = chromium, folder
 
-    def __call__(self, view: GraphView, known: Details | None = None, **media: Any) -> Page:
-        return self.text(html.render(mirror(view), details=known or Details()), **media)
+    def __call__(self, view: GraphView, particulars: Details | None = None, **media: Any) -> Page:
+        return self.text(html.render(mirror(view), details=particulars or Details()), **media)
 
     def text(self, text: str, **media: Any) -> Page:
         file = self.folder / "graph.html"
@@ -82,10 +82,10 @@ def box(name: str) -> str:
 
 def names(page: Page, selector: str) -> list[str]:
     """The names of the boxes that a selector finds, sorted."""
-    found = page.run(
+    texts = page.run(
         f"[...document.querySelectorAll('#stage .box{selector} .name')].map(t => t.textContent.slice(2)).sort()"
     )
-    return list(found)
+    return list(texts)
 
 
 def text(page: Page, selector: str) -> str:
@@ -93,8 +93,8 @@ def text(page: Page, selector: str) -> str:
 
 
 def test_it_opens_without_an_error_and_asks_for_nothing(opened: Opener) -> None:
-    view, known = network()
-    page = opened(view, known)
+    view, particulars = network()
+    page = opened(view, particulars)
     assert page.problems() == []
     assert [r.rpartition("/")[2] for r in page.requests()] == ["graph.html"]
     assert text(page, "h1") == "forward and backward graph of model.py"
@@ -194,8 +194,8 @@ def test_no_box_covers_another_after_collapsing(opened: Opener) -> None:
 
 
 def test_selection_shows_pair_source_stack_and_values(opened: Opener) -> None:
-    view, known = network(stacks=True)
-    page = opened(view, known, height=2000)
+    view, particulars = network(stacks=True)
+    page = opened(view, particulars, height=2000)
     page.click(*page.place(box("softmax.0")))
     assert names(page, ".selected") == ["softmax.0"]
     assert names(page, ".partner") == ["softmax_grad.1"]
@@ -406,13 +406,13 @@ def hostile() -> tuple[GraphView, Details]:
         edges.append(EdgeView(f"v{i}", f"op{i}", f"v{i}", name))
         edges.append(EdgeView(f"v{i}", f"op{i + 50}", f"v{i}", name, saved=True))
         stacks[f"op{i}"] = ((name, 1, name),)
-    known = Details(stacks, {name: {1: name} for name in HOSTILE}, {"v1": {"norm": float("nan")}})
-    return GraphView(HOSTILE[1], tuple(nodes), tuple(edges)), known
+    particulars = Details(stacks, {name: {1: name} for name in HOSTILE}, {"v1": {"norm": float("nan")}})
+    return GraphView(HOSTILE[1], tuple(nodes), tuple(edges)), particulars
 
 
 def test_names_are_harmless(opened: Opener) -> None:
-    view, known = hostile()
-    page = opened(view, known, prefers_reduced_motion="reduce")
+    view, particulars = hostile()
+    page = opened(view, particulars, prefers_reduced_motion="reduce")
     assert page.run("document.querySelectorAll('script').length") == 2
     assert page.run(BOXES) > 0
     page.key("j")
@@ -432,8 +432,8 @@ def test_names_are_harmless(opened: Opener) -> None:
 
 
 def test_without_scripts_a_table_stands_in_for_the_picture(opened: Opener) -> None:
-    view, known = network(40, stacks=True)
-    page = opened(view, known)
+    view, particulars = network(40, stacks=True)
+    page = opened(view, particulars)
     assert page.run("document.getElementById('static')") is None
     page.send("Emulation.setScriptExecutionDisabled", value=True)
     page.send("Page.reload")
@@ -480,10 +480,10 @@ def test_models_open_fold_and_are_searched(model: Model, opened: Opener) -> None
 
 
 def test_collapsed_layers_keep_the_scale_of_colours(opened: Opener) -> None:
-    view, known = network(3)
+    view, particulars = network(3)
     values = {n.id: 10.0**i for i, n in enumerate(n for n in view.nodes if n.part == BACKWARD)}
     by = colour.by_value(view, values, "norm", lambda v: f"{v:.3g}", filled=lambda n: n.part == BACKWARD)
-    page = opened.text(html.render(mirror(view, notes=by.notes), details=known, colouring=by))
+    page = opened.text(html.render(mirror(view, notes=by.notes), details=particulars, colouring=by))
     page.key("C")
     fills = page.run(
         "[...document.querySelectorAll('#stage .box')].filter(b => b.querySelector('.name').textContent[0] === '⊞')"

@@ -18,9 +18,9 @@ PAGE = ROOT / "viz" / "page"
 
 def test_logic_under_node() -> None:
     tests = sorted(str(f) for f in Path(__file__).parent.glob("*.test.mjs"))
-    found = subprocess.run([system_program("node"), "--test", *tests], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stdout + found.stderr
-    passed = re.search(r"^(?:#|ℹ) pass (\d+)$", found.stdout, re.MULTILINE)
+    process = subprocess.run([system_program("node"), "--test", *tests], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    passed = re.search(r"^(?:#|ℹ) pass (\d+)$", process.stdout, re.MULTILINE)
     assert passed is not None
     written = sum(Path(t).read_text().count('\ntest("') for t in tests)
     assert int(passed[1]) >= written > 15
@@ -65,15 +65,17 @@ def oxlint(*arguments: str) -> subprocess.CompletedProcess[str]:
     Raises:
         RuntimeError: it is missing; says what to install.
     """
-    found = shutil.which("oxlint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    if found is None:
+    program = shutil.which("oxlint", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if program is None:
         raise RuntimeError("the page's script is linted by oxlint, which is missing: pip install -e '.[dev]'")
-    return subprocess.run([found, "--deny-warnings", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [program, "--deny-warnings", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_linter_has_nothing_to_say() -> None:
-    found = oxlint("--format=unix", "viz", "tests")
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = oxlint("--format=unix", "viz", "tests")
+    assert process.returncode == 0, process.stdout + process.stderr
     listed = oxlint("--debug=files", "viz", "tests").stdout
     assert sum(line.strip().endswith(".mjs") for line in listed.splitlines()) == len(written())
 

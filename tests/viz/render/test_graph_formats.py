@@ -62,22 +62,22 @@ def awkward() -> GraphView:
 def test_json_fits_its_schema(view: Any) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     shown = view()
-    made = as_json.render(shown)
-    assert made == as_json.render(shown)
-    assert made.isascii()
-    jsonschema.validate(json.loads(made), SCHEMA)
+    output = as_json.render(shown)
+    assert output == as_json.render(shown)
+    assert output.isascii()
+    jsonschema.validate(json.loads(output), SCHEMA)
 
 
 def test_json_holds_the_whole_view() -> None:
     view = chain()
-    found = json.loads(as_json.render(view))
-    assert [n["id"] for n in found["nodes"]] == [n.id for n in view.nodes]
-    by_name = {n["name"]: n for n in found["nodes"]}
+    document = json.loads(as_json.render(view))
+    assert [n["id"] for n in document["nodes"]] == [n.id for n in view.nodes]
+    by_name = {n["name"]: n for n in document["nodes"]}
     grad = by_name["tanh_grad.0"]
     assert (grad["pair"], grad["part"], grad["shape"]) == (by_name["tanh.0"]["id"], "backward", None)
     assert by_name["x"]["shape"] == [-1, 3]
     assert by_name["tanh.0"]["source"].startswith("test_graph_formats.py:")
-    assert [(e["source"], e["target"], e["saved"]) for e in found["edges"]] == [
+    assert [(e["source"], e["target"], e["saved"]) for e in document["edges"]] == [
         (e.source, e.target, e.saved) for e in view.edges
     ]
 
@@ -112,10 +112,10 @@ def test_mermaid_draws_pairs_scopes_and_saved_values() -> None:
         x = paddle.static.data("x", [None, 3])
         loss = paddle.mean(paddle.tanh(paddle.static.nn.fc(x, 2, name="body")))
     paddle.static.append_backward(loss)
-    found = mermaid.render(from_program.view(loss.block.program, loss=loss))
-    assert 'subgraph scope0["encoder · forward"]' in found
-    assert re.search(r'op2 -\.->\|"tanh_0\.tmp_0"\| op\d+', found)
-    assert "classDef parameter fill:#E69F00" in found
+    diagram = mermaid.render(from_program.view(loss.block.program, loss=loss))
+    assert 'subgraph scope0["encoder · forward"]' in diagram
+    assert re.search(r'op2 -\.->\|"tanh_0\.tmp_0"\| op\d+', diagram)
+    assert "classDef parameter fill:#E69F00" in diagram
 
 
 def test_mermaid_says_when_it_is_more_than_is_drawn_by_default() -> None:
@@ -166,9 +166,9 @@ def test_text_of_a_large_graph_has_no_lines_and_says_so() -> None:
     h = paddle.static.data("x", [4])
     for _ in range(text.MOST_ROWS + 1):
         h = paddle.tanh(h)
-    found = text.render(from_program.view(h.block.program))
-    assert "▶" not in found
-    assert found.endswith(" · too large for lines between them\n")
+    drawing = text.render(from_program.view(h.block.program))
+    assert "▶" not in drawing
+    assert drawing.endswith(" · too large for lines between them\n")
 
 
 def test_text_lists_backward_operators_without_a_forward_one() -> None:
@@ -185,16 +185,16 @@ def test_text_lists_backward_operators_without_a_forward_one() -> None:
 def test_the_page_is_the_same_every_time_and_holds_no_place_of_this_machine() -> None:
     with source.full_stacks():
         view = chain()
-    known = facts.details(view, [op.loc for op in paddle.static.default_main_program().global_block().ops])
-    made = html.render(mirror(view), details=known)
-    assert made == html.render(mirror(view), details=known)
-    assert str(ROOT) not in made
-    assert "test_graph_formats.py" in made
+    details = facts.details(view, [op.loc for op in paddle.static.default_main_program().global_block().ops])
+    page = html.render(mirror(view), details=details)
+    assert page == html.render(mirror(view), details=details)
+    assert str(ROOT) not in page
+    assert "test_graph_formats.py" in page
 
 
 def test_the_page_allows_its_own_script_and_style_and_nothing_else() -> None:
-    made = html.render(mirror(chain()))
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', made)
+    page = html.render(mirror(chain()))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
     rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
     assert rules.keys() == {"default-src", "script-src", "style-src", "base-uri", "form-action"}
@@ -205,9 +205,9 @@ def test_the_page_allows_its_own_script_and_style_and_nothing_else() -> None:
 
 def test_nothing_in_the_data_can_end_its_block() -> None:
     data = {"<!--": "</script>", "a": ["<script>", "&lt;", "\u2028", "\ud800", "]]>"]}
-    made = html.embedded(data)
-    assert not re.search("[<>&\u2028\ud800]", made)
-    assert json.loads(made) == data
+    block = html.embedded(data)
+    assert not re.search("[<>&\u2028\ud800]", block)
+    assert json.loads(block) == data
 
 
 def test_a_page_of_seven_hundred_nodes_stays_small() -> None:
@@ -220,8 +220,8 @@ def test_a_page_of_seven_hundred_nodes_stays_small() -> None:
     view = from_program.view(loss.block.program, title="model.py", loss=loss, gradients=dict(pairs))
     scene = mirror(view)
     assert 650 < len(scene.boxes) < 750
-    known = facts.details(view, [op.loc for op in loss.block.ops])
-    assert len(html.render(scene, details=known).encode()) < 250_000
+    details = facts.details(view, [op.loc for op in loss.block.ops])
+    assert len(html.render(scene, details=details).encode()) < 250_000
 
 
 def test_layers_are_runs_of_rows_with_what_stands_between_them() -> None:
@@ -231,8 +231,8 @@ def test_layers_are_runs_of_rows_with_what_stands_between_them() -> None:
     )
     tensors = tuple(NodeView(f"v{i}", TENSOR, f"t{i}", "", "temporary", FORWARD, (), "float32") for i in range(11))
     edges = tuple(EdgeView(f"op{i}", f"op{i + 1}", f"v{i}") for i in range(10))
-    found = layers(mirror(GraphView("", nodes + tensors, edges)))
-    assert found == [
+    spans = layers(mirror(GraphView("", nodes + tensors, edges)))
+    assert spans == [
         Layer("layer:a", "a", 0, 5, 0),
         Layer("layer:b", "b", 7, 8, 0),
         Layer("layer:a#2", "a", 9, 10, 0),
@@ -250,9 +250,9 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         file.write_text(f"first = 1\nhere = {folder!r}\n")
         locations.append(((compile(file.read_text(), str(file), "exec"), 2),))
     nodes = tuple(NodeView(f"op{i}", OP, f"relu.{i}", "relu", "forward", FORWARD) for i in range(2))
-    found = facts.details(GraphView("", nodes, ()), locations)
-    assert found.stacks == {"op0": (("model.py", 2, "<module>"),), "op1": (("model.py (2)", 2, "<module>"),)}
-    assert found.files == {
+    details = facts.details(GraphView("", nodes, ()), locations)
+    assert details.stacks == {"op0": (("model.py", 2, "<module>"),), "op1": (("model.py (2)", 2, "<module>"),)}
+    assert details.files == {
         "model.py": {1: "first = 1", 2: "here = 'a'"},
         "model.py (2)": {1: "first = 1", 2: "here = 'b'"},
     }
@@ -261,8 +261,8 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
 def test_statistics_as_people_read_them() -> None:
     import numpy as np
 
-    found = facts.statistics(np.array([3.0, -4.0, 0.0, np.inf]))
-    assert facts.shown(found) == [
+    numbers = facts.statistics(np.array([3.0, -4.0, 0.0, np.inf]))
+    assert facts.shown(numbers) == [
         ("norm", "inf"),
         ("largest", "inf"),
         ("mean", "inf"),

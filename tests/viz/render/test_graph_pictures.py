@@ -53,7 +53,7 @@ ATTRIBUTE = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|[\w.#]+)(?: |$)', re.DOTALL)
 
 def statements(text: str) -> dict[str, dict[str, str]]:
     """Node and edge statements with their attributes; fails on anything that is not well-formed."""
-    found: dict[str, dict[str, str]] = {}
+    nodes: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         if line.startswith("//") or line in ("digraph G {", "}"):
             continue
@@ -63,10 +63,10 @@ def statements(text: str) -> dict[str, dict[str, str]]:
         attributes = ATTRIBUTE.findall(body)
         assert " ".join(f"{k}={v}" for k, v in attributes) == body
         key = match["head"]
-        while key in found:
+        while key in nodes:
             key += "'"
-        found[key] = dict(attributes)
-    return found
+        nodes[key] = dict(attributes)
+    return nodes
 
 
 def label(attributes: dict[str, str]) -> list[str]:
@@ -88,8 +88,8 @@ def label(attributes: dict[str, str]) -> list[str]:
 
 
 def test_nodes_have_stable_ids_names_roles_and_pairs() -> None:
-    found = graph()
-    ops = [n for n in found.nodes if n.kind == OP]
+    whole = graph()
+    ops = [n for n in whole.nodes if n.kind == OP]
     assert [(n.id, n.name, n.role, n.pair) for n in ops] == [
         ("op0", "mul.0", "forward", None),
         ("op1", "elementwise_add.0", "forward", None),
@@ -102,7 +102,7 @@ def test_nodes_have_stable_ids_names_roles_and_pairs() -> None:
         ("op8", "elementwise_add_grad.0", "backward", "op1"),
         ("op9", "mul_grad.0", "backward", "op0"),
     ]
-    tensors = {n.name: n for n in found.nodes if n.kind == TENSOR}
+    tensors = {n.name: n for n in whole.nodes if n.kind == TENSOR}
     assert {n: tensors[n].role for n in ("x", "body.w_0", "body.w_0@GRAD", "body.tmp_0", "mean_0.tmp_0")} == {
         "x": "data",
         "body.w_0": "parameter",
@@ -114,19 +114,19 @@ def test_nodes_have_stable_ids_names_roles_and_pairs() -> None:
     assert tensors["body.tmp_0@GRAD"].pair == tensors["body.tmp_0"].id
     assert tensors["x"].spec == "float32[-1, 3]"
     assert tensors["body.w_0"].source.startswith("test_graph_pictures.py:")
-    assert len({n.id for n in found.nodes}) == len(found.nodes)
+    assert len({n.id for n in whole.nodes}) == len(whole.nodes)
 
 
 def test_edges_run_from_where_a_value_comes_from() -> None:
-    found = graph()
-    name = {n.id: n.name for n in found.nodes}
-    edges = {(name[e.source], name[e.target], name[e.tensor]) for e in found.edges}
+    whole = graph()
+    name = {n.id: n.name for n in whole.nodes}
+    edges = {(name[e.source], name[e.target], name[e.tensor]) for e in whole.edges}
     assert ("x", "mul.0", "x") in edges
     assert ("mul.0", "elementwise_add.0", "body.tmp_0") in edges
     assert ("mul_grad.0", "body.w_0@GRAD", "body.w_0@GRAD") in edges
-    saved = {(name[e.target], name[e.tensor]) for e in found.edges if e.saved}
+    saved = {(name[e.target], name[e.tensor]) for e in whole.edges if e.saved}
     assert saved == {("elementwise_mul_grad.0", "body.tmp_1"), ("mul_grad.0", "x"), ("mul_grad.0", "body.w_0")}
-    shapes = {(name[e.target], name[e.tensor]) for e in found.edges if e.shape_only}
+    shapes = {(name[e.target], name[e.tensor]) for e in whole.edges if e.shape_only}
     assert ("elementwise_add_grad.0", "body.b_0") in shapes
 
 
@@ -137,37 +137,37 @@ def test_an_overwritten_tensor_is_read_from_its_last_writer() -> None:
     first = paddle.square(h)
     block.append_op("square", {"X": first}, {"Out": h}, {})
     paddle.square(h)
-    found = view(block.program)
-    name = {n.id: n.name for n in found.nodes}
-    h_edges = [(name[e.source], name[e.target]) for e in found.edges if name[e.tensor] == h.name]
+    whole = view(block.program)
+    name = {n.id: n.name for n in whole.nodes}
+    h_edges = [(name[e.source], name[e.target]) for e in whole.edges if name[e.tensor] == h.name]
     assert h_edges == [("square.0", "square.1"), ("square.2", "square.3")]
 
 
 def test_parts() -> None:
-    found = graph()
-    forward, backward = found.only(FORWARD), found.only(BACKWARD)
-    assert found.only(BOTH) is found
-    assert len(forward.nodes) + len(backward.nodes) == len(found.nodes)
+    whole = graph()
+    forward, backward = whole.only(FORWARD), whole.only(BACKWARD)
+    assert whole.only(BOTH) is whole
+    assert len(forward.nodes) + len(backward.nodes) == len(whole.nodes)
     assert {n.id for n in forward.nodes if n.kind == OP} == {"op0", "op1", "op2", "op3"}
     assert not any(e.saved for e in backward.edges)
     for part in (forward, backward):
-        kept = {n.id for n in part.nodes}
-        assert all(e.source in kept and e.target in kept for e in part.edges)
+        ids = {n.id for n in part.nodes}
+        assert all(e.source in ids and e.target in ids for e in part.edges)
 
 
 def test_the_view_is_in_proportion_to_the_program() -> None:
     x = paddle.static.data("x", [2])
     for _ in range(3_000):
         x = paddle.square(x)
-    found = view(x.block.program)
-    assert len(found.nodes) == 6_001
-    assert len(found.edges) == 3_001  # one for each operator's input, one for the result
+    whole = view(x.block.program)
+    assert len(whole.nodes) == 6_001
+    assert len(whole.edges) == 3_001  # one for each operator's input, one for the result
 
 
 def test_dot_of_each_part_is_well_formed() -> None:
-    found = graph()
+    whole = graph()
     for part in (FORWARD, BACKWARD, BOTH):
-        shown = found.only(part)
+        shown = whole.only(part)
         text = dot.render(mirror(shown), file="g.dot", command="gradtool backward model.py")
         read = statements(text)
         assert text.splitlines()[1:3] == [

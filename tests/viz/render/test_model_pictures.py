@@ -72,13 +72,13 @@ def test_the_stages_of_a_resnet_are_folded_but_for_their_first_blocks() -> None:
     for mode in MODES:
         view = fold.repeated(loaded("resnet50", mode).view)
         ops = of_forward(view)
-        found = {n.scope: n.count for n in ops if n.type == "conv2d"}
+        counts = {n.scope: n.count for n in ops if n.type == "conv2d"}
         for stage, blocks in enumerate((3, 4, 6, 3), 1):
             rest = "1" if blocks == 1 else "*"
             for place in ("conv1", "conv2", "conv3"):
-                assert found[f"layer{stage}.0.{place}"] == 1, mode
-                assert found[f"layer{stage}.{rest}.{place}"] == blocks - 1, mode
-            assert found[f"layer{stage}.0.downsample.0"] == 1, mode
+                assert counts[f"layer{stage}.0.{place}"] == 1, mode
+                assert counts[f"layer{stage}.{rest}.{place}"] == blocks - 1, mode
+            assert counts[f"layer{stage}.0.downsample.0"] == 1, mode
         # What a block consists of is counted as often as the block: activations and sums too.
         assert Counter(n.count for n in ops if n.type == "relu") == {1: 13, 2: 6, 3: 3, 5: 3}
         assert len(ops) < 0.6 * len(of_forward(loaded("resnet50", mode).view))
@@ -112,9 +112,9 @@ def test_a_shared_embedding_gets_the_sum_of_both_uses() -> None:
     view = loaded("gpt", "static").view
     [gradient] = [n for n in view.nodes if n.name == "embedding_0.w_0@GRAD"]
     by_id = view.by_id()
-    [made] = [by_id[e.source] for e in view.edges if e.target == gradient.id]
-    assert made.type == "sum"
-    parts = {by_id[e.source].type for e in view.edges if e.target == made.id}
+    [total] = [by_id[e.source] for e in view.edges if e.target == gradient.id]
+    assert total.type == "sum"
+    parts = {by_id[e.source].type for e in view.edges if e.target == total.id}
     assert parts == {"lookup_table_v2_grad", "matmul_v2_grad"}
 
 
@@ -153,14 +153,14 @@ def test_every_format(model: Model, how: str) -> None:
 
 def digests() -> dict[str, str]:
     """A digest of every format of every model."""
-    found = {}
+    hashes = {}
     for name in NAMES:
         for mode in MODES:
             model = loaded(name, mode)
             for how in ("nothing", "automatic"):
                 view = model.view if how == "nothing" else fold.automatic(model.view)
                 scene = mirror(view)
-                made: dict[str, Any] = {
+                contents: dict[str, Any] = {
                     "svg": svg.render(scene),
                     "dot": dot.render(scene),
                     "html": html.render(scene, details=model.details()),
@@ -168,9 +168,9 @@ def digests() -> dict[str, str]:
                     "mermaid": mermaid.render(view),
                     "text": text.render(view),
                 }
-                for form, content in made.items():
-                    found[f"{name} {mode} {how} {form}"] = hashlib.sha256(content.encode()).hexdigest()
-    return found
+                for form, content in contents.items():
+                    hashes[f"{name} {mode} {how} {form}"] = hashlib.sha256(content.encode()).hexdigest()
+    return hashes
 
 
 def test_the_same_bytes_whatever_the_seed_of_hashes() -> None:

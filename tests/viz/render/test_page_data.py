@@ -21,9 +21,9 @@ from tests.viz.pages import decoded
 def same(scene: Scene, details: Details) -> None:
     """Fail where what the script reads is not what the scene has."""
     view = scene.view
-    found = decoded(embedded.embedded(embedded.data(scene, details, None)))
+    data = decoded(embedded.embedded(embedded.data(scene, details, None)))
     by_id = view.by_id()
-    for n in found["nodes"]:
+    for n in data["nodes"]:
         of = by_id[n["id"]]
         for fact in ("name", "source", "scope", "spec"):
             assert n[fact] == printable(getattr(of, fact)), (n["id"], fact)
@@ -32,20 +32,20 @@ def same(scene: Scene, details: Details) -> None:
         assert n["pair"] in (of.pair, None)
         stack = details.stacks.get(n["id"])
         assert n["stack"] == (None if stack is None else [list(call) for call in stack])
-    ids = {n["id"] for n in found["nodes"]}
+    ids = {n["id"] for n in data["nodes"]}
     assert ids >= {n.id for n in view.drawn()}
-    assert {n["id"]: n["pair"] for n in found["nodes"] if by_id[n["id"]].pair in ids} == {
+    assert {n["id"]: n["pair"] for n in data["nodes"] if by_id[n["id"]].pair in ids} == {
         i: by_id[i].pair for i in ids if by_id[i].pair in ids
     }
 
     boxes = sorted(scene.boxes, key=lambda b: (round(b.y, 1), round(b.x, 1)))
-    assert [b["node"] for b in found["boxes"]] == [b.node for b in boxes]
-    for read, box in zip(found["boxes"], boxes, strict=True):
+    assert [b["node"] for b in data["boxes"]] == [b.node for b in boxes]
+    for read, box in zip(data["boxes"], boxes, strict=True):
         assert read["place"] == pytest.approx([box.x, box.y, box.width, box.height], abs=0.051)
         assert (read["row"], read["column"]) == (box.row, box.column)
         assert read["lines"] == [line for line in box.lines if line]
 
-    for read, route in zip(found["edges"], scene.routes, strict=True):
+    for read, route in zip(data["edges"], scene.routes, strict=True):
         edge = view.edges[route.edge]
         assert read["ends"] == [edge.source, edge.target, edge.tensor]
         assert (read["slot"], read["kind"]) == (edge.slot, KINDS.index(route.kind))
@@ -61,13 +61,13 @@ def same(scene: Scene, details: Details) -> None:
 
 
 def test_a_small_graph_is_read_as_it_was() -> None:
-    view, known = network(3, stacks=True)
-    same(mirror(view), known)
+    view, details = network(3, stacks=True)
+    same(mirror(view), details)
 
 
 def test_awkward_names_are_read_as_they_were() -> None:
-    view, known = hostile()
-    same(mirror(view), known)
+    view, details = hostile()
+    same(mirror(view), details)
 
 
 def test_a_model_is_read_as_it_was(model: Model) -> None:
@@ -81,12 +81,12 @@ def test_an_empty_graph_is_read_as_it_was() -> None:
 
 def unpacked(text: str) -> list[float]:
     """The same as ``unpacked`` of ``graph.mjs``, written once more."""
-    steps, found = text.startswith("~"), list[float]()
+    steps, numbers = text.startswith("~"), list[float]()
     for run in text.removeprefix("~").split():
         value, _, times = run.partition("*")
         for _ in range(int(times or 1)):
-            found.append(round(found[-1] + float(value), 1) if steps and found else float(value))
-    return found
+            numbers.append(round(numbers[-1] + float(value), 1) if steps and numbers else float(value))
+    return numbers
 
 
 @settings(max_examples=200)

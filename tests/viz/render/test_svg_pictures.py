@@ -84,12 +84,12 @@ def test_colours_by_value_say_the_value_too() -> None:
     shown = graph()
     ids = [n.id for n in shown.drawn()]
     values = {ids[0]: 1e-6, ids[1]: 1.0, ids[2]: 1e6, ids[3]: math.nan, ids[4]: 0.0}
-    found = colour.by_value(shown, values, "norm", lambda v: f"{v:.3g}")
-    assert found.fills[ids[0]] == colour.STEPS[0] != found.fills[ids[2]]
-    assert found.fills[ids[3]] not in colour.STEPS
-    assert found.fills[ids[4]] == colour.STEPS[0]
-    assert [t for t, _ in found.entries][-1] == "not finite"
-    text = svg.render(mirror(shown, notes=found.notes), colouring=found)
+    colouring = colour.by_value(shown, values, "norm", lambda v: f"{v:.3g}")
+    assert colouring.fills[ids[0]] == colour.STEPS[0] != colouring.fills[ids[2]]
+    assert colouring.fills[ids[3]] not in colour.STEPS
+    assert colouring.fills[ids[4]] == colour.STEPS[0]
+    assert [t for t, _ in colouring.entries][-1] == "not finite"
+    text = svg.render(mirror(shown, notes=colouring.notes), colouring=colouring)
     assert ">1e+06 · " in text
     assert "colour: norm" in text
     for kinds in (colour.by_dtype(shown), colour.by_layer(shown)):
@@ -97,8 +97,8 @@ def test_colours_by_value_say_the_value_too() -> None:
 
 
 def positions(text: str) -> dict[str, tuple[float, float]]:
-    found = re.findall(r'^\t(\w+) \[.*?pos="([-\d.]+),([-\d.]+)!', text, re.MULTILINE)
-    return {i: (float(x), float(y)) for i, x, y in found}
+    matches = re.findall(r'^\t(\w+) \[.*?pos="([-\d.]+),([-\d.]+)!', text, re.MULTILINE)
+    return {i: (float(x), float(y)) for i, x, y in matches}
 
 
 def middles(scene: Scene) -> dict[str, tuple[float, float]]:
@@ -107,9 +107,9 @@ def middles(scene: Scene) -> dict[str, tuple[float, float]]:
 
 def test_dot_has_the_places_of_the_scene() -> None:
     scene = mirror(graph())
-    found = positions(dot.render(scene))
+    places = positions(dot.render(scene))
     for node, (x, y) in middles(scene).items():
-        assert found[node] == pytest.approx((x, y), abs=0.01)
+        assert places[node] == pytest.approx((x, y), abs=0.01)
 
 
 def test_neato_draws_the_places_that_it_was_given() -> None:
@@ -143,7 +143,7 @@ def test_the_library_draws_what_the_program_draws(monkeypatch: pytest.MonkeyPatc
     assert len(again) > 10
     assert again.keys() == drawn.keys()
     for node, outline in again.items():
-        places = [[float(n) for n in re.findall(rb"-?[\d.]+", found)] for found in (outline, drawn[node])]
+        places = [[float(n) for n in re.findall(rb"-?[\d.]+", points)] for points in (outline, drawn[node])]
         assert places[0] == pytest.approx(places[1], abs=1.0), node
     for form, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
         assert external.draw(text, form).startswith(start)

@@ -27,9 +27,9 @@ def _cases() -> dict[str, Case]:
     cases: dict[str, Case] = {}
 
     def add(function: str, shapes: tuple[tuple[int, ...], ...], *args: Any, **attrs: Any) -> None:
-        given = ", ".join([*(repr(a) for a in args), *(f"{n}={v!r}" for n, v in attrs.items())])
+        arguments = ", ".join([*(repr(a) for a in args), *(f"{n}={v!r}" for n, v in attrs.items())])
         sizes = " ".join("x".join(map(str, s)) for s in shapes)
-        cases[f"{function} {sizes} ({given})"] = shapes, lambda f, *v: getattr(f, function)(*v, *args, **attrs)
+        cases[f"{function} {sizes} ({arguments})"] = shapes, lambda f, *v: getattr(f, function)(*v, *args, **attrs)
 
     image, line = ((1, 2, 4, 4),), ((1, 2, 5),)
     for k, s, p in ((2, 4, 1), (1, 3, 1), (2, 5, 1), ([2, 1], [5, 1], [1, 0]), (1, 1, 1), (2, 1, 2), ([2, 9], 5, 1)):
@@ -88,12 +88,12 @@ def outcome(paddle: Any, name: str) -> dict[str, Any]:
     """Value and gradients of the sum of a case, or that it is refused."""
     tensors = [paddle.to_tensor(v, stop_gradient=False) for v in values(name)]
     try:
-        found = CASES[name][1](paddle.nn.functional, *tensors)
+        result = CASES[name][1](paddle.nn.functional, *tensors)
     except ValueError:
         return {"refused": True}
-    out = {"shape": list(found.shape), "value": found.numpy().tolist(), "gradients": None}
+    out = {"shape": list(result.shape), "value": result.numpy().tolist(), "gradients": None}
     try:
-        found.sum().backward()
+        result.sum().backward()
     except (OSError, RuntimeError, ValueError):
         return out  # Paddle cannot go back through an empty convolution of sequences without a bias
     return {**out, "gradients": [[] if t.grad is None else t.grad.numpy().tolist() for t in tensors]}

@@ -72,9 +72,9 @@ def test_activations_of_large_numbers(name: str) -> None:
     settings, _, _ = ACTIVATIONS[name]
     function = getattr(F, name)
     x = np.array([-1000.0, 1000.0], "float32")
-    found = compute(lambda x: function(x, **settings), x=x)
-    assert found.dtype == np.float32
-    assert np.isfinite(found).all()
+    result = compute(lambda x: function(x, **settings), x=x)
+    assert result.dtype == np.float32
+    assert np.isfinite(result).all()
     assert np.isfinite(gradient(lambda y: function(y, **settings), x)).all()
 
 

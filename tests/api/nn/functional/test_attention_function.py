@@ -23,38 +23,38 @@ def expected(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: Any = 0.0) -> np
 
 
 def test_without_a_mask() -> None:
-    found = compute(lambda q, k, v: attend(q, k, v), q=Q, k=K, v=V)
-    np.testing.assert_allclose(found, expected(Q, K, V), rtol=1e-11)
+    result = compute(lambda q, k, v: attend(q, k, v), q=Q, k=K, v=V)
+    np.testing.assert_allclose(result, expected(Q, K, V), rtol=1e-11)
 
 
 def test_without_a_batch() -> None:
-    found = compute(lambda q, k, v: attend(q, k, v), q=Q[0], k=K[0], v=V[0])
-    np.testing.assert_allclose(found, expected(Q, K, V)[0], rtol=1e-11)
+    result = compute(lambda q, k, v: attend(q, k, v), q=Q[0], k=K[0], v=V[0])
+    np.testing.assert_allclose(result, expected(Q, K, V)[0], rtol=1e-11)
 
 
 def test_with_masks() -> None:
     added = RNG.normal(size=(2, 1, 5, 6))
     seen = RNG.uniform(size=(5, 6)) < 0.7
     seen[:, 0] = True
-    found = compute(lambda q, k, v, m: attend(q, k, v, m), q=Q, k=K, v=V, m=added)
-    np.testing.assert_allclose(found, expected(Q, K, V, added), rtol=1e-11)
-    found = compute(lambda q2, k2, v2, m2: attend(q2, k2, v2, m2), q2=Q, k2=K, v2=V, m2=seen[None, None])
-    np.testing.assert_allclose(found, expected(Q, K, V, np.where(seen, 0.0, -np.inf)), rtol=1e-11)
+    result = compute(lambda q, k, v, m: attend(q, k, v, m), q=Q, k=K, v=V, m=added)
+    np.testing.assert_allclose(result, expected(Q, K, V, added), rtol=1e-11)
+    result = compute(lambda q2, k2, v2, m2: attend(q2, k2, v2, m2), q2=Q, k2=K, v2=V, m2=seen[None, None])
+    np.testing.assert_allclose(result, expected(Q, K, V, np.where(seen, 0.0, -np.inf)), rtol=1e-11)
 
 
 def test_causal() -> None:
     above = np.where(np.tril(np.ones((5, 5), bool)), 0.0, -np.inf)
-    found = compute(lambda q: attend(q, q, q, is_causal=True), q=Q)
-    np.testing.assert_allclose(found, expected(Q, Q, Q, above), rtol=1e-11)
+    result = compute(lambda q: attend(q, q, q, is_causal=True), q=Q)
+    np.testing.assert_allclose(result, expected(Q, Q, Q, above), rtol=1e-11)
     ops = [o.type for o in paddle.static.default_main_program().global_block().ops]
     assert "fused_softmax_mask_upper_triangle" in ops
     added = RNG.normal(size=(2, 3, 5, 5))
-    found = compute(lambda x, m: attend(x, x, x, m, is_causal=True), x=Q, m=added)
-    np.testing.assert_allclose(found, expected(Q, Q, Q, above + added), rtol=1e-11)
+    result = compute(lambda x, m: attend(x, x, x, m, is_causal=True), x=Q, m=added)
+    np.testing.assert_allclose(result, expected(Q, Q, Q, above + added), rtol=1e-11)
 
 
 def test_gradient_of_causal_attention() -> None:
-    found = gradient(lambda x: attend(x, x, x, is_causal=True), Q)
+    grad = gradient(lambda x: attend(x, x, x, is_causal=True), Q)
     above = np.where(np.tril(np.ones((5, 5), bool)), 0.0, -np.inf)
     along = RNG.normal(size=Q.shape)
 
@@ -62,7 +62,7 @@ def test_gradient_of_causal_attention() -> None:
         x = Q + step * along
         return float(expected(x, x, x, above).sum())
 
-    assert float((found * along).sum()) == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-7)
+    assert float((grad * along).sum()) == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-7)
 
 
 def test_names_and_operators() -> None:

@@ -68,14 +68,14 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "strides", "pads", "dilations"), FORMS)
+@pytest.mark.parametrize(("settings", "strides", "pads", "dilations"), FORMS)
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("unknown", [False, True])
 def test_every_form_of_stride_padding_dilation(
-    given: dict[str, Any], strides: Any, pads: Any, dilations: Any, groups: int, unknown: bool
+    settings: dict[str, Any], strides: Any, pads: Any, dilations: Any, groups: int, unknown: bool
 ) -> None:
     x, w = normal(2, 4, 7, 6), normal(6, 4 // groups, 3, 2)
-    y = F.conv2d(fed("x", x, unknown=unknown), fed("w", w), groups=groups, **given)
+    y = F.conv2d(fed("x", x, unknown=unknown), fed("w", w), groups=groups, **settings)
     expected = convolved(x, w, strides, pads, dilations, groups)
     assert all(a in (b, -1) for a, b in zip(y.shape, expected.shape, strict=True))
     np.testing.assert_allclose(run(y, x=x, w=w)[0], expected, atol=1e-12)
@@ -117,7 +117,7 @@ def test_large_batches_are_unrolled_in_blocks(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("given", "size"),
+    ("settings", "size"),
     [
         ({}, (6, 6)),
         ({"stride": 2}, (9, 10)),
@@ -128,14 +128,14 @@ def test_large_batches_are_unrolled_in_blocks(monkeypatch: pytest.MonkeyPatch) -
         ({"padding": "SAME", "stride": 2}, (8, 9)),
     ],
 )
-def test_the_transpose_is_the_adjoint(given: dict[str, Any], size: tuple[int, int]) -> None:
-    groups = given.get("groups", 1)
+def test_the_transpose_is_the_adjoint(settings: dict[str, Any], size: tuple[int, int]) -> None:
+    groups = settings.get("groups", 1)
     y, w = normal(2, 4, 4, 5), normal(4, 3, 3, 2)
     image = normal(2, 3 * groups, *size)
-    spread = F.conv2d_transpose(fed("y", y), fed("w", w), **given)
+    spread = F.conv2d_transpose(fed("y", y), fed("w", w), **settings)
     assert spread.shape == image.shape
-    plain = {k: v for k, v in given.items() if k not in ("output_padding", "output_size")}
-    if given.get("padding") == "SAME":  # reckoned from the smaller of the two images
+    plain = {k: v for k, v in settings.items() if k not in ("output_padding", "output_size")}
+    if settings.get("padding") == "SAME":  # reckoned from the smaller of the two images
         plain["padding"] = [0, 1, 0, 1]
     back = F.conv2d(fed("image", image), fed("w2", w), **plain)
     a, b = run([spread, back], y=y, w=w, w2=w, image=image)
@@ -223,7 +223,7 @@ def average(part: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ["max", "avg"])
 @pytest.mark.parametrize(
-    ("given", "rows", "columns"),
+    ("settings", "rows", "columns"),
     [
         ({"kernel_size": 2}, spans(7, 2, 2, 0, 3), spans(6, 2, 2, 0, 3)),
         ({"kernel_size": [3, 2], "stride": [2, 1], "padding": 1}, spans(7, 3, 2, 1, 4), spans(6, 2, 1, 1, 7)),
@@ -231,10 +231,10 @@ def average(part: np.ndarray) -> np.ndarray:
         ({"kernel_size": 3, "stride": 2, "padding": "SAME"}, spans(7, 3, 2, 1, 4), spans(6, 3, 2, 0, 3)),
     ],
 )
-def test_pooling_reduces_every_window(kind: str, given: dict[str, Any], rows: Any, columns: Any) -> None:
+def test_pooling_reduces_every_window(kind: str, settings: dict[str, Any], rows: Any, columns: Any) -> None:
     x = normal(2, 3, 7, 6)
     function, reduce = (F.max_pool2d, largest) if kind == "max" else (F.avg_pool2d, average)
-    np.testing.assert_allclose(run(function(fed("x", x), **given), x=x)[0], pooled(x, (rows, columns), reduce))
+    np.testing.assert_allclose(run(function(fed("x", x), **settings), x=x)[0], pooled(x, (rows, columns), reduce))
 
 
 def test_an_inclusive_mean_counts_padding() -> None:
@@ -261,9 +261,9 @@ def test_adaptive_pooling_divides_the_image(size: Any) -> None:
     ]
     image = fed("x", x)
     means, maxima = F.adaptive_avg_pool2d(image, size), F.adaptive_max_pool2d(image, size)
-    found = run([means, maxima], x=x)
-    np.testing.assert_allclose(found[0], pooled(x, parts, average))
-    np.testing.assert_allclose(found[1], pooled(x, parts, largest))
+    results = run([means, maxima], x=x)
+    np.testing.assert_allclose(results[0], pooled(x, parts, average))
+    np.testing.assert_allclose(results[1], pooled(x, parts, largest))
 
 
 def test_the_mask_says_where_the_first_maximum_stands() -> None:

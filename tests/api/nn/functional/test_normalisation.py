@@ -50,10 +50,10 @@ def test_training_moves_the_statistics_of_the_scope() -> None:
     executor = started()
     mean, variance = np.zeros(3), np.ones(3)
     for _ in range(2):
-        (found,) = executor.run(feed={"x": x}, fetch_list=[y])
+        (result,) = executor.run(feed={"x": x}, fetch_list=[y])
         mean = 0.75 * mean + 0.25 * x.mean((0, 2, 3))
         variance = 0.75 * variance + 0.25 * x.var((0, 2, 3))
-    np.testing.assert_allclose(found, standard(x, (0, 2, 3)), atol=1e-5)
+    np.testing.assert_allclose(result, standard(x, (0, 2, 3)), atol=1e-5)
     np.testing.assert_allclose(value_of("batch_norm_0.w_1"), mean, rtol=1e-5)
     np.testing.assert_allclose(value_of("batch_norm_0.w_2"), variance, rtol=1e-5)
 
@@ -65,21 +65,21 @@ def test_the_copy_for_tests_uses_the_moving_statistics() -> None:
     executor = started()
     executor.run(feed={"x": x}, fetch_list=[y])
     before = value_of("batch_norm_0.w_1"), value_of("batch_norm_0.w_2")
-    (found,) = executor.run(copy, feed={"x": x}, fetch_list=[y.name])
-    np.testing.assert_allclose(found, (x - before[0]) / np.sqrt(before[1] + 1e-5), rtol=1e-4, atol=1e-5)
+    (result,) = executor.run(copy, feed={"x": x}, fetch_list=[y.name])
+    np.testing.assert_allclose(result, (x - before[0]) / np.sqrt(before[1] + 1e-5), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(value_of("batch_norm_0.w_1"), before[0])
 
 
 @pytest.mark.parametrize(
-    ("given", "more"),
+    ("settings", "more"),
     [
         ({}, ["ReserveSpace"]),
         ({"is_test": True}, ["Mean", "Variance"]),
         ({"use_global_stats": True}, ["Mean", "ReserveSpace", "Variance"]),
     ],
 )
-def test_the_gradient_operator_lists_what_its_form_needs(given: dict[str, Any], more: list[str]) -> None:
-    y = paddle.static.nn.batch_norm(fed("x", normal(4, 3)), **given)
+def test_the_gradient_operator_lists_what_its_form_needs(settings: dict[str, Any], more: list[str]) -> None:
+    y = paddle.static.nn.batch_norm(fed("x", normal(4, 3)), **settings)
     paddle.static.append_backward(paddle.mean(y))
     op = paddle.static.default_main_program().global_block().ops[-1]
     assert op.type == "batch_norm_grad"
@@ -98,14 +98,14 @@ def test_two_layers_may_share_their_moving_statistics() -> None:
         paddle.mean(h * h * h), paddle.static.default_main_program().block(0).var("x")
     )
     assert not [o for o in paddle.static.default_main_program().block(0).ops if o.type == "assign"]
-    (found,) = started().run(feed={"x": x}, fetch_list=[gradient])
+    (result,) = started().run(feed={"x": x}, fetch_list=[gradient])
 
     def loss(at: np.ndarray) -> float:
         return float((standard(standard(at, (0,)), (0,)) ** 3).mean())
 
     direction = normal(5, 2, seed=1)
     numeric = (loss(x + 1e-5 * direction) - loss(x - 1e-5 * direction)) / 2e-5
-    assert float((found * direction).sum()) == pytest.approx(numeric, rel=1e-4, abs=1e-9)
+    assert float((result * direction).sum()) == pytest.approx(numeric, rel=1e-4, abs=1e-9)
 
 
 def test_the_result_may_overwrite_the_input() -> None:
@@ -116,10 +116,10 @@ def test_the_result_may_overwrite_the_input() -> None:
     (gradient,) = paddle.static.gradients(
         paddle.mean(y * y * y), paddle.static.default_main_program().block(0).var("x")
     )
-    (found,) = started().run(feed={"x": x}, fetch_list=[gradient])
+    (result,) = started().run(feed={"x": x}, fetch_list=[gradient])
     direction = normal(5, 2, seed=1)
     numeric = sum(s * float((standard(2 * (x + s * 1e-5 * direction), (0,)) ** 3).mean()) for s in (1, -1)) / 2e-5
-    assert float((found * direction).sum()) == pytest.approx(numeric, rel=1e-5)
+    assert float((result * direction).sum()) == pytest.approx(numeric, rel=1e-5)
 
 
 def test_momentum_may_be_a_variable() -> None:
@@ -136,8 +136,8 @@ def test_test_form_without_scale_has_a_second_derivative_of_zero() -> None:
     (first,) = paddle.static.gradients(y, vx)
     (second,) = paddle.static.gradients(paddle.mean(paddle.square(first)), vx)
     feed = {"x": x, "mean": mean, "variance": variance}
-    found = paddle.static.Executor().run(feed=feed, fetch_list=[first])
-    np.testing.assert_allclose(found[0], np.broadcast_to(1 / np.sqrt(variance + 1e-5), (3, 2)))
+    results = paddle.static.Executor().run(feed=feed, fetch_list=[first])
+    np.testing.assert_allclose(results[0], np.broadcast_to(1 / np.sqrt(variance + 1e-5), (3, 2)))
     if second is not None:
         (value,) = paddle.static.Executor().run(feed=feed, fetch_list=[second])
         np.testing.assert_array_equal(value, np.zeros((3, 2)))
@@ -149,8 +149,8 @@ def test_test_form_without_scale_has_a_second_derivative_of_zero() -> None:
 def test_layer_norm_scales_every_place() -> None:
     x, w, b = normal(2, 3, 4), normal(12), normal(12, seed=1)
     y = F.layer_norm(fed("x", x), [3, 4], fed("w", w), fed("b", b))
-    (found,) = paddle.static.Executor().run(feed={"x": x, "w": w, "b": b}, fetch_list=[y])
-    np.testing.assert_allclose(found, standard(x, (1, 2)) * w.reshape(3, 4) + b.reshape(3, 4), atol=1e-12)
+    (result,) = paddle.static.Executor().run(feed={"x": x, "w": w, "b": b}, fetch_list=[y])
+    np.testing.assert_allclose(result, standard(x, (1, 2)) * w.reshape(3, 4) + b.reshape(3, 4), atol=1e-12)
 
 
 @pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
@@ -167,18 +167,18 @@ def test_group_norm_without_scale_has_the_right_gradient(data_format: str) -> No
         out = standard(first.reshape(2, 2, -1), (2,)).reshape(first.shape)
         return out if data_format == "NCHW" else out.transpose(0, 2, 3, 1)
 
-    found = paddle.static.Executor().run(feed={"x": x, "weights": weights}, fetch_list=[y, gradient])
-    np.testing.assert_allclose(found[0], value(x), atol=1e-12)
+    results = paddle.static.Executor().run(feed={"x": x, "weights": weights}, fetch_list=[y, gradient])
+    np.testing.assert_allclose(results[0], value(x), atol=1e-12)
     direction = np.random.default_rng(5).standard_normal(x.shape)
     numeric = sum(s * (value(x + s * 1e-6 * direction) * weights).mean() for s in (1, -1)) / 2e-6
-    assert float((found[1] * direction).sum()) == pytest.approx(float(numeric), rel=1e-6)
+    assert float((results[1] * direction).sum()) == pytest.approx(float(numeric), rel=1e-6)
 
 
 def test_instance_norm_standardises_every_channel_alone() -> None:
     x, w, b = normal(2, 3, 4, 5), normal(3), normal(3, seed=1)
     y = F.instance_norm(fed("x", x), weight=fed("w", w), bias=fed("b", b))
-    (found,) = paddle.static.Executor().run(feed={"x": x, "w": w, "b": b}, fetch_list=[y])
-    np.testing.assert_allclose(found, standard(x, (2, 3)) * w[:, None, None] + b[:, None, None], atol=1e-12)
+    (result,) = paddle.static.Executor().run(feed={"x": x, "w": w, "b": b}, fetch_list=[y])
+    np.testing.assert_allclose(result, standard(x, (2, 3)) * w[:, None, None] + b[:, None, None], atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -208,9 +208,9 @@ def test_normalize_divides_by_the_norm(p: float, axis: int) -> None:
     x = normal(3, 4)
     y = F.normalize(fed("x", x), p=p, axis=axis)
     assert y.name == "elementwise_div_0"
-    (found,) = paddle.static.Executor().run(feed={"x": x}, fetch_list=[y])
+    (result,) = paddle.static.Executor().run(feed={"x": x}, fetch_list=[y])
     norm = (np.abs(x) ** p).sum(axis, keepdims=True) ** (1 / p)
-    np.testing.assert_allclose(found, x / norm, rtol=1e-12)
+    np.testing.assert_allclose(result, x / norm, rtol=1e-12)
 
 
 def test_normalize_leaves_zeros() -> None:
@@ -223,19 +223,19 @@ def test_normalize_leaves_zeros() -> None:
 def test_cosine_similarity_is_the_cosine(width: int) -> None:
     a, b = normal(3, 4), normal(3, width, seed=1)
     y = F.cosine_similarity(fed("a", a), fed("b", b))
-    (found,) = paddle.static.Executor().run(feed={"a": a, "b": b}, fetch_list=[y])
+    (result,) = paddle.static.Executor().run(feed={"a": a, "b": b}, fetch_list=[y])
     whole = np.broadcast_to(b, (3, 4))
     expected = (a * whole).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(whole, axis=1)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 # -- dropout ----------------------------------------------------------------------------------------------------------
 
 
-def dropped(x: np.ndarray, **given: Any) -> tuple[np.ndarray, np.ndarray]:
+def dropped(x: np.ndarray, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
     """The result and its gradient for an upstream gradient of ones."""
     vx = fed("x", x)
-    y = F.dropout(vx, **given)
+    y = F.dropout(vx, **settings)
     (gradient,) = paddle.static.gradients(y, vx)
     out, grad = paddle.static.Executor().run(feed={"x": x}, fetch_list=[y, gradient])
     return out, grad
@@ -244,10 +244,10 @@ def dropped(x: np.ndarray, **given: Any) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("mode", "factor"), [("upscale_in_train", 1 / 0.6), ("downscale_in_infer", 1.0)])
 def test_dropout_keeps_the_rest_and_its_gradient(mode: str, factor: float) -> None:
     out, gradient = dropped(np.ones((200, 50)), p=0.4, mode=mode)
-    kept = out != 0
-    np.testing.assert_allclose(out[kept], factor)
+    mask = out != 0
+    np.testing.assert_allclose(out[mask], factor)
     np.testing.assert_array_equal(gradient, out)
-    assert 0.57 < kept.mean() < 0.63
+    assert 0.57 < mask.mean() < 0.63
 
 
 @pytest.mark.parametrize(("mode", "factor"), [("upscale_in_train", 1.0), ("downscale_in_infer", 0.6)])
@@ -294,7 +294,7 @@ def test_without_a_seed_every_run_draws_anew_and_paddle_seed_repeats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error"),
+    ("settings", "error"),
     [
         ({"p": 1.5}, UsageError),
         ({"p": -0.1}, UsageError),
@@ -304,6 +304,6 @@ def test_without_a_seed_every_run_draws_anew_and_paddle_seed_repeats() -> None:
         ({"p": 0.3, "axis": "rows"}, TypeError),
     ],
 )
-def test_arguments_of_dropout_that_do_not_fit_are_refused(given: dict[str, Any], error: type[Exception]) -> None:
+def test_arguments_of_dropout_that_do_not_fit_are_refused(settings: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        F.dropout(fed("x", normal(2, 3)), **given)
+        F.dropout(fed("x", normal(2, 3)), **settings)

@@ -33,8 +33,8 @@ def test_channels_may_come_last(name: str, padding: Any) -> None:
     turned = padding
     if isinstance(padding, list) and isinstance(padding[0], list):
         turned = [padding[0], padding[2], padding[1]]
-    found = function(x.transpose([0, 2, 1]), w, b, padding=turned, data_format="NLC")
-    np.testing.assert_allclose(found.numpy(), expected.numpy().transpose(0, 2, 1), rtol=1e-5, atol=1e-6)
+    result = function(x.transpose([0, 2, 1]), w, b, padding=turned, data_format="NLC")
+    np.testing.assert_allclose(result.numpy(), expected.numpy().transpose(0, 2, 1), rtol=1e-5, atol=1e-6)
 
 
 def test_a_transposed_convolution_may_be_told_its_size() -> None:
@@ -153,9 +153,9 @@ def test_sequence_mask() -> None:
     lengths = paddle.to_tensor([2, 0, 3])
     expected = [[1, 1, 0], [0, 0, 0], [1, 1, 1]]
     assert F.sequence_mask(lengths).numpy().tolist() == expected
-    made = F.sequence_mask(lengths, 4, "float32")
-    assert made.dtype.name == "float32"
-    assert made.numpy().tolist() == [[*row, 0] for row in expected]
+    mask = F.sequence_mask(lengths, 4, "float32")
+    assert mask.dtype.name == "float32"
+    assert mask.numpy().tolist() == [[*row, 0] for row in expected]
     with pytest.raises(TypeError, match="must be a number"):
         F.sequence_mask(lengths, paddle.to_tensor(3))
 
@@ -169,11 +169,11 @@ def test_temporal_shift() -> None:
 def test_batch_normalisation_of_all_processes() -> None:
     model = nn.Sequential(nn.Conv2D(2, 3, 1), nn.Sequential(nn.BatchNorm2D(3)))
     weight = model[1][0].weight
-    made = nn.SyncBatchNorm.convert_sync_batchnorm(model)
-    assert made is model
+    norm = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    assert norm is model
     assert isinstance(model[1][0], nn.SyncBatchNorm)
     assert model[1][0].weight is weight
-    assert made(normal(2, 2, 3, 3)).shape == [2, 3, 3, 3]
+    assert norm(normal(2, 2, 3, 3)).shape == [2, 3, 3, 3]
     x = normal(4, 3)
     np.testing.assert_allclose(nn.SyncBatchNorm(3)(x).numpy(), nn.BatchNorm1D(3)(x).numpy(), rtol=1e-6)
 

@@ -68,10 +68,10 @@ def test_as_recorded_in_static_mode(unknown: bool) -> None:
             result = CASES[name][1](F, *fed)
             grads = static.gradients([result.sum()], fed)
             feed = {f"v{i}": v for i, v in enumerate(arrays)}
-            value, *found = static.Executor().run(main, feed=feed, fetch_list=[result, *grads])
+            value, *gradients = static.Executor().run(main, feed=feed, fetch_list=[result, *grads])
             assert all(n in (-1, m) for n, m in zip(result.shape, value.shape, strict=True)), name
             assert unknown or tuple(result.shape) == value.shape
-            compare(name, list(value.shape), value, found)
+            compare(name, list(value.shape), value, gradients)
 
 
 def test_the_record_is_complete() -> None:
