@@ -1,4 +1,4 @@
-"""The verbs of the debugger: one table, filled by the modules beside this one.
+"""The verbs of the debugger: one table, filled by every file of this folder when a session first asks for it.
 
 A verb takes the session and the rest of the line, and returns a :class:`Reply`. What it refuses it raises as a
 :class:`~gradtool.viz.debugger.errors.VerbError`.
@@ -7,9 +7,11 @@ A verb takes the session and the rest of the line, and returns a :class:`Reply`.
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable, Container
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import VerbError
 
@@ -53,7 +55,7 @@ class Verb:
         usage: how it is written: ``step [n]``.
         help: what it does, in a line.
         aliases: shorter names.
-        group: what help lists it under.
+        group: what help lists it under, one of :data:`GROUPS`.
         completes: what completion offers after it, a name of ``completion.OFFERS``, or nothing.
         writes: whether it writes files with these words after it, which replaying a session must not do.
         evaluates: whether it evaluates an expression among these words.
@@ -80,18 +82,10 @@ def conditional(rest: str) -> bool:
     return " if " in rest
 
 
+GROUPS: Final = ("moving", "looking", "values", "stops", "edits", "model", "session")
+"""What help lists verbs under, in this order."""
+
 _verbs: dict[str, Verb] = {}
-_MODULES = (
-    "moving",
-    "looking",
-    "values",
-    "stopping",
-    "edits",
-    "model",
-    "memory",
-    "about",
-    "files",
-)
 
 
 def verb(
@@ -113,11 +107,12 @@ def verb(
     return add
 
 
+@cache
 def table() -> dict[str, Verb]:
-    """All verbs by name, in the order of the help."""
-    for module in _MODULES:
-        importlib.import_module(f".{module}", __name__)
-    return _verbs
+    """All verbs by name, in the order of the help: by group, then by file, then as they stand there."""
+    for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        importlib.import_module(f".{file}", __name__)
+    return {v.name: v for v in sorted(_verbs.values(), key=lambda v: GROUPS.index(v.group))}
 
 
 def named(word: str) -> Verb | None:
