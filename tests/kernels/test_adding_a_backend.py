@@ -13,24 +13,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.debugger.conftest import said
 
 import gradtool as paddle
 from gradtool.engine import kernels
 from gradtool.engine.core.errors import BackendError
 from gradtool.engine.kernels import choice
 from gradtool.engine.kernels.backend import Backend
+from tests.house.recipes import recipes
+from tests.viz.debugger.conftest import said
 
 ROOT = Path(__file__).parents[2]
-GUIDE = ROOT / "CONTRIBUTING.md"
 SOURCES = [f for folder in ("engine", "viz", "cli") for f in sorted((ROOT / folder).rglob("*.py"))]
 
 
 @pytest.fixture(scope="module")
 def counting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """The example as a folder of ``kernels``, its module."""
-    chapter = GUIDE.read_text(encoding="utf-8").partition("## Adding a backend\n")[2].partition("\n## ")[0]
-    (text,) = re.findall(r"```python\n(.*?)```", chapter, re.DOTALL)
+    (text,) = re.findall(r"```python\n(.*?)```", recipes()["A backend"], re.DOTALL)
     home = tmp_path_factory.mktemp("kernels")
     (home / "counting").mkdir()
     (home / "counting" / "__init__.py").write_text(text, encoding="utf-8")

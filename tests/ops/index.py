@@ -19,7 +19,7 @@ import pytest
 from gradtool.engine.ops import library, registry
 from gradtool.engine.ops.opdef import OpDef
 
-TARGET = Path(__file__).resolve().parents[2] / "engine" / "ops" / "index.py"
+TARGET = Path(registry.__file__).with_name("index.py")
 
 HEAD = '''"""Which file of ``library/`` defines which operator: one file is loaded for one operator.
 

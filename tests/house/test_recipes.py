@@ -1,0 +1,106 @@
+"""Every recipe of CONTRIBUTING.md works as it is written: nothing but its own text is added to the package."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import gradtool
+from tests.house.recipes import Copy, recipes
+
+GENERATED = Path(__file__).parents[1] / "ops"
+"""What is generated from the samples of every operator."""
+
+MODEL = """
+import paddle
+
+x = paddle.to_tensor([3.0, 0.0], stop_gradient=False)
+y = paddle.to_tensor([1.0, 1.0], stop_gradient=False)
+loss = (x * y).sum()
+"""
+
+CURVE = """
+import numpy as np
+import gradtool as paddle
+
+paddle.enable_static()
+x = paddle.static.data("x", [None, 3], "float64")
+x.stop_gradient = False
+y = paddle.lorentzian(x, height=1.5, width=0.5)
+(first,) = paddle.static.gradients(y, x)
+(second,) = paddle.static.gradients(first, x)
+types = {o.type for o in y.block.ops}
+assert {"lorentzian", "lorentzian_grad", "lorentzian_grad_grad"} <= types, types
+
+values = np.random.default_rng(0).normal(size=(4, 3))
+out, slope, bend = paddle.static.Executor().run(feed={"x": values}, fetch_list=[y, first, second])
+s = 1 + 4 * values**2
+np.testing.assert_allclose(out, 1.5 / s)
+np.testing.assert_allclose(slope, -12 * values / s**2)
+np.testing.assert_allclose(bend, (144 * values**2 - 12) / s**3)
+"""
+
+
+PICTURE = """
+import gradtool as paddle
+from gradtool import viz
+
+viz.graph((paddle.ones([2]) * 2).sum()).save("own.edges")
+"""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the installed package, as it is."""
+    folder = tmp_path_factory.mktemp("recipes") / "as_it_is"
+    package = Path(gradtool.__file__).parent
+    shutil.copytree(package, folder / "gradtool", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Copy:
+    """A copy for one recipe, with a model in it."""
+    shutil.copytree(whole, tmp_path / "copy")
+    (tmp_path / "copy" / "model.py").write_text(MODEL, encoding="utf-8")
+    return Copy(tmp_path / "copy")
+
+
+def test_an_operator(copy: Copy) -> None:
+    copy.follow("An operator")
+    copy.run("python", "-c", CURVE)
+    assert "lorentzian" in copy.run("gradtool", "ops", "lorentzian")
+    files = [
+        str(GENERATED / f"test_op_{name}.py") for name in ("definitions", "forward", "gradients", "programs", "shapes")
+    ]
+    done = copy.run("python", "-m", "pytest", "-q", "-k", "lorentzian", "--rootdir", str(copy.folder), *files)
+    assert " passed" in done.splitlines()[-1]
+
+
+def test_an_output_form(copy: Copy) -> None:
+    copy.follow("An output form")
+    copy.run("gradtool", "graph", "model.py", "-o", "net.edges")
+    lines = (copy.folder / "net.edges").read_text(encoding="utf-8").splitlines()
+    assert "elementwise_mul.0\treduce_sum.0\telementwise_mul.0" in lines
+    assert "edges" in copy.run("gradtool", "graph", "--help")
+    copy.run("gradtool", "graph", "model.py", "--format", "edges")
+    copy.run("python", "-c", PICTURE)
+    assert (copy.folder / "own.edges").exists()
+
+
+def test_a_verb_of_the_debugger(copy: Copy) -> None:
+    copy.follow("A verb of the debugger")
+    (copy.folder / "way.gdt").write_text("finish\nangle x y\nexpect-error angle x\nhelp angle\n", encoding="utf-8")
+    said = copy.run("gradtool", "debug", "model.py", "--batch", "-x", "way.gdt")
+    assert "45.0°" in said
+    assert "expected two tensors." in said
+    assert "The angle between two tensors of one shape, in degrees." in said
+
+
+@pytest.mark.parametrize("heading", recipes())
+def test_every_recipe_is_followed_by_a_test(heading: str) -> None:
+    uses = (f'follow("{heading}")', f'recipes()["{heading}"]')
+    texts = [file.read_text(encoding="utf-8") for file in GENERATED.parent.rglob("test_*.py")]
+    assert [text for text in texts if uses[0] in text or uses[1] in text], "tests/house/recipes.py says how"
