@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import click
 
+from gradtool.models.errors import CommandError, ModelError, Terminated
 from gradtool.viz.text import legible
 
 from . import errors
@@ -39,7 +40,7 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         if isinstance(error, errors.ReaderGone):
             return errors.PIPE_CLOSED  # whoever read the output has seen enough
         said, code = told(error, arguments)
-    except (Exception, KeyboardInterrupt, errors.Terminated) as error:
+    except (Exception, KeyboardInterrupt, Terminated) as error:
         said, code = told(error, arguments)
     _say(said)
     return code
@@ -47,7 +48,7 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
 
 @contextmanager
 def _terminated() -> Iterator[None]:
-    """Have SIGTERM raise :class:`errors.Terminated` inside, unless whoever runs the command has other plans for it."""
+    """Have SIGTERM raise :class:`Terminated` inside, unless whoever runs the command has other plans for it."""
     if (
         signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         or threading.current_thread() is not threading.main_thread()
@@ -57,7 +58,7 @@ def _terminated() -> Iterator[None]:
 
     def end(number: int, frame: Any) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would come in the middle of tidying up
-        raise errors.Terminated
+        raise Terminated
 
     signal.signal(signal.SIGTERM, end)
     try:
@@ -78,11 +79,11 @@ def _told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], in
         return [error.format_message(), f"  hint  {path} --help"], error.exit_code
     if isinstance(error, click.ClickException):
         return [error.format_message()], error.exit_code
-    if isinstance(error, errors.CommandError):
-        return error.lines(), error.code
+    if isinstance(error, CommandError):
+        return error.lines(), errors.MODEL if isinstance(error, ModelError) else errors.USAGE
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         return ["interrupted"], errors.INTERRUPTED
-    if isinstance(error, errors.Terminated):
+    if isinstance(error, Terminated):
         return ["terminated"], errors.TERMINATED
     from gradtool.engine.core.errors import GradtoolError
 

@@ -6,9 +6,8 @@ Results go to stdout, everything else to stderr.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,10 +16,10 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from gradtool.engine.kernels.choice import DEFAULT, available
+from gradtool.models.errors import CommandError
 from gradtool.viz.text import legible
 
 from . import streams, views
-from .errors import CommandError
 from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -235,13 +234,3 @@ def encodable(text: str, encoding: str | None, ascii_only: bool = False) -> str:
         lines = text.split("\n")
         return "\n".join(map(views.to_ascii, lines))
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def command_line(*words: str) -> str:
-    """Words as one line that a shell reads back as they are."""
-    return shlex.join(words)
-
-
-def repeated(option: str, values: Iterable[str]) -> list[str]:
-    """The words of an option that is given once for each value."""
-    return [word for value in values for word in (option, value)]

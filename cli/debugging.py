@@ -20,6 +20,13 @@ from gradtool.engine.runs import of_program, of_tape
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
+from gradtool.models import backward_part, cases, feeds, loader, opening, sessions, tape_model
+from gradtool.models.errors import CommandError
+from gradtool.models.loader import Loaded, Request
+from gradtool.models.program_model import ProgramModel
+from gradtool.models.tape_model import Entry, TapeModel
+from gradtool.models.tape_selectors import TapeSelectors
+from gradtool.models.wording import repeated
 from gradtool.viz.debugger import firing, show, verbs
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.from_python import shown_on
@@ -27,13 +34,7 @@ from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.session import Session
 from gradtool.viz.document.session import line_of
 
-from . import backward_part, cases, discovery, eager_model, feeds, loader, sessions
-from .context import Output, repeated
-from .discovery import Model
-from .eager_model import EagerModel, Entry
-from .errors import CommandError
-from .loader import Loaded, Request
-from .tape_selectors import TapeSelectors
+from .context import Output
 
 
 @contextlib.contextmanager
@@ -94,7 +95,7 @@ _REPEATED = (
 
 
 def _recorded(left: Loaded, request: Request, recorder: Recorder, options: dict[str, Any], out: Output) -> Timeline:
-    dynamic = eager_model.is_eager(left, request) or (
+    dynamic = tape_model.is_eager(left, request) or (
         request.mode == "auto" and bool(recorder.passes or left.error) and not left.main.global_block().ops
     )
     if dynamic:
@@ -111,15 +112,15 @@ def _recorded(left: Loaded, request: Request, recorder: Recorder, options: dict[
 
 def _of_program(left: Loaded, request: Request, options: dict[str, Any], out: Output) -> Timeline:
     try:
-        model = discovery.model_in(left, request)
+        model = opening.model_in(left, request)
     except CommandError:
         if left.error is None:
             raise
-        model = discovery.model_in(left, dataclasses.replace(request, need_loss=False))
-        assert isinstance(model, Model)
+        model = opening.model_in(left, dataclasses.replace(request, need_loss=False))
+        assert isinstance(model, ProgramModel)
         if not model.program.global_block().ops:
             raise left.error from None
-    assert isinstance(model, Model)
+    assert isinstance(model, ProgramModel)
     known = _names(model)
     gradients: dict[str, Variable | None] = {}
     if model.loss is None:
@@ -153,7 +154,7 @@ def _of_program(left: Loaded, request: Request, options: dict[str, Any], out: Ou
     return timeline
 
 
-def _names(model: Model) -> Callable[[Variable], list[str]]:
+def _names(model: ProgramModel) -> Callable[[Variable], list[str]]:
     """The names of a variable for people, the one that says most first."""
     python: dict[Variable, list[str]] = {}
     for name, v in model.named.items():
@@ -185,7 +186,7 @@ def _of_tensors(left: Loaded, request: Request, recorder: Recorder, options: dic
     error: BaseException | None = left.error
     model = _model(left, request, recorder)
     if model is None:
-        entries = eager_model.entries_in(left)
+        entries = tape_model.entries_in(left)
         if error is not None and not recorder.calls and recorder.failure is None:
             raise error
         if recorder.last is not None:
@@ -213,23 +214,23 @@ def _of_tensors(left: Loaded, request: Request, recorder: Recorder, options: dic
     return _timeline(recorder, left.name, model.entries, chosen, error)
 
 
-def _model(left: Loaded, request: Request, recorder: Recorder) -> EagerModel | None:
+def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | None:
     """The model around the loss of the pass that was recorded, or that is to be run; None for a failure before it."""
     if left.error is not None:
         return None
     if recorder.last is None or request.loss is not None:
-        return eager_model.find(left, request)
-    return eager_model.around(left, recorder.last.roots[0])
+        return tape_model.find(left, request)
+    return tape_model.around(left, recorder.last.roots[0])
 
 
-def _graph(model: EagerModel) -> Any:
-    from .eager_table import recorded
+def _graph(model: TapeModel) -> Any:
+    from gradtool.models.tape_model import recorded
 
     return recorded(model)
 
 
 def _passed(
-    model: EagerModel, recorder: Recorder, constants: Sequence[Tensor], request: Request, options: dict[str, Any]
+    model: TapeModel, recorder: Recorder, constants: Sequence[Tensor], request: Request, options: dict[str, Any]
 ) -> BaseException | None:
     """Run backward if the file did not, or not the pass that was asked for; what it raised, for a post-mortem."""
     last = recorder.last

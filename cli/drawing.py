@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView
+from gradtool.models.errors import CommandError
+from gradtool.models.program_model import ProgramModel
+from gradtool.models.tape_model import TapeModel
 from gradtool.viz import fold, forms
 
 from .context import Output
-from .discovery import Model
-from .eager_model import EagerModel
-from .errors import CommandError
 
 if TYPE_CHECKING:
+    from gradtool.models.measures import Stopwatch
     from gradtool.viz.details import Details
     from gradtool.viz.legend import Colouring
-
-    from .measures import Stopwatch
 
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}
 
@@ -35,7 +34,7 @@ class Drawing:
 
     def __init__(
         self,
-        model: Model | EagerModel,
+        model: ProgramModel | TapeModel,
         options: dict[str, Any],
         seed: int,
         command: str,
@@ -92,33 +91,33 @@ class Drawing:
 
 
 def _graph(
-    model: Model | EagerModel, options: dict[str, Any], seed: int, out: Output, stopwatch: Stopwatch | None
+    model: ProgramModel | TapeModel, options: dict[str, Any], seed: int, out: Output, stopwatch: Stopwatch | None
 ) -> tuple[GraphView, list[Location], dict[str, float]]:
     """The view of everything, where its operators were called, and what was measured."""
     measure = options["color"] if options["color"] in ("norm", "time", "bytes") else None
-    if isinstance(model, EagerModel):
+    if isinstance(model, TapeModel):
+        from gradtool.models.tape_model import recorded
+
         from .eager_files import refuse_selectors
-        from .eager_table import recorded
 
         refuse_selectors(options)
         graph = recorded(model)
         if measure is None:
             return graph.view, list(graph.locations), {}
-        from . import measures
+        from gradtool.models import measures
 
         if stopwatch is not None:
             return graph.view, list(graph.locations), measures.times(model, graph, stopwatch)
         return graph.view, list(graph.locations), measures.of_tape(model, graph, measure)
     from gradtool.engine.view.from_program import view
-
-    from . import backward_part
+    from gradtool.models import backward_part
 
     part = backward_part.append(model, options["params"], options["no_grad"], out)
     found = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
     locations = [op.loc for block in model.program.blocks for op in block.ops]
     if measure is None:
         return found, locations, {}
-    from . import measures
+    from gradtool.models import measures
 
     return found, locations, measures.of_program(model, measure, options["feed"], seed, out)
 
@@ -127,9 +126,8 @@ def _shown(view: GraphView, options: dict[str, Any]) -> GraphView:
     found = view.only(PARTS[options["part"]])
     if not options["path_"] and not options["focus"]:
         return found
+    from gradtool.models.view_selectors import select
     from gradtool.viz import excerpt
-
-    from .view_selectors import select
 
     if options["path_"]:
         a, dots, b = options["path_"].partition("..")

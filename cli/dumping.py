@@ -11,14 +11,14 @@ import numpy as np
 
 from gradtool import __version__
 from gradtool.engine.view.graph import GraphView
+from gradtool.models.program_model import ProgramModel
 from gradtool.viz import dump
 
-from .discovery import Model
 from .files import make_folder
 
 
 def dump_files(
-    model: Model, part: Any, graph: GraphView, folder: str, stamp: str = "", also: Sequence[str] = ()
+    model: ProgramModel, part: Any, graph: GraphView, folder: str, stamp: str = "", also: Sequence[str] = ()
 ) -> dict[str, str]:
     """Path -> text; the folder is made when it is missing. *also* are files that the manifest lists as well."""
     make_folder(folder)

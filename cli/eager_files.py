@@ -8,12 +8,12 @@ from typing import Any
 
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import command_line
 from gradtool.viz import dump
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import dot
 
-from .context import command_line
-from .errors import CommandError
 from .files import make_folder
 
 PARTS = {"fwd": FORWARD, "bwd": BACKWARD, "both": BOTH}

@@ -8,19 +8,19 @@ from typing import Any
 
 from gradtool.engine.answers.why.of_journal import JournalReasons, explain_tensors
 from gradtool.engine.core import names, source
-from gradtool.engine.core.errors import LossError
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.tape import InplaceError
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
+from gradtool.models.feeds import statistics
+from gradtool.models.rows import STYLES, VALUE_HEADINGS, status
+from gradtool.models.tape_model import Entry, TapeModel, recorded
+from gradtool.models.tape_selectors import TapeSelectors
+from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
-from .context import Output, command_line
-from .eager_model import EagerModel, Entry
-from .feeds import statistics
-from .rows import STYLES, VALUE_HEADINGS, status
-from .tape_selectors import TapeSelectors
-from .views import NOTHING, Report, Table, count, finite, number, shape
+from .context import Output
+from .views import Report, Table
 
 _NOT_ASKED = "not in --params"
 _UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
@@ -81,7 +81,7 @@ class EagerPart:
         arrays: the gradients.
     """
 
-    model: EagerModel
+    model: TapeModel
     graph: TapeGraph
     rows: list[EagerRow]
     no_grad: list[Tensor]
@@ -98,23 +98,7 @@ class EagerPart:
         return sum(n.kind == OP and n.part == part for n in self.graph.view.nodes)
 
 
-def recorded(model: EagerModel) -> TapeGraph:
-    """The graph behind the model's loss.
-
-    Raises:
-        LossError: no recorded operator made the loss.
-    """
-    if model.loss.stop_gradient:
-        raise LossError(
-            f"the loss '{model.loss_name}' has no recorded graph: its stop_gradient is True.",
-            variable=model.loss_name,
-            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
-            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
-        )
-    return model.graph
-
-
-def run(model: EagerModel, params: tuple[str, ...], no_grad: tuple[str, ...], out: Output) -> EagerPart:
+def run(model: TapeModel, params: tuple[str, ...], no_grad: tuple[str, ...], out: Output) -> EagerPart:
     """Run the backward pass under a parameter list and a no-grad set; no ``.grad`` is touched.
 
     Raises:
@@ -160,7 +144,7 @@ def _reached(t: Tensor, inside: set[Any]) -> bool:
     return (place if isinstance(place, Leaf) else place[0]) in inside
 
 
-def _gradients(model: EagerModel, wanted: list[Tensor], constants: list[Tensor], out: Output) -> list[Tensor | None]:
+def _gradients(model: TapeModel, wanted: list[Tensor], constants: list[Tensor], out: Output) -> list[Tensor | None]:
     """The gradients of one pass."""
     try:
         found: list[Tensor | None] = model.call(
@@ -214,7 +198,7 @@ def _source(t: Tensor, used: dict[Any, str]) -> str:
     return "" if t.stop_gradient else used.get(t.on_tape(), "")
 
 
-def explain(model: EagerModel, stopped: Iterable[Tensor]) -> JournalReasons:
+def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:
     """Why the tensors of the model have a gradient or none."""
     assert model.journal is not None
     known = [(e.tensor, e.shown, e.tensor.loc) for e in model.entries]

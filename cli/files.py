@@ -5,18 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from .errors import CommandError
+from gradtool.models.errors import CommandError
 
 Content = str | bytes
-
-
-_LONGEST_PATH = 4096
-"""Bytes of a path, by the longest that systems take."""
-
-
-def exists(path: str) -> bool:
-    """Whether there is a file or a folder of that name; what cannot be a name is none."""
-    return len(path) <= _LONGEST_PATH and os.path.exists(path)
 
 
 def write_all(contents: Mapping[str, Content]) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 import click
 
 from gradtool import __version__
+from gradtool.models import imports
 
-from . import imports, streams
+from . import streams
 
 COMMANDS = {
     "backward": "Append the backward part; list every parameter with its gradient, or why it has none.",
@@ -58,7 +59,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from .errors import unknown
+            from gradtool.models.errors import unknown
 
             raise unknown("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
@@ -92,7 +93,7 @@ class Commands(click.Group):
 
 def _check(words: Sequence[str]) -> None:
     """Refuse words that no command line of a system can hold; a notebook's can."""
-    from .errors import CommandError
+    from gradtool.models.errors import CommandError
 
     for word in words:
         try:

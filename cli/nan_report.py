@@ -9,10 +9,10 @@ from gradtool.engine.answers.events import UPDATE
 from gradtool.engine.answers.nan import DATA, Birth, NanStory
 from gradtool.engine.core import source
 from gradtool.engine.view.graph import BACKWARD, FORWARD
+from gradtool.models.run_names import Names, place, runs_data
+from gradtool.models.wording import NOTHING, command_line, count, shape
 
-from .context import command_line
-from .run_names import Names, place, runs_data
-from .views import NOTHING, Report, Table, count, shape
+from .views import Report, Table
 
 
 def report(story: NanStory, name: str, mode: str, names: Names, again: Sequence[str], form: str) -> Report:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gradtool.engine.core.errors import FileFormatError
+from gradtool.models.errors import CommandError
 from gradtool.viz.debugger.notebook import Notebook
 from gradtool.viz.debugger.saved.expressions import of_cells, of_stops
 from gradtool.viz.debugger.saved.loading import Saved, load
@@ -17,7 +18,6 @@ from gradtool.viz.text import printable
 
 from . import errors
 from .context import Output
-from .errors import CommandError
 
 
 def read(file: str, out: Output, trust: bool, check: bool, ask: bool) -> Saved:

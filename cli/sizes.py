@@ -20,13 +20,3 @@ def byte_size(context: click.Context, parameter: click.Parameter, value: str | N
     if found is None:
         raise click.BadParameter(f"{value!r} is no number of bytes: expected 4096, 512K, 1.5G or the like")
     return int(float(found[1]) * 1024 ** _UNITS.index(found[2].upper()))
-
-
-def size(nbytes: int) -> str:
-    """``1.5 MiB``."""
-    amount = float(nbytes)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{nbytes} B" if unit == "B" else f"{amount:.3g} {unit}"
-        amount /= 1024
-    return f"{amount:.3g} TiB"

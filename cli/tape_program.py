@@ -7,11 +7,11 @@ from typing import Any
 
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, NodeView
+from gradtool.models.tape_model import TapeModel
+from gradtool.models.wording import NOTHING, command_line, count, plain
 
-from .context import command_line
 from .eager_files import PARTS
-from .eager_model import EagerModel
-from .views import NOTHING, Report, Table, count, plain
+from .views import Report, Table
 
 
 class TapeText:
@@ -21,7 +21,7 @@ class TapeText:
         part: ``fwd``, ``bwd`` or ``both``.
     """
 
-    def __init__(self, model: EagerModel, graph: TapeGraph, part: str) -> None:
+    def __init__(self, model: TapeModel, graph: TapeGraph, part: str) -> None:
         self.model = model
         self.graph = graph
         self.part = part

@@ -5,7 +5,6 @@ A command fills a :class:`Report`; how it looks is decided here. Cells are plain
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +13,6 @@ from gradtool.viz.on_terminal import TONES
 from gradtool.viz.text import cells as width
 from gradtool.viz.text import printable
 from gradtool.viz.text import to_ascii as to_ascii
-
-NOTHING = "–"
 
 
 @dataclass
@@ -122,38 +119,3 @@ def to_markdown(report: Report) -> str:
         else:
             parts.append("\n".join(map(markdown.line, block.split("\n"))))
     return "\n\n".join([*parts, markdown.line(report.next_line)]) + "\n"
-
-
-def number(value: float | None) -> str:
-    """Four significant digits; ``nan`` and ``inf`` by name."""
-    if value is None:
-        return NOTHING
-    return f"{value:.4g}"
-
-
-def finite(value: float) -> float | None:
-    """*value* for JSON, which has no NaN and no infinity: None in their place."""
-    return value if math.isfinite(value) else None
-
-
-def plain(value: Any) -> Any:
-    """An attribute's value in JSON's types; a block by its index; what JSON cannot say, as text."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if hasattr(value, "parent_idx"):
-        return {"block": value.idx}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
-
-
-def shape(dims: Sequence[int]) -> str:
-    """``100×256``; ``[]`` for a scalar, ``?`` for a dimension that is not known."""
-    return "×".join("?" if d < 0 else str(d) for d in dims) if dims else "[]"
-
-
-def count(n: int, what: str) -> str:
-    """``1 gradient``, ``2 gradients``."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -7,17 +7,11 @@ from typing import Any
 
 import click
 
-from ..context import (
-    Output,
-    backward_options,
-    command_line,
-    model_options,
-    output_options,
-    repeated,
-    run_options,
-)
+from gradtool.models.wording import NOTHING, command_line, count, number, repeated, shape
+
+from ..context import Output, backward_options, model_options, output_options, run_options
 from ..sizes import byte_size
-from ..views import NOTHING, Report, Table, count, number, shape
+from ..views import Report, Table
 
 
 @click.command("backward")
@@ -57,14 +51,14 @@ def command(**options: Any) -> None:
     made them, or where that is not known the first one that used them.
     """
     out = Output.take(options)
-    from .. import backward_part, discovery, recomputing
-    from ..eager_model import EagerModel
-    from ..loader import Request
+    from gradtool.models import backward_part, opening, recomputing
+    from gradtool.models.loader import Request
+    from gradtool.models.tape_model import TapeModel
 
     params, no_grad, dump = options["params"], options["no_grad"], options["dump"]
     request = Request.take(options, full_stacks=dump is not None, journal=True)
-    with discovery.either(request) as model:
-        if isinstance(model, EagerModel):
+    with opening.opened(request) as model:
+        if isinstance(model, TapeModel):
             _eager(model, options, request, out)
             return
         checkpoints, budget = options["checkpoints"], options["memory_budget"]
@@ -92,7 +86,7 @@ def command(**options: Any) -> None:
 
 
 def _values(model: Any, part: Any, options: dict[str, Any], seed: int, out: Output) -> tuple[float, list[Any]]:
-    from ..feeds import run
+    from gradtool.models.feeds import run
 
     fetch = fetched(model, part)
     return values(part, run(model, fetch, options["feed"], options["backend"], seed, out))
@@ -105,7 +99,7 @@ def fetched(model: Any, part: Any) -> list[Any]:
 
 def values(part: Any, arrays: Sequence[Any]) -> tuple[float, list[Any]]:
     """The value of the loss, and statistics of the gradient of every row that has one."""
-    from ..feeds import statistics
+    from gradtool.models.feeds import statistics
 
     loss, *found = arrays
     rest = iter(found)
@@ -138,8 +132,9 @@ def _pictures(model: Any, part: Any, options: dict[str, Any], again: list[str]) 
 
 def _eager(model: Any, options: dict[str, Any], request: Any, out: Output) -> None:
     """The same for a model of dynamic mode, whose values are there already."""
+    from gradtool.models.errors import CommandError
+
     from .. import eager_files, eager_table
-    from ..errors import CommandError
 
     for option, given in (
         ("--callbacks", options["callbacks"]),
@@ -186,7 +181,7 @@ def report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again:
         again: the words that load the same model.
         kept: those that choose its checkpoints.
     """
-    from ..backward_part import summary
+    from gradtool.models.backward_part import summary
 
     loss = model.the_loss
     statistics = values[1] if values is not None else [None] * len(part.rows)
@@ -220,13 +215,13 @@ def report(model: Any, part: Any, values: tuple[float, list[Any]] | None, again:
 
 
 def _loss_value(values: tuple[float, list[Any]] | None) -> float | None:
-    from ..views import finite
+    from gradtool.models.wording import finite
 
     return None if values is None else finite(values[0])
 
 
 def _table(part: Any, values: tuple[float, list[Any]] | None) -> Table:
-    from ..rows import STYLES, VALUE_HEADINGS
+    from gradtool.models.rows import STYLES, VALUE_HEADINGS
 
     paths = any(getattr(r.variable, "layer_path", None) for r in part.rows)
     headings = ["parameter", *(["tensor"] if paths else []), "shape", "gradient", "from op"]

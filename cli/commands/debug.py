@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import sessions
+from gradtool.models import sessions
+from gradtool.models.errors import CommandError
+
 from ..context import Output, backward_options, loading_options
-from ..errors import CommandError
 from ..sizes import byte_size
 
 if TYPE_CHECKING:
@@ -102,8 +103,9 @@ def command(**options: Any) -> int:
     if reads and options["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
         raise CommandError("the verbs are read from stdin, so the model cannot be", "with --batch -x FILE it can")
     prompt.read()
+    from gradtool.models.loader import Request
+
     from ..debugging import opened
-    from ..loader import Request
 
     request = Request.take(options, full_stacks=True, post_mortem=on_error)
     with opened(request, options, out) as book:

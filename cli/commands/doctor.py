@@ -12,9 +12,10 @@ from typing import Any
 import click
 
 from gradtool import __version__
+from gradtool.models.wording import NOTHING
 
 from ..context import Output, output_options
-from ..views import NOTHING, Report, Table
+from ..views import Report, Table
 
 _BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy": "NVIDIA GPUs"}
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, command_line, model_options, output_options
+from gradtool.models.wording import command_line
+
+from ..context import Output, backward_options, model_options, output_options
 from ..files import Content, encoded
 from ..views import Report, Table
 
@@ -26,15 +28,15 @@ def command(**options: Any) -> None:
     Two dumps of one model are the same files, so that `diff -r` shows what a change to the model changed.
     """
     out = Output.take(options)
-    from .. import discovery
-    from ..eager_model import EagerModel
-    from ..loader import Request
+    from gradtool.models import opening
+    from gradtool.models.loader import Request
+    from gradtool.models.tape_model import TapeModel
 
     folder = options["folder"]
     stamp = _stamp() if options["stamp"] else ""
     request = Request.take(options, journal=True, full_stacks=True)
-    with discovery.either(request) as model:
-        if isinstance(model, EagerModel):
+    with opening.opened(request) as model:
+        if isinstance(model, TapeModel):
             forward, backward, files = _eager(model, options, folder, stamp, out)
         else:
             forward, backward, files = _static(model, options, folder, stamp, out, request.seed)
@@ -54,15 +56,15 @@ Dumped = tuple[int, int, dict[str, Content]]
 
 def _static(model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output, seed: int) -> Dumped:
     from gradtool.engine.view.from_program import view
+    from gradtool.models import backward_part
 
-    from .. import backward_part
     from ..dumping import dump_files
 
     part = backward_part.append(model, options["params"], options["no_grad"], out)
     graph = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
     also: dict[str, Content] = {}
     if options["grads"] or options["feed"]:
-        from ..feeds import run
+        from gradtool.models.feeds import run
 
         arrays = run(model, [g for _, g in part.pairs], options["feed"], "numpy", seed, out)
         also = _gradients({p.name: a for (p, _), a in zip(part.pairs, arrays, strict=True)}, stamp)
@@ -71,9 +73,11 @@ def _static(model: Any, options: dict[str, Any], folder: str, stamp: str, out: O
 
 
 def _eager(model: Any, options: dict[str, Any], folder: str, stamp: str, out: Output) -> Dumped:
+    from gradtool.models.errors import CommandError
+    from gradtool.models.tape_model import recorded
+
     from ..eager_files import dump_files, refuse_selectors
-    from ..eager_table import recorded, run
-    from ..errors import CommandError
+    from ..eager_table import run
 
     refuse_selectors(options)
     if options["feed"]:

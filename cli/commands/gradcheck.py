@@ -6,9 +6,12 @@ from typing import Any
 
 import click
 
-from ..context import Output, command_line, model_options, output_options
-from ..errors import CLEAN, ENGINE, FAILED, CommandError
-from ..views import NOTHING, Report, Table, count, finite, number, shape
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+
+from ..context import Output, model_options, output_options
+from ..errors import CLEAN, ENGINE, FAILED
+from ..views import Report, Table
 
 
 @click.command("gradcheck")
@@ -34,18 +37,17 @@ def command(**options: Any) -> int:
     from gradtool.engine.answers import checking
     from gradtool.engine.answers.recording import Recorder
     from gradtool.engine.core import watch
-
-    from .. import discovery, loader
-    from ..eager_model import EagerModel
-    from ..feeds import run
-    from ..loader import Request
+    from gradtool.models import loader, opening
+    from gradtool.models.feeds import run
+    from gradtool.models.loader import Request
+    from gradtool.models.tape_model import TapeModel
 
     request = Request.take(options)
     recorder = Recorder()
     with watch.watched(recorder), loader.executed(request) as left, watch.unwatched():
-        model = discovery.model_in(left, request)
+        model = opening.model_in(left, request)
         order, seed = options["order"], request.seed
-        if isinstance(model, EagerModel):
+        if isinstance(model, TapeModel):
             left.must_run("gradcheck")
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
@@ -56,7 +58,7 @@ def command(**options: Any) -> int:
             entries = checking.of_program(
                 static.the_loss, lambda fetch: run(static, fetch, options["feed"], "numpy", seed, out), order, seed
             )
-        mode = "eager" if isinstance(model, EagerModel) else "static"
+        mode = "eager" if isinstance(model, TapeModel) else "static"
         out.emit(_report(entries, model.name, mode, request.words()))
     states = {e.status for e in entries}
     return FAILED if "wrong" in states else CLEAN if states <= {"ok"} else ENGINE

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from ..context import Output, command_line, model_options, output_options, repeated, run_options
-from ..errors import CommandError
-from ..views import NOTHING, Report, Table, count, shape
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import NOTHING, command_line, count, repeated, shape
+
+from ..context import Output, model_options, output_options, run_options
+from ..views import Report, Table
 
 
 @click.command("gradients")
@@ -36,15 +38,14 @@ def command(**options: Any) -> None:
     out = Output.take(options)
     from gradtool.engine.answers.why.of_program import explain
     from gradtool.engine.autodiff.gradients import gradients
-
-    from .. import discovery
-    from ..feeds import run, statistics
-    from ..loader import Request
-    from ..rows import Row, gradient_places, status
-    from ..selectors import Selectors
+    from gradtool.models import opening
+    from gradtool.models.feeds import run, statistics
+    from gradtool.models.loader import Request
+    from gradtool.models.rows import Row, gradient_places, status
+    from gradtool.models.selectors import Selectors
 
     request = Request.take(options, need_loss=not options["target"])
-    with discovery.loaded(request) as model:
+    with opening.program(request) as model:
         select = Selectors(model.program, model.named)
         targets = select.select("--target", options["target"], out) if options["target"] else [model.the_loss]
         inputs = (
@@ -102,7 +103,7 @@ def _starts(select: Any, texts: tuple[str, ...], targets: int, out: Output) -> l
 
 
 def _report(model: Any, targets: list[Any], rows: list[Any], values: list[Any], added: int, again: list[str]) -> Report:
-    from ..rows import STYLES, VALUE_HEADINGS
+    from gradtool.models.rows import STYLES, VALUE_HEADINGS
 
     ran = any(v is not None for v in values)
     named = ", ".join(f"{t.name} {shape(t.shape)}" for t in targets)

@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
+from gradtool.models.wording import command_line, repeated
 from gradtool.viz import forms
 
-from ..context import Output, backward_options, command_line, model_options, repeated
+from ..context import Output, backward_options, model_options
 
 FORMATS = tuple(forms.NAMED)
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
@@ -66,9 +67,10 @@ def command(**options: Any) -> None:
     if opened and out.file in (None, "-"):
         out.file = _somewhere(options["format_"] or "html")
     form = _format(options.pop("format_"), out)
-    from .. import discovery
+    from gradtool.models import opening
+    from gradtool.models.loader import Request
+
     from ..drawing import Drawing
-    from ..loader import Request
 
     request = Request.take(options, full_stacks=form == "html")
     again = ["gradtool", "graph", *request.words(), *repeated("--no-grad", options["no_grad"])]
@@ -80,13 +82,12 @@ def command(**options: Any) -> None:
     with contextlib.ExitStack() as inside:
         if options["color"] == "time":
             from gradtool.engine.core import watch
-
-            from ..measures import Stopwatch
+            from gradtool.models.measures import Stopwatch
 
             # In dynamic mode the file itself runs the forward pass: whoever wants to know its times listens to that.
             stopwatch = Stopwatch()
             inside.enter_context(watch.watched(stopwatch))
-        model = inside.enter_context(discovery.either(request))
+        model = inside.enter_context(opening.opened(request))
         if stopwatch is not None:
             inside.enter_context(watch.unwatched())
         drawing = Drawing(model, options, request.seed, command_line(*again), out, stopwatch)
@@ -137,7 +138,7 @@ def _format(asked: str | None, out: Output) -> str:
         return "dot" if out.taker is None else "svg"
     form = forms.BY_ENDING.get(f".{file.rpartition('.')[2].lower()}")
     if form is None:
-        from ..errors import CommandError
+        from gradtool.models.errors import CommandError
 
         raise CommandError(f"-o {file}: the name does not say which format", f"--format {'|'.join(FORMATS)}")
     return form.name

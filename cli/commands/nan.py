@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from gradtool.models.errors import CommandError
+
 from ..context import Output, model_options, output_options
-from ..errors import CLEAN, FAILED, CommandError
+from ..errors import CLEAN, FAILED
 
 FORWARD_OVER = "the forward pass, which was over before the search"
 """What is not looked at where a tensor is asked about that is there already."""
@@ -42,12 +44,12 @@ def command(**options: Any) -> int:
     from gradtool.engine.answers.events import Adapter
     from gradtool.engine.answers.nan import Hunt
     from gradtool.engine.core import watch
+    from gradtool.models import loader, opening
+    from gradtool.models.loader import Request
+    from gradtool.models.run_names import Names
+    from gradtool.models.tape_model import TapeModel
 
-    from .. import discovery, loader
-    from ..eager_model import EagerModel
-    from ..loader import Request
     from ..nan_report import passes, report
-    from ..run_names import Names
 
     request = Request.take(options)
 
@@ -66,7 +68,7 @@ def command(**options: Any) -> int:
         with watch.unwatched():
             model: Any = None
             try:
-                model = discovery.model_in(left, request)
+                model = opening.model_in(left, request)
             except CommandError as error:
                 if not found.steps:
                     if callable(step):
@@ -77,7 +79,7 @@ def command(**options: Any) -> int:
                     f"--steps: {left.name} has no function step(), and runs no backward pass itself",
                     "put one step of training into step(), or the loop into the file",
                 )
-            eager = isinstance(model, EagerModel)
+            eager = isinstance(model, TapeModel)
             if model is not None and (not found.steps or (options["order"] == 2 and found.story().clean)):
                 if not eager:
                     found = hunt()
@@ -86,7 +88,7 @@ def command(**options: Any) -> int:
             elif found.steps:
                 out.note(f"{left.name} ran backward itself: searched {passes(found.steps)}")
             unchecked = coverage.missing()
-            if isinstance(model, EagerModel) and model.live:
+            if isinstance(model, TapeModel) and model.live:
                 unchecked.append(FORWARD_OVER)
             if options["order"] == 2 and model is None:
                 unchecked.append(f"gradients of gradients, since {left.name} leaves no loss behind to start from")
@@ -99,11 +101,10 @@ def command(**options: Any) -> int:
 def _run(model: Any, listener: Any, options: dict[str, Any], seed: int, out: Output) -> None:
     """One backward pass of *model* under watch."""
     from gradtool.engine.answers import running
+    from gradtool.models.feeds import run
+    from gradtool.models.tape_model import TapeModel
 
-    from ..eager_model import EagerModel
-    from ..feeds import run
-
-    if isinstance(model, EagerModel):
+    if isinstance(model, TapeModel):
         if options["feed"]:
             raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
         if model.live:

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
+from gradtool.models.errors import unknown
+from gradtool.models.wording import NOTHING, count, plain
+
 from ..context import Output, output_options
-from ..errors import unknown
-from ..views import NOTHING, Report, Table, count, plain
+from ..views import Report, Table
 
 
 @click.command("ops")

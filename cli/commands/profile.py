@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from ..context import Output, command_line, model_options, output_options
-from ..errors import CommandError
-from ..views import Report, Table, count
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import command_line, count
+
+from ..context import Output, model_options, output_options
+from ..views import Report, Table
 
 
 @click.command("profile")
@@ -41,19 +43,18 @@ def command(**options: Any) -> None:
     out = Output.take(options)
     from gradtool.engine.answers import profile
     from gradtool.engine.core import watch
-
-    from .. import discovery, loader
-    from ..eager_model import EagerModel
-    from ..feeds import run
-    from ..loader import Request
-    from ..run_names import Names
+    from gradtool.models import loader, opening
+    from gradtool.models.feeds import run
+    from gradtool.models.loader import Request
+    from gradtool.models.run_names import Names
+    from gradtool.models.tape_model import TapeModel
 
     request = Request.take(options)
     calls = profile.Calls()
     with watch.watched(calls), loader.executed(request) as left, watch.unwatched():
-        model = discovery.model_in(left, request)
-        eager = isinstance(model, EagerModel)
-        if isinstance(model, EagerModel):
+        model = opening.model_in(left, request)
+        eager = isinstance(model, TapeModel)
+        if isinstance(model, TapeModel):
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
             clock = profile.Clock()

@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, command_line, model_options, output_options, repeated
-from ..views import NOTHING, Report, Table, count, plain
+from gradtool.models.wording import NOTHING, command_line, count, plain, repeated
+
+from ..context import Output, backward_options, model_options, output_options
+from ..views import Report, Table
 
 
 @click.command("program")
@@ -27,13 +29,13 @@ def command(**options: Any) -> None:
     gradtool program model.py --pairs
     """
     out = Output.take(options)
-    from .. import backward_part, discovery
-    from ..eager_model import EagerModel
-    from ..loader import Request
+    from gradtool.models import backward_part, opening
+    from gradtool.models.loader import Request
+    from gradtool.models.tape_model import TapeModel
 
     request = Request.take(options, need_loss=False)
-    with discovery.either(request) as model:
-        if isinstance(model, EagerModel):
+    with opening.opened(request) as model:
+        if isinstance(model, TapeModel):
             out.emit(_eager(model, options, request.words(), out.format))
             return
         if model.loss is not None and options["part"] != "fwd":
@@ -48,8 +50,9 @@ def command(**options: Any) -> None:
 
 def _eager(model: Any, options: dict[str, Any], again: list[str], form: str) -> Report:
     """The recorded graph of a model of dynamic mode."""
+    from gradtool.models.tape_model import recorded
+
     from ..eager_files import refuse_selectors
-    from ..eager_table import recorded
     from ..tape_program import TapeText
 
     refuse_selectors(options)

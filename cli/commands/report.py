@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, command_line, model_options, output_options
-from ..errors import CommandError
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import command_line
+
+from ..context import Output, backward_options, model_options, output_options
 from ..views import Report, Table
 
 
@@ -41,7 +43,8 @@ def command(context: click.Context, /, **options: Any) -> int:
     if not files:
         click.echo(context.get_help(), err=True)
         raise CommandError("nothing to write: none of --html, --ipynb and --md is given", "--html report.html")
-    from ..loader import Request
+    from gradtool.models.loader import Request
+
     from ..reporting import asking
 
     asking.check_distinct(files)

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from ..context import Output, command_line, model_options, output_options
-from ..errors import CommandError
-from ..views import NOTHING, Report, Table, count, shape
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import NOTHING, command_line, count, shape
+
+from ..context import Output, model_options, output_options
+from ..views import Report, Table
 
 
 @click.command("saved")
@@ -32,19 +34,18 @@ def command(**options: Any) -> None:
     from gradtool.engine.answers.events import Adapter
     from gradtool.engine.answers.saved import Keeper
     from gradtool.engine.core import watch
-
-    from .. import discovery, loader
-    from ..eager_model import EagerModel
-    from ..feeds import run
-    from ..loader import Request
-    from ..run_names import Names
+    from gradtool.models import loader, opening
+    from gradtool.models.feeds import run
+    from gradtool.models.loader import Request
+    from gradtool.models.run_names import Names
+    from gradtool.models.tape_model import TapeModel
 
     request = Request.take(options)
     keeper = Keeper()
     passes = running.Passes(keeper)
     with watch.watched(Adapter(passes)), loader.executed(request) as left, watch.unwatched():
-        model = discovery.model_in(left, request)
-        if isinstance(model, EagerModel):
+        model = opening.model_in(left, request)
+        if isinstance(model, TapeModel):
             left.must_run("saved")
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
@@ -58,15 +59,14 @@ def command(**options: Any) -> None:
                 keeper,
                 run=lambda fetch: run(static, fetch, options["feed"], "numpy", request.seed, out),
             )
-        mode = "eager" if isinstance(model, EagerModel) else "static"
+        mode = "eager" if isinstance(model, TapeModel) else "static"
         story = keeper.story()
         out.emit(_report(story, model.name, mode, Names.of(model), options, request.words()))
 
 
 def _report(story: Any, name: str, mode: str, names: Any, options: dict[str, Any], again: list[str]) -> Report:
+    from gradtool.models.wording import size
     from gradtool.viz.bars import spark
-
-    from ..sizes import size
 
     def named(operation: Any) -> str:
         found = names.operators.get(operation.origin)
@@ -157,8 +157,7 @@ def _cells(found: list[Any], by_number: dict[int, Any], names: Any, named: Any) 
 
 def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:
     from gradtool.engine.core import source
-
-    from ..run_names import runs_data
+    from gradtool.models.run_names import runs_data
 
     where = source.short(b.producer.loc) if b.producer is not None else ""
     file, _, line = where.rpartition(":")

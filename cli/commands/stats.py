@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from ..context import Output, command_line, model_options, output_options
-from ..errors import CommandError
-from ..views import NOTHING, Report, Table, count, finite, number, shape
+from gradtool.models.errors import CommandError
+from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+
+from ..context import Output, model_options, output_options
+from ..views import Report, Table
 
 
 @click.command("stats")
@@ -27,13 +29,13 @@ def command(**options: Any) -> None:
     gradtool stats model.py --by layer --histogram
     """
     out = Output.take(options)
-    from .. import discovery
-    from ..eager_model import EagerModel
-    from ..loader import Request
+    from gradtool.models import opening
+    from gradtool.models.loader import Request
+    from gradtool.models.tape_model import TapeModel
 
     request = Request.take(options)
-    with discovery.either(request) as model:
-        if isinstance(model, EagerModel):
+    with opening.opened(request) as model:
+        if isinstance(model, TapeModel):
             if options["feed"]:
                 raise CommandError(f"--feed works on static programs, and {model.name} works in dynamic mode")
             (story, names), mode = _eager(model), "eager"
@@ -56,8 +58,7 @@ def _eager(model: Any) -> Any:
 def of_tape(model: Any, gatherer: Any, found: Any) -> Any:
     """The story of a model of dynamic mode, from the gradients *found* for its leaves, and the names in it."""
     from gradtool.engine.answers import stats
-
-    from ..run_names import Names
+    from gradtool.models.run_names import Names
 
     leaves = [e for e in model.entries if e.tensor.is_leaf and not e.tensor.stop_gradient]
     shown = [e.shown for e in leaves]
@@ -77,8 +78,7 @@ def of_tape(model: Any, gatherer: Any, found: Any) -> Any:
 
 def _static(model: Any, feed: str | None, seed: int, out: Output) -> Any:
     from gradtool.engine.answers import running, stats
-
-    from ..feeds import run
+    from gradtool.models.feeds import run
 
     gatherer = stats.Gatherer()
     values: dict[Any, Any] = {}
@@ -94,8 +94,7 @@ def of_program(model: Any, gatherer: Any, pairs: Any, values: Any) -> Any:
     """The story of a static program that was run, from the values of the gradients in *pairs*, and the names in it."""
     from gradtool.engine.answers import stats
     from gradtool.engine.executor.scope import global_scope
-
-    from ..run_names import Names
+    from gradtool.models.run_names import Names
 
     held = global_scope().values
     parameters = []
@@ -204,7 +203,7 @@ def _runs(x: Any) -> str:
 
 
 def _row(x: Any, where: str, names: Any) -> dict[str, Any]:
-    from ..run_names import runs_data
+    from gradtool.models.run_names import runs_data
 
     g = x.gradient
     file, _, line = where.rpartition(":")

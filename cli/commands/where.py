@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from gradtool.engine.core import source
+from gradtool.models.wording import NOTHING, command_line, count, repeated
 
-from ..context import Output, backward_options, command_line, model_options, output_options, repeated
-from ..views import NOTHING, Report, Table, count
+from ..context import Output, backward_options, model_options, output_options
+from ..views import Report, Table
 
 _WHOLE = 6
 """Operators that are shown with all that is known; of more than that there is a table."""
@@ -31,21 +32,21 @@ def command(**options: Any) -> None:
     gradtool where my_fc.w_0@GRAD model.py
     """
     out = Output.take(options)
-    from .. import discovery
-    from ..loader import Request
+    from gradtool.models import opening
+    from gradtool.models.loader import Request
 
     request = Request.take(options, full_stacks=True, need_loss=False, journal=True)
-    with discovery.either(request) as model:
+    with opening.opened(request) as model:
         found = _spots(model, options, out).find(options["what"])
         again = [*request.words(), *repeated("--no-grad", options["no_grad"])]
         out.emit(_report(model.name, options["what"], found, [*again, *repeated("--params", options["params"])]))
 
 
 def _spots(model: Any, options: dict[str, Any], out: Output) -> Any:
-    from .. import backward_part, spots
-    from ..eager_model import EagerModel
+    from gradtool.models import backward_part, spots
+    from gradtool.models.tape_model import TapeModel
 
-    if isinstance(model, EagerModel):
+    if isinstance(model, TapeModel):
         from gradtool.engine.view import from_tape
 
         from ..eager_files import refuse_selectors

@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
-from ..context import Output, backward_options, command_line, loading_options, output_options, repeated, run_options
-from ..views import Report, Table, count
+from gradtool.models.wording import command_line, count, repeated
+
+from ..context import Output, backward_options, loading_options, output_options, run_options
+from ..views import Report, Table
 
 
 @click.command("why")
@@ -35,8 +37,8 @@ def command(**options: Any) -> int:
     program is run once if a gradient has to be looked at.
     """
     out = Output.take(options)
-    from .. import cases
-    from ..loader import Request
+    from gradtool.models import cases
+    from gradtool.models.loader import Request
 
     *names, options["model"] = _words(options.pop("words"))
     options["run_"] = not options["no_run"]
@@ -50,7 +52,7 @@ def command(**options: Any) -> int:
             out.emit(report(found, [found.failure], 0, words))
             return 0 if options["error_"] else 4
         if options["error_"]:
-            from ..errors import CommandError
+            from gradtool.models.errors import CommandError
 
             if found.error is not None:
                 raise found.error
@@ -68,7 +70,7 @@ def command(**options: Any) -> int:
             answers = case.answers()
         found.case = None
     if options["prove"]:
-        from ..proving import proved
+        from gradtool.models.proving import proved
 
         answers = [proved(a, request, options, out) for a in answers]
     out.emit(report(found, answers, len(subjects), words))
@@ -77,7 +79,7 @@ def command(**options: Any) -> int:
 
 def _words(words: tuple[str, ...]) -> list[str]:
     """The variables, then the model: the last word, or the first one if only that is a model."""
-    from ..loader import is_model
+    from gradtool.models.loader import is_model
 
     if len(words) > 1 and not is_model(words[-1]) and is_model(words[0]):
         return [*words[1:], words[0]]

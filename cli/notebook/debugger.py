@@ -9,6 +9,7 @@ from typing import Any
 
 from gradtool import _alias
 from gradtool.engine.core import state
+from gradtool.models.errors import CommandError
 from gradtool.viz.debugger import verbs
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.notebook import Notebook
@@ -16,7 +17,6 @@ from gradtool.viz.debugger.scope import Namespace, names_at
 from gradtool.viz.debugger.verbs import Reply, Verb
 from gradtool.viz.document.bundle import of_cell
 
-from ..errors import CommandError
 from .names import SESSION
 from .refused import Failed
 from .session import Session

@@ -14,11 +14,11 @@ from typing import Any
 import click
 
 from gradtool.engine.core import source
+from gradtool.models import sessions
+from gradtool.models.errors import CommandError
 
-from .. import sessions
 from ..boundary import told
 from ..context import taken_by
-from ..errors import CommandError
 from ..main import COMMANDS, cli
 from .debugger import Debugger, Standing
 from .names import CELL, SESSION, WATCH, magic_of

@@ -18,12 +18,11 @@ from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.models.errors import CommandError, unknown
+from gradtool.models.loader import Loaded, Request, exists
 from gradtool.nn import Layer
 from gradtool.viz.debugger.notebook import Notebook
 
-from ..errors import CommandError, unknown
-from ..files import exists
-from ..loader import Loaded, Request
 from .related import related
 
 Context = contextlib.AbstractContextManager[Any]

@@ -24,16 +24,16 @@ from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir import default
 from gradtool.engine.ir.strip import strip_backward
 from gradtool.engine.ir.variable import Variable
+from gradtool.models import cases, sessions, tape_model
+from gradtool.models.cases import Opened
+from gradtool.models.errors import CommandError, ModelError
+from gradtool.models.loader import Request
+from gradtool.models.program_model import ProgramModel
 from gradtool.viz.document import session as saved_session
 from gradtool.viz.document import to_html, to_ipynb, to_markdown
 from gradtool.viz.document.blocks import Document
 
-from .. import cases, eager_model, sessions
-from ..cases import Opened
 from ..context import Output
-from ..discovery import Model
-from ..errors import CommandError, ModelError
-from ..loader import Request
 from .findings import Noting, Search, about, of_file, options_of
 from .sections import document
 
@@ -273,7 +273,7 @@ _MODEL = "MODEL"
 def _opened(
     loss: Any, journal: Any, feed: Any, options: dict[str, Any], title: str, out: Noting, *, live: bool
 ) -> Opened:
-    found: Model | eager_model.EagerModel
+    found: ProgramModel | tape_model.TapeModel
     if isinstance(loss, Variable):
         found = _program(loss, feed, title)
         mode = "static"
@@ -286,13 +286,13 @@ def _opened(
             )
         if feed is not None:
             raise UsageError(f"{_HERE}: 'feed' is for static programs, and '{loss.name}' is a Tensor.")
-        found = eager_model.of_loss(loss, title or _file(loss), journal, live)
+        found = tape_model.of_loss(loss, title or _file(loss), journal, live)
         mode = "eager"
     case = cases.case_of(found, (), options, out)
     return Opened(found.name, mode, case.target_name(), case, False, model=found)
 
 
-def _program(loss: Variable, feed: Any, title: str) -> Model:
+def _program(loss: Variable, feed: Any, title: str) -> ProgramModel:
     """A copy of the loss's program, without a backward part."""
     if feed is not None and not isinstance(feed, Mapping):
         raise ArgumentTypeError(f"{_HERE}: 'feed' must be a dict of arrays, but received {type(feed).__name__}.")
@@ -301,7 +301,7 @@ def _program(loss: Variable, feed: Any, title: str) -> Model:
     stripped = strip_backward(program, [copy])
     given = None if feed is None else dict(feed)
     startups = [default.default_startup_program()]
-    return Model(title or _file(loss), program, startups, copy, {}, given, "'feed'", stripped, {}, [])
+    return ProgramModel(title or _file(loss), program, startups, copy, {}, given, "'feed'", stripped, {}, [])
 
 
 def _file(loss: Any) -> str:

@@ -16,19 +16,21 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import GraphView
+from gradtool.models import backward_part, cases, feeds, spots
+from gradtool.models.cases import Opened
+from gradtool.models.errors import CommandError
+from gradtool.models.loader import Request
+from gradtool.models.program_model import ProgramModel
+from gradtool.models.run_names import Names
+from gradtool.models.spots import Spot
+from gradtool.models.tape_model import TapeModel
+from gradtool.models.wording import finite, repeated
 
-from .. import backward_part, cases, eager_table, feeds, nan_report, spots
-from ..cases import Opened
+from .. import eager_table, nan_report
 from ..commands import backward, stats, why
 from ..commands.nan import FORWARD_OVER, refuse_bad_values
-from ..context import Output, repeated
-from ..discovery import Model
-from ..eager_model import EagerModel
-from ..errors import CommandError
-from ..loader import Request
-from ..run_names import Names
-from ..spots import Spot
-from ..views import Report, finite
+from ..context import Output
+from ..views import Report
 
 NOT_RUN = "The program was not run."
 
@@ -149,7 +151,7 @@ def about(found: Opened, search: Search, options: dict[str, Any], words: list[st
     case, model = found.case, found.model
     assert case is not None
     assert model is not None
-    if isinstance(model, EagerModel) and not model.loss.stop_gradient:
+    if isinstance(model, TapeModel) and not model.loss.stop_gradient:
         # Before anything is asked: the journal goes on, and the passes that answers take are not the user's.
         assert model.journal is not None  # every report asks for one
         told.view = model.graph.view
@@ -162,7 +164,7 @@ def about(found: Opened, search: Search, options: dict[str, Any], words: list[st
 
     told.ask("why", verdicts)
     told.places += [line for a in answers if a.finding for line in _lines(a)]
-    ask = _eager if isinstance(model, EagerModel) else _static
+    ask = _eager if isinstance(model, TapeModel) else _static
     births = ask(told, model, search, options, again, out)
     told.places[:0] = births
     told.places += [line for a in answers if not a.finding for line in _lines(a)]
@@ -260,15 +262,15 @@ def _sizes(told: Findings, known: tuple[Any, Names], again: list[str]) -> None:
 
 
 def _births(
-    told: Findings, model: Model | EagerModel, search: Search, again: list[str], unchecked: Sequence[str] = ()
+    told: Findings, model: ProgramModel | TapeModel, search: Search, again: list[str], unchecked: Sequence[str] = ()
 ) -> list[Location]:
     story = search.hunt.story([*search.coverage.missing(), *unchecked])
     told.reports["nan"] = nan_report.report(story, told.name, told.mode, names_of(model), again, "text")
     return [b.loc for b in story.births]
 
 
-def names_of(model: Model | EagerModel) -> Names:
+def names_of(model: ProgramModel | TapeModel) -> Names:
     """The names in *model*; of a loss that nothing was recorded for, those that a run knows."""
-    if isinstance(model, EagerModel) and model.loss.stop_gradient:
+    if isinstance(model, TapeModel) and model.loss.stop_gradient:
         return Names()
     return Names.of(model)

@@ -9,17 +9,17 @@ from typing import Any
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import BACKWARD, FORWARD
+from gradtool.models import spots
+from gradtool.models.loader import users_own
+from gradtool.models.spots import Spot, around, frames
+from gradtool.models.wording import command_line, count, number
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.document import session
 from gradtool.viz.document.blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
 from gradtool.viz.table import Table as Grid
 
-from .. import spots
 from ..commands import doctor
-from ..context import command_line
-from ..loader import users_own
-from ..spots import Spot, around, frames
-from ..views import Report, Table, count, number, to_json
+from ..views import Report, Table, to_json
 from .findings import Findings
 
 MOST_PLACES = 40

@@ -18,7 +18,7 @@ from typing import Any, Final
 Location = tuple[tuple[CodeType, int], ...]
 
 NOWHERE: Final[Location] = ()
-LOADER: Final = "gradtool.cli.loader"
+LOADER: Final = "gradtool.models.loader"
 """The module that runs a model file: frames outside it belong to the tool, not to the user."""
 
 _ours: set[str] = set()

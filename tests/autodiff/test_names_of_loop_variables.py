@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.cli.selectors import Selectors
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.models.selectors import Selectors
 
 static = paddle.static
 

@@ -49,10 +49,10 @@ def main() -> None:
 
 def measure(shape: str, size: int) -> dict[str, Any]:
     """All columns for one program."""
-    from gradtool.cli import backward_part, discovery
     from gradtool.cli.context import Output
-    from gradtool.cli.loader import Request
     from gradtool.engine.view.from_program import view
+    from gradtool.models import backward_part, opening, program_model
+    from gradtool.models.loader import Request
     from gradtool.viz.details import details
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import html
@@ -60,8 +60,8 @@ def measure(shape: str, size: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
-        with discovery.either(Request(str(file), full_stacks=True)) as model:
-            assert isinstance(model, discovery.Model)
+        with opening.opened(Request(str(file), full_stacks=True)) as model:
+            assert isinstance(model, program_model.ProgramModel)
             part = backward_part.append(model, (), (), Output(quiet=True))
             shown = view(model.program, loss=model.loss, gradients=dict(part.pairs))
             locations = [op.loc for block in model.program.blocks for op in block.ops]

@@ -87,10 +87,10 @@ def text_of(shape: str, size: int) -> str:
 
 def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     """All columns for one program; times are the best of some runs."""
-    from gradtool.cli import backward_part, discovery
     from gradtool.cli.context import Output
-    from gradtool.cli.loader import Request
     from gradtool.engine.view.from_program import view
+    from gradtool.models import backward_part, opening, program_model
+    from gradtool.models.loader import Request
     from gradtool.viz import external, fold
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import dot, svg
@@ -100,8 +100,8 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
-        with discovery.either(Request(str(file))) as model:
-            assert isinstance(model, discovery.Model)
+        with opening.opened(Request(str(file))) as model:
+            assert isinstance(model, program_model.ProgramModel)
             part = backward_part.append(model, (), (), Output(quiet=True))
 
             def draw() -> Any:

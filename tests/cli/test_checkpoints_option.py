@@ -12,7 +12,8 @@ import pytest
 from jsonschema import validate
 
 import gradtool.cli
-from gradtool.cli.sizes import byte_size, size
+from gradtool.cli.sizes import byte_size
+from gradtool.models.wording import size
 from tests.cli.conftest import Run, Write
 
 MODEL = """\

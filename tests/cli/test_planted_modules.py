@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.cli import imports
 from gradtool.cli.main import COMMANDS
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
+from gradtool.models import imports
 
 PLANTED = sorted(sys.stdlib_module_names | imports.PACKAGES | {sysconfig._get_sysconfigdata_name()})
 

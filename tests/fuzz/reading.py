@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gradtool as paddle
-from gradtool.cli import feeds
-from gradtool.cli.errors import CommandError
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program
+from gradtool.models import feeds
+from gradtool.models.errors import CommandError
 from gradtool.viz.debugger.saved import loading
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gradtool.cli import backward_part, discovery
 from gradtool.cli.context import Output
-from gradtool.cli.eager_model import EagerModel
-from gradtool.cli.eager_table import recorded
-from gradtool.cli.loader import Request
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import GraphView
+from gradtool.models import backward_part, opening
+from gradtool.models.loader import Request
+from gradtool.models.tape_model import TapeModel, recorded
 from gradtool.viz.details import Details, details
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"
@@ -37,8 +36,8 @@ class Model:
 @cache
 def loaded(name: str, mode: str) -> Model:
     """A sample as the command line loads it for a page, with whole stacks."""
-    with discovery.either(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
-        if isinstance(model, EagerModel):
+    with opening.opened(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
+        if isinstance(model, TapeModel):
             graph = recorded(model)
             return Model(name, mode, graph.view, list(graph.locations))
         part = backward_part.append(model, (), (), Output(quiet=True))

@@ -11,7 +11,7 @@ import pytest
 
 from gradtool.cli import debugging
 from gradtool.cli.context import Output
-from gradtool.cli.loader import Request
+from gradtool.models.loader import Request
 from gradtool.viz.debugger.notebook import Notebook
 
 Open = Callable[..., Notebook]

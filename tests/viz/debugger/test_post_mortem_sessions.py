@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradtool.cli.errors import ModelError
+from gradtool.models.errors import ModelError
 from tests.viz.debugger.conftest import Open, said
 
 FORWARD = """\

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradtool.cli.errors import CommandError, ModelError
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.models.errors import CommandError, ModelError
 from tests.viz.debugger.conftest import Open, said
 
 DYNAMIC = """\

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 
 import gradtool as paddle
 from gradtool import _alias
-from gradtool.cli import backward_part, discovery
 from gradtool.cli.context import Output
-from gradtool.cli.eager_model import EagerModel
-from gradtool.cli.eager_table import recorded
-from gradtool.cli.loader import Request
 from gradtool.engine.ir import default
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
+from gradtool.models import backward_part, opening
+from gradtool.models.loader import Request
+from gradtool.models.tape_model import TapeModel, recorded
 from gradtool.viz import fold
 from gradtool.viz.mirror.layout import mirror
 from tests.autodiff.random_programs import Net, Step, steps
@@ -36,8 +35,8 @@ CASES = [
 
 @pytest.fixture
 def sampled(request: pytest.FixtureRequest) -> Iterator[GraphView]:
-    with discovery.either(Request(str(request.param))) as model:
-        if isinstance(model, EagerModel):
+    with opening.opened(Request(str(request.param))) as model:
+        if isinstance(model, TapeModel):
             yield recorded(model).view
         else:
             part = backward_part.append(model, (), (), Output(quiet=True))

@@ -15,8 +15,8 @@ from gradtool.engine.ir import blocks
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.view.graph import BACKWARD, OP, op_names
 
-from .discovery import Model
-from .eager_model import EagerModel
+from .program_model import ProgramModel
+from .tape_model import TapeModel
 
 
 @dataclass
@@ -36,9 +36,9 @@ class Names:
     arrays: list[tuple[Any, str]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, model: Model | EagerModel | None) -> Names:
+    def of(cls, model: ProgramModel | TapeModel | None) -> Names:
         """The names in *model*, as the other commands give them."""
-        if isinstance(model, EagerModel):
+        if isinstance(model, TapeModel):
             return cls._recorded(model)
         if model is None:
             return cls()
@@ -47,7 +47,7 @@ class Names:
         return cls(operators, tensors=paths)
 
     @classmethod
-    def _recorded(cls, model: EagerModel) -> Names:
+    def _recorded(cls, model: TapeModel) -> Names:
         names = cls(
             tensors={e.name: e.shown for e in model.entries if e.tensor._name is not None},
             arrays=[(e.tensor.array, e.shown) for e in model.entries],

@@ -17,15 +17,15 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, TENSOR
 
-from .context import Output
-from .discovery import Model
-from .eager_model import EagerModel, stand_in
+from .notes import SILENT, Notes
+from .program_model import ProgramModel
+from .tape_model import TapeModel, stand_in
 
 RUNS = 5
 """Runs that times are taken from; the shortest of each operator counts, the others were disturbed."""
 
 
-def of_program(model: Model, measure: str, feed: str | None, seed: int, out: Output) -> dict[str, float]:
+def of_program(model: ProgramModel, measure: str, feed: str | None, seed: int, out: Notes) -> dict[str, float]:
     """Id -> number, for operators and what they write, from runs of a static program.
 
     Args:
@@ -45,7 +45,7 @@ def of_program(model: Model, measure: str, feed: str | None, seed: int, out: Out
                 id_ = op_ids.get(step.op)
                 if id_ is not None:
                     found[id_] = min(found.get(id_, math.inf), step.seconds)
-            out = Output(quiet=True)
+            out = SILENT
         return found
     number = _norm if measure == "norm" else _bytes
     for step in steps(model, fetch, feed, seed, out):
@@ -83,7 +83,7 @@ class Stopwatch:
         return self._pulled.get(node.key) if part == BACKWARD else self._computed.get((node.key, node.op.type))
 
 
-def times(model: EagerModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str, float]:
+def times(model: TapeModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str, float]:
     """Operator id -> seconds, for a graph that was recorded while *stopwatch* listened."""
     for i in range(RUNS + 1):  # the first run does not count
         with watch.watched(stopwatch) if i else watch.unwatched():
@@ -93,7 +93,7 @@ def times(model: EagerModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str
     return {i: seconds for i, seconds in found.items() if seconds is not None}
 
 
-def of_tape(model: EagerModel, graph: TapeGraph, measure: str) -> dict[str, float]:
+def of_tape(model: TapeModel, graph: TapeGraph, measure: str) -> dict[str, float]:
     """Id -> number for a recorded graph: norms of gradients, or bytes of what is written."""
     view = graph.view
     tensors = [n for n in view.nodes if n.kind == TENSOR]
@@ -108,7 +108,7 @@ def of_tape(model: EagerModel, graph: TapeGraph, measure: str) -> dict[str, floa
     return found
 
 
-def _gradients_of(model: EagerModel, graph: TapeGraph) -> dict[str, Tensor]:
+def _gradients_of(model: TapeModel, graph: TapeGraph) -> dict[str, Tensor]:
     """Gradients by the ids of their nodes, from a backward pass over the whole graph."""
     of = {n.id: n.pair or "" for n in graph.view.nodes if n.kind == TENSOR and n.part == BACKWARD}
     places = {i: graph.places[tensor] for i, tensor in of.items() if tensor in graph.places}
@@ -119,7 +119,7 @@ def _gradients_of(model: EagerModel, graph: TapeGraph) -> dict[str, Tensor]:
     return {i: g for i, g in zip(places, gradients, strict=True) if g is not None}
 
 
-def _gradients(model: Model) -> list[Any]:
+def _gradients(model: ProgramModel) -> list[Any]:
     from gradtool.engine.core import names
 
     variables = model.program.global_block().vars

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,6 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 
 from . import loader
-from .eager_model import EagerModel, find, is_eager
 from .errors import CommandError, unknown
 from .loader import Loaded, Request
 
@@ -25,7 +23,7 @@ _USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
 
 
 @dataclass
-class Model:
+class ProgramModel:
     """A model, ready for its backward part.
 
     Attributes:
@@ -61,42 +59,17 @@ class Model:
         return loader.call(self.name, function, *args, **kwargs)
 
 
-@contextlib.contextmanager
-def loaded(request: Request) -> Iterator[Model]:
-    """Load a model; its programs and its scope are the current ones inside the ``with`` block.
+def find(left: Loaded, request: Request) -> ProgramModel:
+    """The model in what a file left behind.
 
     Raises:
-        CommandError: no file, no loss, several losses, an unknown name.
-        ModelError: the user's code raised.
-        GradtoolError: the engine refused.
+        CommandError: no loss, several, or an unknown name.
     """
-    with loader.executed(request) as left:
-        if is_eager(left, request):
-            raise CommandError(
-                f"{left.name} works in dynamic mode: this command takes static programs",
-                "gradtool backward, program and dump take both",
-            )
-        yield _static(left, request)
-
-
-@contextlib.contextmanager
-def either(request: Request) -> Iterator[Model | EagerModel]:
-    """Load a model of either mode; see :func:`loaded`."""
-    with loader.executed(request) as left:
-        yield model_in(left, request)
-
-
-def model_in(left: Loaded, request: Request) -> Model | EagerModel:
-    """The model of either mode in what a file left behind."""
-    return find(left, request) if is_eager(left, request) else _static(left, request)
-
-
-def _static(left: Loaded, request: Request) -> Model:
     state.enable_static()
     return _model(left, request)
 
 
-def _model(left: Loaded, request: Request) -> Model:
+def _model(left: Loaded, request: Request) -> ProgramModel:
     returned, programs, feed = _taken_apart(left)
     named = loader.variables_of(left.namespace)
     known = [*programs, left.main, *(v for v in left.namespace.values() if isinstance(v, Program))]
@@ -123,7 +96,7 @@ def _model(left: Loaded, request: Request) -> Model:
     made = [m for m in left.made if m[0] is loss]
     startups = [left.startup, *(p for p in known if p is not program)]
     named = {**_paths(left.namespace), **named}
-    return Model(left.name, program, startups, loss, named, feed, feed_from, stripped, left.namespace, made)
+    return ProgramModel(left.name, program, startups, loss, named, feed, feed_from, stripped, left.namespace, made)
 
 
 def _paths(namespace: Mapping[str, Any]) -> dict[str, Variable]:

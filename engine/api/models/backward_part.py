@@ -16,13 +16,13 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Parameter, Variable
 
-from .context import Output
-from .discovery import Model
 from .errors import CommandError
+from .notes import Notes
+from .program_model import ProgramModel
 from .recomputing import Recomputed, made
 from .rows import Row, gradient_places, status
 from .selectors import Selectors
-from .views import count
+from .wording import count
 
 
 @dataclass
@@ -50,10 +50,10 @@ class BackwardPart:
 
 
 def append(
-    model: Model,
+    model: ProgramModel,
     params: tuple[str, ...],
     no_grad: tuple[str, ...],
-    out: Output,
+    out: Notes,
     callbacks: list[Callable[..., Any]] | None = None,
     recompute: Callable[[list[Variable]], Choice | None] = lambda stopped: None,
     budget: int | None = None,
@@ -151,14 +151,14 @@ def summary(part: BackwardPart) -> str:
     return text
 
 
-def callbacks(texts: tuple[str, ...], model: Model) -> list[Callable[..., Any]] | None:
+def callbacks(texts: tuple[str, ...], model: ProgramModel) -> list[Callable[..., Any]] | None:
     """The functions that ``--callbacks MOD:FN`` names; ``:FN`` is a function of the model file."""
     if not texts:
         return None
     return [_callback(text, model) for text in texts]
 
 
-def _callback(text: str, model: Model) -> Callable[..., Any]:
+def _callback(text: str, model: ProgramModel) -> Callable[..., Any]:
     from . import loader
     from .errors import unknown
 

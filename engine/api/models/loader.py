@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,10 +35,13 @@ from gradtool.utils import unique_name
 
 from . import imports, saved_program, sessions
 from .errors import CommandError, ModelError, Terminated, unknown
-from .files import exists
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
+
+
+_LONGEST_PATH = 4096
+"""Bytes of a path, by the longest that systems take."""
 
 
 @dataclass(frozen=True)
@@ -247,6 +251,11 @@ def _target(request: Request) -> _Target:
     saved = saved_program.reader(path, data)
     folder_of = None if saved is not None else str(path.resolve().parent)
     return _Target(lambda: _compiled(data, where), str(path.resolve()), _short(where), folder_of, function, saved)
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or a folder of that name; what cannot be a name is none."""
+    return len(path) <= _LONGEST_PATH and os.path.exists(path)
 
 
 def is_model(text: str) -> bool:

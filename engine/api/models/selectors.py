@@ -29,8 +29,8 @@ from gradtool.engine.ir.renew import called
 from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view.graph import op_names
 
-from .context import Output
 from .errors import CommandError, unknown
+from .notes import Notes
 
 _SHOWN = 12
 """Matches that a note lists before it says how many more there are."""
@@ -49,7 +49,7 @@ T = TypeVar("T", bound=Named)
 class Selection(ABC, Generic[T]):
     """The forms of selectors; what each selects depends on the kind of model."""
 
-    def select(self, option: str, texts: Iterable[str], out: Output, *, parameters_only: bool = False) -> list[T]:
+    def select(self, option: str, texts: Iterable[str], out: Notes, *, parameters_only: bool = False) -> list[T]:
         """What the values of *option* select, each once, in the order of the values.
 
         Args:

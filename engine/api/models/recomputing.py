@@ -11,12 +11,11 @@ from gradtool.engine.autodiff.checkpoints import AUTO, Choice, choose, estimate
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.variable import Variable
 
-from .context import Output, repeated
-from .discovery import Model
 from .errors import CommandError
+from .notes import Notes
+from .program_model import ProgramModel
 from .selectors import Selectors
-from .sizes import size
-from .views import count
+from .wording import count, repeated, size
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,12 @@ def options(checkpoints: tuple[str, ...], budget: int | None) -> list[str]:
 
 
 def chosen(
-    model: Model,
+    model: ProgramModel,
     texts: tuple[str, ...],
     budget: int | None,
     stopped: list[Variable],
     feed_file: str | None,
-    out: Output,
+    out: Notes,
 ) -> Choice | None:
     """The checkpoints that the options ask for; None where they ask for nothing.
 
@@ -98,7 +97,7 @@ def made(choice: Choice, added: list[Operator], budget: int | None) -> Recompute
     return Recomputed(choice, sum(op.repeats is not None for op in added), budget)
 
 
-def _shapes(model: Model, feed_file: str | None) -> dict[str, tuple[int, ...]]:
+def _shapes(model: ProgramModel, feed_file: str | None) -> dict[str, tuple[int, ...]]:
     """The shapes of what is fed, where that is known."""
     given = model.feed or {}
     if feed_file is not None:

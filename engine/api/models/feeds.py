@@ -18,10 +18,10 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.kernels.choice import backend
 
 from . import npz
-from .context import Output
-from .discovery import Model
 from .errors import CommandError, unknown
-from .views import count
+from .notes import Notes
+from .program_model import ProgramModel
+from .wording import count
 
 _UNKNOWN_DIMENSION = 4
 """What stands for a dimension that the program leaves open, in random feeds."""
@@ -39,7 +39,7 @@ _LIMITS = {
 
 
 def run(
-    model: Model, fetch: Sequence[Variable], feed_file: str | None, backend_name: str, seed: int, out: Output
+    model: ProgramModel, fetch: Sequence[Variable], feed_file: str | None, backend_name: str, seed: int, out: Notes
 ) -> list[np.ndarray[Any, Any]]:
     """Run the model's program and return the values of *fetch*.
 
@@ -53,14 +53,16 @@ def run(
     return executor.run(model.program, feed=feed, fetch_list=list(fetch))
 
 
-def steps(model: Model, fetch: Sequence[Variable], feed_file: str | None, seed: int, out: Output) -> Iterator[Step]:
+def steps(
+    model: ProgramModel, fetch: Sequence[Variable], feed_file: str | None, seed: int, out: Notes
+) -> Iterator[Step]:
     """Run as :func:`run` does, with one event for each operator."""
     executor, feed = ready(model, feed_file, "numpy", seed, out)
     return executor.steps(model.program, feed=feed, fetch_list=list(fetch))
 
 
 def ready(
-    model: Model, feed_file: str | None, backend_name: str, seed: int, out: Output
+    model: ProgramModel, feed_file: str | None, backend_name: str, seed: int, out: Notes
 ) -> tuple[Executor, dict[str, Any]]:
     executor = Executor()
     executor.backend = backend(backend_name)
@@ -70,7 +72,7 @@ def ready(
     return executor, feed
 
 
-def _initialise(model: Model, executor: Executor) -> None:
+def _initialise(model: ProgramModel, executor: Executor) -> None:
     values = global_scope().values
     missing = {v.name for v in model.program.list_vars() if v.persistable} - set(values)
     for startup in model.startups:
@@ -84,7 +86,7 @@ def _initialise(model: Model, executor: Executor) -> None:
         missing -= set(scope.values)
 
 
-def _feed(model: Model, file: str | None, seed: int, out: Output) -> dict[str, Any]:
+def _feed(model: ProgramModel, file: str | None, seed: int, out: Notes) -> dict[str, Any]:
     wanted = {v.name: v for v in model.program.global_block().vars.values() if v.is_data}
     if file is not None:
         feed = read(file, model.program)

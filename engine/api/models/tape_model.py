@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.core import state
+from gradtool.engine.core.errors import LossError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import parameters_at
 from gradtool.engine.eager.recorded import leaf_tensors, leaves_behind, nodes_behind
@@ -61,7 +62,7 @@ class Entry:
 
 
 @dataclass
-class EagerModel:
+class TapeModel:
     """A model of dynamic mode, ready for its backward pass.
 
     Attributes:
@@ -100,6 +101,22 @@ class EagerModel:
         return {e.tensor: e.python for e in self.entries if e.python is not None}
 
 
+def recorded(model: TapeModel) -> TapeGraph:
+    """The graph behind the model's loss.
+
+    Raises:
+        LossError: no recorded operator made the loss.
+    """
+    if model.loss.stop_gradient:
+        raise LossError(
+            f"the loss '{model.loss_name}' has no recorded graph: its stop_gradient is True.",
+            variable=model.loss_name,
+            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
+            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
+        )
+    return model.graph
+
+
 def is_eager(left: Loaded, request: Request) -> bool:
     """Whether the file made a model of dynamic mode: it left tensors and built no program."""
     if request.mode != "auto":
@@ -110,7 +127,7 @@ def is_eager(left: Loaded, request: Request) -> bool:
     return any(isinstance(v, Tensor) for v in values)
 
 
-def find(left: Loaded, request: Request) -> EagerModel:
+def find(left: Loaded, request: Request) -> TapeModel:
     """The model in what a file left behind.
 
     Raises:
@@ -137,7 +154,7 @@ def find(left: Loaded, request: Request) -> EagerModel:
     return around(left, loss)
 
 
-def around(left: Loaded, loss: Tensor) -> EagerModel:
+def around(left: Loaded, loss: Tensor) -> TapeModel:
     """The model whose loss is known."""
     named, parameters = _named(left)
     nodes = nodes_behind([loss])
@@ -145,7 +162,7 @@ def around(left: Loaded, loss: Tensor) -> EagerModel:
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, named, parameters)
     name = _python_name(loss, named) or loss.name
-    return EagerModel(left.name, loss, name, entries, nodes, leaves, restored, left.journal, left.live)
+    return TapeModel(left.name, loss, name, entries, nodes, leaves, restored, left.journal, left.live)
 
 
 def entries_in(left: Loaded) -> list[Entry]:
@@ -162,7 +179,7 @@ def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     return named, dict(_parameters(layers))
 
 
-def of_loss(loss: Tensor, name: str, journal: Journal, live: bool) -> EagerModel:
+def of_loss(loss: Tensor, name: str, journal: Journal, live: bool) -> TapeModel:
     """The model behind a loss that a running program holds.
 
     Args:
@@ -175,7 +192,7 @@ def of_loss(loss: Tensor, name: str, journal: Journal, live: bool) -> EagerModel
     restored = restore(nodes)
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, {}, parameters)
-    return EagerModel(name, loss, loss.name, entries, nodes, leaves, restored, journal, live)
+    return TapeModel(name, loss, loss.name, entries, nodes, leaves, restored, journal, live)
 
 
 def _entries(result: Any) -> list[Any]:

@@ -14,10 +14,10 @@ from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.ops.registry import by_type
 
 from . import cases
-from .context import Output
-from .discovery import Model
 from .errors import CommandError
 from .loader import Request
+from .notes import SILENT, Notes
+from .program_model import ProgramModel
 
 _CUTS = {
     Verdict.DETACHED: "without that cut",
@@ -28,13 +28,13 @@ _CUTS = {
 }
 
 
-def proved(answer: Answer, request: Request, options: dict[str, Any], out: Output) -> Answer:
+def proved(answer: Answer, request: Request, options: dict[str, Any], out: Notes) -> Answer:
     """*answer* with what the gradient is without the cut, where taking out a cut is what it takes."""
     if answer.verdict not in _CUTS:
         if answer.verdict is Verdict.OK or answer.verdict.is_zero:
             return answer
         return dataclasses.replace(answer, proved="not proved: no single change of the graph connects it")
-    quiet = dataclasses.replace(out, quiet=True)
+    quiet = SILENT
     again = dataclasses.replace(request, spared=answer.cut_lines)
     changed = {**options, "run_": True}
     if answer.verdict is Verdict.NO_GRAD_SET:
@@ -56,7 +56,7 @@ def proved(answer: Answer, request: Request, options: dict[str, Any], out: Outpu
     return dataclasses.replace(answer, proved=text)
 
 
-def _amend(model: Model, answer: Answer) -> None:
+def _amend(model: ProgramModel, answer: Answer) -> None:
     """Take the cut out of a static program."""
     program = model.program
     if answer.verdict is Verdict.NO_GRAD_SET:

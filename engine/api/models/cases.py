@@ -18,13 +18,13 @@ from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.ir.variable import Variable
 
-from . import discovery, feeds, loader
-from .context import Output
-from .discovery import Model
-from .eager_model import EagerModel
+from . import feeds, loader, opening
 from .errors import CommandError
 from .loader import Request
+from .notes import SILENT, Notes
+from .program_model import ProgramModel
 from .selectors import Selectors
+from .tape_model import TapeModel
 from .tape_selectors import TapeSelectors
 
 
@@ -45,7 +45,7 @@ class Opened:
     case: Case[Any, Any] | None
     chosen: bool
     failure: Answer | None = None
-    model: Model | EagerModel | None = None
+    model: ProgramModel | TapeModel | None = None
     error: CommandError | GradtoolError | None = None
 
 
@@ -54,8 +54,8 @@ def opened(
     request: Request,
     names: Sequence[str],
     options: dict[str, Any],
-    out: Output,
-    amend: Callable[[Model], None] | None = None,
+    out: Notes,
+    amend: Callable[[ProgramModel], None] | None = None,
 ) -> Iterator[Opened]:
     """Load a model, also one that raises on the way, and set up its case.
 
@@ -76,26 +76,28 @@ def opened(
             yield Opened(left.name, "eager", "", None, False, failure, error=error)
             return
         try:
-            model = discovery.model_in(left, request)
-            if amend is not None and isinstance(model, Model):
+            model = opening.model_in(left, request)
+            if amend is not None and isinstance(model, ProgramModel):
                 amend(model)
             case = case_of(model, names, options, out)
         except CommandError:
             if error is not None:
                 raise error from error.__cause__
             raise
-        mode = "eager" if isinstance(model, EagerModel) else "static"
+        mode = "eager" if isinstance(model, TapeModel) else "static"
         yield Opened(left.name, mode, case.target_name(), case, bool(names), model=model, error=error)
 
 
-def case_of(model: Model | EagerModel, names: Sequence[str], options: dict[str, Any], out: Output) -> Case[Any, Any]:
+def case_of(
+    model: ProgramModel | TapeModel, names: Sequence[str], options: dict[str, Any], out: Notes
+) -> Case[Any, Any]:
     """The case of a model that is loaded; arguments as for :func:`opened`."""
-    if isinstance(model, EagerModel):
+    if isinstance(model, TapeModel):
         return _tensors(model, names, options, out)
     return _program(model, names, options, out)
 
 
-def _tensors(model: EagerModel, names: Sequence[str], options: dict[str, Any], out: Output) -> TensorCase:
+def _tensors(model: TapeModel, names: Sequence[str], options: dict[str, Any], out: Notes) -> TensorCase:
     for option, given in (("--feed", options["feed"]), ("--backend", options["backend"] != "numpy")):
         if given:
             raise CommandError(f"{option} works on static programs, and {model.name} works in dynamic mode")
@@ -112,7 +114,7 @@ def _tensors(model: EagerModel, names: Sequence[str], options: dict[str, Any], o
     return TensorCase(model.journal, model.loss, model.loss_name, known, constants, chosen)
 
 
-def _program(model: Model, names: Sequence[str], options: dict[str, Any], out: Output) -> ProgramCase:
+def _program(model: ProgramModel, names: Sequence[str], options: dict[str, Any], out: Notes) -> ProgramCase:
     select = Selectors(model.program, model.named)
     chosen = select.select("why", names, out) if names else None
     listed = select.select("--params", options["params"], out, parameters_only=True) if options["params"] else None
@@ -127,14 +129,14 @@ def _program(model: Model, names: Sequence[str], options: dict[str, Any], out: O
 
     def run(fetch: Sequence[Variable]) -> Sequence[Any]:
         program = fetch[0].block.program if fetch else model.program
-        told = notes.pop() if notes else dataclasses.replace(out, quiet=True)
+        told = notes.pop() if notes else SILENT
         same = dataclasses.replace(model, program=program)
         return feeds.run(same, fetch, options["feed"], options["backend"], options["seed"], told)
 
     return ProgramCase(model.the_loss, asked, shown, run if options["run_"] else None, chosen)
 
 
-def _asked(model: Model, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
+def _asked(model: ProgramModel, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
     """What the command line asks backward for; where it says nothing, what the file asked for."""
     constants = list(stopped)
     if listed is None and not constants and model.made:

@@ -10,9 +10,9 @@ from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import FORWARD, OP, NodeView
 
-from .eager_model import EagerModel, Entry, stand_in
 from .errors import CommandError, unknown
 from .selectors import Selection, forward_type, layer_of, listed, names_gradient, same_file
+from .tape_model import Entry, TapeModel, stand_in
 
 
 class TapeSelectors(Selection[Tensor]):
@@ -21,7 +21,7 @@ class TapeSelectors(Selection[Tensor]):
     Parameters are leaves that take gradients, here: any tensor of dynamic mode can be one.
     """
 
-    def __init__(self, model: EagerModel, graph: TapeGraph) -> None:
+    def __init__(self, model: TapeModel, graph: TapeGraph) -> None:
         self.entries = model.entries
         self.names = {e.tensor: e.shown for e in model.entries}
         self.graph = graph

@@ -13,7 +13,7 @@ from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view.graph import op_names
 
-from .views import NOTHING, finite, number
+from .wording import NOTHING, finite, number
 
 STYLES = {"ok": "good", "cut": "bad", "used, but": "bad", "unused": "warn", "frozen": "dim", "not in": "dim"}
 """How a status looks on a terminal, by its beginning."""

@@ -8,8 +8,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from gradtool.viz.debugger.notebook import Notebook
-
     from .loader import Loaded, Request
 
 
@@ -32,8 +30,8 @@ class Session(Protocol):
         """What is there under a name, or None."""
         ...
 
-    def debugging(self, book: Notebook) -> None:
-        """Take a session of the debugger, which has no prompt here."""
+    def debugging(self, book: Any) -> None:
+        """Take the notebook of a session of the debugger, which has no prompt here."""
         ...
 
 

@@ -1,0 +1,3 @@
+"""Models: everything that the command line can load, asked from Python."""
+
+from __future__ import annotations

@@ -1,0 +1,30 @@
+"""Where it is told what is worth knowing beside an answer."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Notes(Protocol):
+    """Takes notes.
+
+    Attributes:
+        verbose: how much detail is asked for; 0 as a rule.
+    """
+
+    verbose: int
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not the answer."""
+        ...
+
+
+class _Silence:
+    verbose = 0
+
+    def note(self, text: str) -> None:
+        pass
+
+
+SILENT: Notes = _Silence()
+"""Takes notes and tells nobody."""

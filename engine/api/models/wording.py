@@ -1,0 +1,65 @@
+"""How numbers, shapes, amounts and command lines are written, for people and in JSON."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+NOTHING = "–"
+
+
+def number(value: float | None) -> str:
+    """Four significant digits; ``nan`` and ``inf`` by name."""
+    if value is None:
+        return NOTHING
+    return f"{value:.4g}"
+
+
+def finite(value: float) -> float | None:
+    """*value* for JSON, which has no NaN and no infinity: None in their place."""
+    return value if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """An attribute's value in JSON's types; a block by its index; what JSON cannot say, as text."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if hasattr(value, "parent_idx"):
+        return {"block": value.idx}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def shape(dims: Sequence[int]) -> str:
+    """``100×256``; ``[]`` for a scalar, ``?`` for a dimension that is not known."""
+    return "×".join("?" if d < 0 else str(d) for d in dims) if dims else "[]"
+
+
+def count(n: int, what: str) -> str:
+    """``1 gradient``, ``2 gradients``."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def size(nbytes: int) -> str:
+    """``1.5 MiB``."""
+    amount = float(nbytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{nbytes} B" if unit == "B" else f"{amount:.3g} {unit}"
+        amount /= 1024
+    return f"{amount:.3g} TiB"
+
+
+def command_line(*words: str) -> str:
+    """Words as one line that a shell reads back as they are."""
+    return shlex.join(words)
+
+
+def repeated(option: str, values: Iterable[str]) -> list[str]:
+    """The words of an option that is given once for each value."""
+    return [word for value in values for word in (option, value)]
