@@ -66,8 +66,8 @@ def place(loss: Variable, what: str) -> Place:
 
 def _around(block: Block) -> list[Block]:
     """*block* and the blocks around it, from the inside out."""
-    found = [block]
+    around = [block]
     while block.parent_idx >= 0:
         block = block.program.blocks[block.parent_idx]
-        found.append(block)
-    return found
+        around.append(block)
+    return around

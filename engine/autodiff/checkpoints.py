@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, zip_longest
 from typing import Any
 
 from ..core.collector import paused_gc
 from ..core.errors import ArgumentTypeError, GradtoolError, UsageError, VariableNotFound, did_you_mean
 from ..core.spec import UNKNOWN, Shape, TensorSpec
-from ..ir.operator import Operator, each, mapped
+from ..ir.operator import Operator, each, flat, mapped
 from ..ir.program import Block
 from ..ir.variable import Variable
+from ..ops.readings import flatten
 from .recompute import boundaries, path_to, places, repeatable
 from .values import Value, Values, variable_of
 
@@ -47,7 +48,7 @@ class Choice:
     without: int
 
 
-def checkpoint_variables(block: Block, given: Any, where: str) -> list[Variable] | None:
+def checkpoint_variables(block: Block, checkpoints: Any, where: str) -> list[Variable] | None:
     """The variables that a ``checkpoints`` argument names; None where they are to be chosen.
 
     Raises:
@@ -55,34 +56,35 @@ def checkpoint_variables(block: Block, given: Any, where: str) -> list[Variable]
         VariableNotFound: a name that no variable of block 0 has (a KeyError and a ValueError).
         UsageError: a variable of another program (a ValueError).
     """
-    if given is None:
+    if checkpoints is None:
         return []
-    if isinstance(given, str) and given == AUTO:
+    if isinstance(checkpoints, str) and checkpoints == AUTO:
         return None
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(checkpoints, (list, tuple)):
         raise ArgumentTypeError(
             f"'checkpoints' in {where} must be a list of Variables or names, or {AUTO!r}, "
-            f"but received {repr(given) if isinstance(given, str) else type(given).__name__}.",
+            f"but received {repr(checkpoints) if isinstance(checkpoints, str) else type(checkpoints).__name__}.",
             hint="a single checkpoint goes into a list: checkpoints=[h]",
         )
-    found = []
-    for i, entry in enumerate(given):
-        if isinstance(entry, str):
-            if entry not in block.vars:
-                raise VariableNotFound(
-                    f"checkpoints[{i}] is {entry!r}, which no variable of block {block.idx} is called.",
-                    hint=did_you_mean(entry, block.vars),
-                )
-            found.append(block.vars[entry])
-        elif not isinstance(entry, Variable):
-            raise ArgumentTypeError(
-                f"checkpoints[{i}] in {where} must be a Variable or its name, but received {type(entry).__name__}."
+    return [_checkpoint(block, entry, i, where) for i, entry in enumerate(checkpoints)]
+
+
+def _checkpoint(block: Block, entry: Any, i: int, where: str) -> Variable:
+    """The variable that an entry of a ``checkpoints`` argument stands for."""
+    if isinstance(entry, str):
+        if entry not in block.vars:
+            raise VariableNotFound(
+                f"checkpoints[{i}] is {entry!r}, which no variable of block {block.idx} is called.",
+                hint=did_you_mean(entry, block.vars),
             )
-        elif entry.block.program is not block.program:
-            raise UsageError(f"checkpoints[{i}] is '{entry.name}', a variable of another program.")
-        else:
-            found.append(entry)
-    return found
+        return block.vars[entry]
+    if not isinstance(entry, Variable):
+        raise ArgumentTypeError(
+            f"checkpoints[{i}] in {where} must be a Variable or its name, but received {type(entry).__name__}."
+        )
+    if entry.block.program is not block.program:
+        raise UsageError(f"checkpoints[{i}] is '{entry.name}', a variable of another program.")
+    return entry
 
 
 def choose(
@@ -108,8 +110,8 @@ def choose(
         if budget is not None and plain.peak <= budget:
             return plain
         cuts = costs.least() if budget is None else costs.within(budget)
-        found = costs.of([costs.candidates[b] for b in cuts])
-    return found if found.peak < plain.peak else plain
+        choice = costs.of([costs.candidates[b] for b in cuts])
+    return choice if choice.peak < plain.peak else plain
 
 
 def estimate(
@@ -127,7 +129,7 @@ def estimate(
 class _Life:
     """The position of the operator that makes a value, and of its last reader; None if nobody reads it."""
 
-    made: int
+    made_at: int
     last: int | None
 
 
@@ -141,7 +143,7 @@ class _Costs:
 
     Attributes:
         candidates: the positions where a segment may end, with the variable to keep there.
-        kept: for each position, bytes made before it that gradient operators read.
+        saved: for each position, bytes made before it that gradient operators read.
         at_hand: for each operator, bytes of the gradients alive around its gradient operator: those that it reads and
             makes, and those that wait for another operator before it.
         crossing: for each position, bytes made before it and read from there on.
@@ -155,13 +157,13 @@ class _Costs:
         self._stopped = frozenset(stopped)
         self._nbytes = _sizes(self.path, self.values, shapes or {})
         lives = self._lives()
-        read = {value for op in self.path for value in self._read_backward(op)}
-        self.kept = _prefix(self.size, {v: life.made for v, life in lives.items() if v in read}, self._nbytes)
+        read = set(chain.from_iterable(map(self._read_backward, self.path)))
+        self.saved = _prefix(self.size, {v: life.made_at for v, life in lives.items() if v in read}, self._nbytes)
         self._news: list[list[tuple[int, int]]] = [[] for _ in range(self.size)]
         """For each operator, what it makes: the last reader's position, and bytes."""
         for value, life in lives.items():
             if life.last is not None:
-                self._news[life.made].append((life.last, self._nbytes[value]))
+                self._news[life.made_at].append((life.last, self._nbytes[value]))
         self.crossing = self._alive(lives, 0)
         waiting = self._alive({v: life for v, life in lives.items() if self._flows(variable_of(v))}, 1)
         self.at_hand = [self._around(op) + n for op, n in zip(self.path, waiting, strict=False)]
@@ -218,8 +220,8 @@ class _Costs:
         """
         change = [0] * (self.size + 2)
         for value, life in lives.items():
-            if life.last is not None and life.last + 1 - early > life.made + 1:
-                change[life.made + 1] += self._nbytes[value]
+            if life.last is not None and life.last + 1 - early > life.made_at + 1:
+                change[life.made_at + 1] += self._nbytes[value]
                 change[life.last + 1 - early] -= self._nbytes[value]
         return list(accumulate(change[:-1]))
 
@@ -237,9 +239,9 @@ class _Costs:
 
     def of(self, checkpoints: Iterable[Variable]) -> Choice:
         """What *checkpoints* save."""
-        kept = places(self.path, self.values, checkpoints)
-        ends = boundaries(self.path, self.values, kept)
-        return Choice(list(kept), self.peak(ends), self.peak([]))
+        made_at = places(self.path, self.values, checkpoints)
+        ends = boundaries(self.path, self.values, made_at)
+        return Choice(list(made_at), self.peak(ends), self.peak([]))
 
     def _crossed(self, start: int, end: int) -> int:
         """Bytes made between two positions and read after the second."""
@@ -247,13 +249,13 @@ class _Costs:
 
     def peak(self, ends: Sequence[int]) -> int:
         """The most bytes alive at once during backward if segments end there."""
-        held = found = start = 0
+        held = most = start = 0
         for end in (*ends, self.size):
-            most = max(self.at_hand[start:end], default=0)
-            found = max(found, held + self.kept[end] - self.kept[start] + most)
+            at_hand = max(self.at_hand[start:end], default=0)
+            most = max(most, held + self.saved[end] - self.saved[start] + at_hand)
             held += self._crossed(start, end)
             start = end
-        return found
+        return most
 
     def cuts(self, limit: int, stop: int | None = None) -> list[int] | None:
         """Few segments that keep the peak under *limit*, the last ending at *stop* if that is given, or None.
@@ -261,22 +263,22 @@ class _Costs:
         Each segment goes about as far as the limit lets it, to the place where the least crosses over.
         """
         start = held = 0
-        found: list[int] = []
+        cuts: list[int] = []
         while True:
             if stop is None and self._fits(start, self.size, held, limit):
-                return found
+                return cuts
             if start == stop:
-                return found if self._fits(start, self.size, held, limit) else None
+                return cuts if self._fits(start, self.size, held, limit) else None
             cut = self._cut(start, held, limit, stop)
             if cut is None:
                 return None
             end, crossing = cut
-            found.append(end)
+            cuts.append(end)
             held += crossing
             start = end
 
     def _fits(self, start: int, end: int, held: int, limit: int) -> bool:
-        bytes_ = held + self.kept[end] - self.kept[start]
+        bytes_ = held + self.saved[end] - self.saved[start]
         return bytes_ <= limit and bytes_ + max(self.at_hand[start:end], default=0) <= limit
 
     def _cut(self, start: int, held: int, limit: int, stop: int | None) -> tuple[int, int] | None:
@@ -290,7 +292,7 @@ class _Costs:
                 dying[last] = dying.get(last, 0) + n
             crossing -= dying.pop(b - 1, 0)
             most = max(most, self.at_hand[b - 1])
-            if held + self.kept[b] - self.kept[start] + most > limit:
+            if held + self.saved[b] - self.saved[start] + most > limit:
                 break
             if b == stop:
                 return b, crossing
@@ -298,8 +300,8 @@ class _Costs:
                 options.append((b, crossing))
         if not options:
             return None
-        half = (self.kept[options[-1][0]] - self.kept[start]) / 2
-        far = [(b, n) for b, n in options if self.kept[b] - self.kept[start] >= half]
+        half = (self.saved[options[-1][0]] - self.saved[start]) / 2
+        far = [(b, n) for b, n in options if self.saved[b] - self.saved[start] >= half]
         return min(far, key=lambda option: (option[1], -option[0]))
 
     def least(self) -> list[int]:
@@ -308,11 +310,11 @@ class _Costs:
         best: list[int] = []
         for _ in range(STEPS):
             middle = (low + high) // 2
-            found = self.cuts(middle)
-            if found is None:
+            cuts = self.cuts(middle)
+            if cuts is None:
                 low = middle
             else:
-                best, high = found, min(middle, self.peak(found))
+                best, high = cuts, min(middle, self.peak(cuts))
         return best
 
     def within(self, budget: int) -> list[int]:
@@ -329,29 +331,29 @@ class _Costs:
         low, high = 0, len(positions)
         while low < high:
             middle = (low + high) // 2
-            found = self.cuts(budget, self._near(positions, middle))
-            if found is None:
+            cuts = self.cuts(budget, self._near(positions, middle))
+            if cuts is None:
                 low = middle + 1
             else:
-                best, high = found, middle
+                best, high = cuts, middle
         return best
 
     def _near(self, positions: Sequence[int], at: int) -> int:
         """The position from the one numbered *at* on, and not far from it, where the least crosses over."""
-        reach = self.kept[positions[at]] + self.kept[self.size] // 20
+        reach = self.saved[positions[at]] + self.saved[self.size] // 20
         best = positions[at]
         for b in positions[at:]:
-            if self.kept[b] > reach:
+            if self.saved[b] > reach:
                 break
             if self.crossing[b] < self.crossing[best]:
                 best = b
         return best
 
 
-def _prefix(size: int, made: Mapping[Value, int], nbytes: Mapping[Value, int]) -> list[int]:
+def _prefix(size: int, made_at: Mapping[Value, int], nbytes: Mapping[Value, int]) -> list[int]:
     """For each position, the bytes of the values made before it."""
     new = [0] * (size + 1)
-    for value, i in made.items():
+    for value, i in made_at.items():
         new[i + 1] += nbytes[value]
     return list(accumulate(new))
 
@@ -359,34 +361,28 @@ def _prefix(size: int, made: Mapping[Value, int], nbytes: Mapping[Value, int]) -
 def _sizes(path: Sequence[Operator], values: Values, shapes: Mapping[str, Shape]) -> dict[Value, int]:
     """Bytes by version; dimensions follow from *shapes*, and count as 1 where they do not."""
     specs: dict[Value, TensorSpec] = {}
-    known = {v.name for op in path for v in each(op.inputs)} & shapes.keys()
     for op in path:
         for v in each(op.inputs):
             version = values.version_read(op, v)
             if version not in specs:
-                specs[version] = _filled(v.spec, shapes.get(v.name) if v.name in known else None)
-        found = _inferred(op, values, specs)
-        flat = [e for v in op.outputs for e in (v if isinstance(v, tuple) else (v,))]
-        for i, out in enumerate(flat):
+                specs[version] = _filled(v.spec, shapes.get(v.name))
+        for out, inferred in zip_longest(flat(op.outputs), _inferred(op, values, specs)):
             if out is not None:
-                spec = found[i] if found is not None and i < len(found) and found[i] is not None else out.spec
-                specs[values.version_written(op, out)] = _filled(spec, None)
+                specs[values.version_written(op, out)] = _filled(inferred or out.spec, None)
     return {version: spec.nbytes for version, spec in specs.items()}
 
 
-def _inferred(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -> list[Any] | None:
-    """The output specs of *op* laid flat, from those found for its inputs; None where the program says all."""
-    if all(UNKNOWN not in v.shape for v in each(op.outputs)):
-        return None
-    if op.op.forward is not None:
-        return None
+def _inferred(op: Operator, values: Values, specs: Mapping[Value, TensorSpec]) -> list[Any]:
+    """The output specs of *op* laid flat, from those of its inputs; nothing where the program says all."""
+    if op.op.forward is not None or all(UNKNOWN not in v.shape for v in each(op.outputs)):
+        return []
     operands = [*mapped(op.inputs, lambda v: specs[values.version_read(op, v)])]
     operands += [() if s.many else None for s in op.op.inputs[len(operands) :]]
     try:
-        found = op.op.infer_specs(operands, op.attrs)
+        inferred = op.op.infer_specs(operands, op.attrs)
     except GradtoolError:
-        return None  # dimensions that count as 1 need not fit together
-    return [s for entry in found for s in (entry if isinstance(entry, (list, tuple)) else (entry,))]
+        return []  # dimensions that count as 1 need not fit together
+    return flatten(inferred, range(len(inferred)))
 
 
 def _filled(spec: TensorSpec, shape: Shape | None) -> TensorSpec:

@@ -14,10 +14,10 @@ from ..ops.readings import regroup
 from .values import Value
 
 if TYPE_CHECKING:
-    from .builder import Builder, Node
+    from .differentiator import Differentiator, Node
 
 
-class Call:
+class AskedOp:
     """An operator that an expanding rule asks for, not made yet."""
 
     __slots__ = ("attrs", "op", "operands")
@@ -27,88 +27,89 @@ class Call:
         self.operands = operands
         self.attrs = attrs
 
-    def __getitem__(self, place: int) -> Part:
-        return Part(self, place)
+    def __getitem__(self, place: int) -> AskedResult:
+        return AskedResult(self, place)
 
 
-class Part:
-    """One of several results that a :class:`Call` has in its list slot."""
+class AskedResult:
+    """One of several results that an :class:`AskedOp` has in its list slot."""
 
     __slots__ = ("call", "place")
 
-    def __init__(self, call: Call, place: int) -> None:
+    def __init__(self, call: AskedOp, place: int) -> None:
         self.call = call
         self.place = place
 
 
-class Calls:
-    """The namespace in which an expanding rule is read: every operator answers with a :class:`Call`."""
+class Asking:
+    """The namespace in which an expanding rule is read: every operator answers with an :class:`AskedOp`."""
 
-    def __getattr__(self, name: str) -> Callable[..., Call]:
+    def __getattr__(self, name: str) -> Callable[..., AskedOp]:
         op = registry.by_name(name)
 
-        def call(*operands: Any, **attrs: Any) -> Call:
+        def call(*operands: Any, **attrs: Any) -> AskedOp:
             fitted = tuple(tuple(v) if isinstance(v, list) else v for v in operands)
-            return Call(op, fitted, op.attributes(attrs))
+            return AskedOp(op, fitted, op.attributes(attrs))
 
         return call
 
 
-def expand(builder: Builder, node: Node, args: list[Any], mask: list[bool]) -> list[Variable | None]:
+def expand(grads: Differentiator, node: Node, args: list[Any], mask: list[bool]) -> list[Variable | None]:
     """Append the operators that the rule of *node* asks for; returns the gradients of what it read."""
     op = node.op
     rule = op.op.rule
     assert rule is not None
-    calls = rule(Calls(), args, regroup(mask, op.inputs, rule.wrt), op.attrs)
+    calls = rule(Asking(), args, regroup(mask, op.inputs, rule.wrt), op.attrs)
     results: list[Variable | None] = []
     flat = [c for group in calls for c in group]
     for call, value in zip(flat, node.wrt, strict=True):
         if call is None or value is None:
             results.append(None)
             continue
-        if isinstance(call, Part):
+        if isinstance(call, AskedResult):
             continue
-        _make_operands(builder, call, op)
+        _make_operands(grads, call, op)
         attrs = intern_attrs(call.op, call.attrs)
-        known = builder.known.contribution(value, call.op, attrs, call.operands)
-        if known is not None:
-            results.append(next(known.output_variables()))
+        earlier = grads.earlier.contribution(value, call.op, attrs, call.operands)
+        if earlier is not None:
+            results.append(next(earlier.output_variables()))
             continue
-        variable = builder.gradient_variable(value)
+        variable = grads.new_gradient(value)
         outputs = (variable,) + (None,) * (len(call.op.outputs) - 1)
-        builder.emit(call.op, call.operands, outputs, attrs, origin=op)
+        grads.emitted.emit(call.op, call.operands, outputs, attrs, origin=op)
         results.append(variable)
-    return _expand_parts(builder, op, flat, node.wrt) if any(isinstance(c, Part) for c in flat) else results
+    return _expand_parts(grads, op, flat, node.wrt) if any(isinstance(c, AskedResult) for c in flat) else results
 
 
-def _expand_parts(builder: Builder, op: Operator, parts: list[Any], wrt: list[Value | None]) -> list[Variable | None]:
+def _expand_parts(
+    grads: Differentiator, op: Operator, parts: list[Any], wrt: list[Value | None]
+) -> list[Variable | None]:
     """One operator whose list of results holds all the gradients."""
     call = next(p.call for p in parts if p is not None)
-    made = [
-        None if p is None or value is None else builder.gradient_variable(value)
-        for p, value in zip(parts, wrt, strict=True)
+    gradients = [
+        None if part is None or value is None else grads.new_gradient(value)
+        for part, value in zip(parts, wrt, strict=True)
     ]
-    placed: list[Variable | None] = [None] * (1 + max(p.place for p in parts if p is not None))
-    for p, v in zip(parts, made, strict=True):
-        if p is not None:
-            placed[p.place] = v
-    placed += [None] * (len(parts) - len(placed))
-    builder.emit(call.op, call.operands, (tuple(placed),), call.attrs, origin=op)
-    return made
+    outputs: list[Variable | None] = [None] * len(parts)
+    for part, gradient in zip(parts, gradients, strict=True):
+        if part is not None:
+            outputs[part.place] = gradient
+    grads.emitted.emit(call.op, call.operands, (tuple(outputs),), call.attrs, origin=op)
+    return gradients
 
 
-def _make_operands(builder: Builder, call: Call, op: Operator) -> None:
+def _make_operands(grads: Differentiator, call: AskedOp, op: Operator) -> None:
     """Emit the calls among the operands of *call*."""
 
     def make(operand: Any) -> Any:
         if isinstance(operand, tuple):
             return tuple(make(v) for v in operand)
-        if not isinstance(operand, Call):
+        if not isinstance(operand, AskedOp):
             return operand
         like = next(v for v in operand.operands if isinstance(v, Variable))
-        variable = Variable(builder.target, "", like.spec)
-        builder.settle(variable, names.grad(like.name))
-        builder.emit(operand.op, operand.operands, (variable,), operand.attrs, origin=op)
+        variable = Variable(grads.target, "", like.spec)
+        grads.namer.settle(variable, names.grad(like.name))
+        grads.emitted.emit(operand.op, operand.operands, (variable,), operand.attrs, origin=op)
         return variable
 
     call.operands = tuple(make(v) for v in call.operands)

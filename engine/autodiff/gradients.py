@@ -15,7 +15,8 @@ from ..ir.program import Block
 from ..ir.variable import Variable
 from .backward import no_grad_entries
 from .branch import place
-from .builder import Builder
+from .differentiator import Differentiator
+from .emitted import BackwardCall
 from .entering import commit
 from .values import Value, Values, asked_for
 
@@ -51,7 +52,7 @@ def gradients(
     inputs_ = _variables(inputs, "inputs")
     if not targets_:
         raise EmptyArgumentError("'targets' of gradients must hold at least one variable.")
-    given = _target_gradients(target_gradients, targets_)
+    starts = _target_gradients(target_gradients, targets_)
     where = place(targets_[0], "paddle.static.gradients")
     if where.target is not None:
         raise UnsupportedError(
@@ -62,22 +63,22 @@ def gradients(
     stopped = no_grad_entries(block, no_grad_set, "paddle.static.gradients")
     program = block.program
     with paused_gc():
-        builder = Builder(block, stopped, program._appending_grad_times + 1)
-        for target, gradient in zip(targets_, given, strict=True):
+        grads = Differentiator(block, stopped, BackwardCall(program._appending_grad_times + 1))
+        for target, gradient in zip(targets_, starts, strict=True):
             if gradient is None:
-                builder.seed_ones(target)
+                grads.seed_ones(target)
             else:
-                builder.seed_given(target, gradient)
-        wrt = [asked_for(builder.values, v) for v in inputs_]
-        reached = _reached(block, builder.values, wrt)
-        builder.keep.update(wrt)
-        builder.run(lambda op: op in reached)
-        builder.name_all()
-        found = [builder.gradient(value) for value in wrt]
-        commit(builder, builder.ops)
+                grads.seed_given(target, gradient)
+        wrt = [asked_for(grads.values, v) for v in inputs_]
+        reached = _reached(block, grads.values, wrt)
+        grads.namer.keep.update(wrt)
+        grads.run(lambda op: op in reached)
+        grads.name_all()
+        results = [grads.gradient(value) for value in wrt]
+        commit(grads, grads.emitted.ops)
         program._appending_grad_times += 1
     checked(program, "gradients")
-    return found
+    return results
 
 
 def calc_gradient(
@@ -87,41 +88,41 @@ def calc_gradient(
     no_grad_set: Iterable[Variable | str] | None = None,
 ) -> Variable | list[Variable | None] | None:
     """As :func:`gradients`, but for exactly one input its gradient itself (or None), not a list."""
-    found = gradients(targets, inputs, target_gradients, no_grad_set)
-    return found[0] if len(found) == 1 else found
+    results = gradients(targets, inputs, target_gradients, no_grad_set)
+    return results[0] if len(results) == 1 else results
 
 
 def _reached(block: Block, values: Values, inputs: list[Value]) -> set[Operator]:
     """The operators that depend on *inputs*."""
     reached = set(inputs)
-    found = set()
+    ops = set()
     for op in block.ops:
         if op.op.differentiable and any(values.read(op, v) in reached for v in each(op.inputs)):
-            found.add(op)
+            ops.add(op)
             reached.update(values.written(op, v) for v in each(op.outputs))
-    return found
+    return ops
 
 
-def _variables(given: Any, what: str) -> list[Variable]:
-    expect_type(given, (Variable, list, tuple), what, "paddle.static.gradients")
-    found = [given] if isinstance(given, Variable) else list(given)
-    for i, v in enumerate(found):
+def _variables(argument: Any, what: str) -> list[Variable]:
+    expect_type(argument, (Variable, list, tuple), what, "paddle.static.gradients")
+    variables = [argument] if isinstance(argument, Variable) else list(argument)
+    for i, v in enumerate(variables):
         if not isinstance(v, Variable):
             raise ElementTypeError(
                 f"The type of '{what}[{i}]' in paddle.static.gradients must be Variable, "
                 f"but received {type(v).__name__}."
             )
-    return found
+    return variables
 
 
-def _target_gradients(given: Any, targets: list[Variable]) -> list[Variable | None]:
-    if given is None:
+def _target_gradients(argument: Any, targets: list[Variable]) -> list[Variable | None]:
+    if argument is None:
         return [None] * len(targets)
-    expect_type(given, (Variable, list, tuple), "target_gradients", "paddle.static.gradients")
-    found = [given] if isinstance(given, Variable) else list(given)
-    if len(found) != len(targets):
-        raise UsageError(f"gradients got {len(targets)} targets and {len(found)} target_gradients.")
-    for target, gradient in zip(targets, found, strict=True):
+    expect_type(argument, (Variable, list, tuple), "target_gradients", "paddle.static.gradients")
+    gradients = [argument] if isinstance(argument, Variable) else list(argument)
+    if len(gradients) != len(targets):
+        raise UsageError(f"gradients got {len(targets)} targets and {len(gradients)} target_gradients.")
+    for target, gradient in zip(targets, gradients, strict=True):
         expect_type(gradient, (Variable, type(None)), "target_gradients", "paddle.static.gradients")
         if gradient is not None and gradient.shape != target.shape:
             raise ShapeError(
@@ -129,4 +130,4 @@ def _target_gradients(given: Any, targets: list[Variable]) -> list[Variable | No
                 f"'{gradient.name}' {list(gradient.shape)} differ.",
                 made=source.describe(gradient.made_at),
             )
-    return found
+    return gradients

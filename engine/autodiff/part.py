@@ -17,8 +17,9 @@ from ..ir.checking import checked
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from .branch import Place, place
-from .builder import Builder
 from .checkpoints import choose
+from .differentiator import Differentiator
+from .emitted import BackwardCall
 from .entering import call_back, commit
 from .values import Values, asked_for
 
@@ -93,35 +94,33 @@ def differentiate(
     loss = renew.current(loss)
     where = where or beginning(loss, "differentiate")
     program = loss.block.program
-    wrt = [p for p in program.all_parameters() if p.trainable] if asked is None else list(asked)
+    if asked is None:
+        asked = [p for p in program.all_parameters() if p.trainable]
     with paused_gc():
         # Building: nothing of the program changes yet.
         cut = list(stopped)
-        builder = Builder(
-            where.block, cut, program._appending_grad_times + 1, bool(callbacks), ops=where.ops, target=where.target
-        )
-        builder.new_blocks += where.new
-        builder.keep.update(asked_for(builder.values, v) for v in wrt if not v.is_parameter)
-        builder.seed_loss(loss)
-        seeds = len(builder.ops)
+        call = BackwardCall(program._appending_grad_times + 1, {} if callbacks else None, [*where.new])
+        grads = Differentiator(where.block, cut, call, ops=where.ops, target=where.target)
+        wrt = [(v, asked_for(grads.values, v)) for v in asked]
+        grads.namer.keep.update(value for v, value in wrt if not v.is_parameter)
+        grads.seed_loss(loss)
+        seeds = len(grads.emitted.ops)
         if checkpoints is None:
-            names = [v.name if isinstance(v, Variable) else v for v in cut]
-            checkpoints = choose(loss, names).checkpoints
-        used = builder.recomputed.cut(builder, loss, checkpoints)
-        builder.run()
-        builder.name_all()
-        gradients = [(v, builder.gradient(asked_for(builder.values, v))) for v in wrt]
-        pairs = [(v, g) for v, g in gradients if g is not None]
+            checkpoints = choose(loss, [v if isinstance(v, str) else v.name for v in cut]).checkpoints
+        used = grads.recomputed.cut(grads, loss, checkpoints)
+        grads.run()
+        grads.name_all()
+        pairs = [(v, g) for v, value in wrt if (g := grads.gradient(value)) is not None]
         # Entering: callbacks may still refuse, what follows them cannot.
-        ops = call_back(builder, callbacks, seeds)
+        ops = call_back(grads, callbacks, seeds)
         assert loss.op is not None
         loss.op.role |= roles.LOSS
-        between = commit(builder, ops)
+        between = commit(grads, ops)
         program._appending_grad_times += where.target is None
         _note_pairs(pairs)
     checked(program, "append_backward")
     repeats = [op for op in ops if op.repeats is not None]
-    return BackwardPart(pairs, [*between, *ops], repeats, used, builder.values)
+    return BackwardPart(pairs, [*between, *ops], repeats, used, grads.values)
 
 
 def beginning(loss: Variable, what: str) -> Place:

@@ -11,7 +11,8 @@ the forward part, so that it drops the same elements twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..core import names
@@ -23,7 +24,7 @@ from ..ops.opdef import Trait
 from .values import Value, Values, is_update
 
 if TYPE_CHECKING:
-    from .builder import Builder
+    from .differentiator import Differentiator
 
 Copies = dict[Value, Variable]
 """Where the versions of variables are found that were computed again."""
@@ -32,13 +33,13 @@ Copies = dict[Value, Variable]
 def path_to(ops: Sequence[Operator], values: Values, target: Variable) -> list[Operator]:
     """The operators that *target* depends on, in order; what optimizers do to parameters is not followed."""
     needed = {_version(values, target)}
-    found = []
+    path = []
     for op in reversed(ops):
         if not is_update(op) and any(values.version_written(op, v) in needed for v in each(op.outputs)):
-            found.append(op)
+            path.append(op)
             needed.update(values.version_read(op, v) for v in each(op.inputs))
-    found.reverse()
-    return found
+    path.reverse()
+    return path
 
 
 def _version(values: Values, v: Variable) -> Value:
@@ -71,7 +72,7 @@ class Recomputation:
         """Forward operators that are to read a seed: their new inputs and attributes."""
         self._names: names.UniqueNames | None = None
 
-    def cut(self, builder: Builder, loss: Variable, checkpoints: Sequence[Variable]) -> list[Variable]:
+    def cut(self, grads: Differentiator, loss: Variable, checkpoints: Sequence[Variable]) -> list[Variable]:
         """Let what lies before the last of *checkpoints* be computed again.
 
         Returns:
@@ -80,38 +81,41 @@ class Recomputation:
         if not checkpoints:
             return []
         values = self._values
-        path = path_to(builder.block.ops, values, loss)
-        kept = places(path, values, checkpoints)
-        ends = boundaries(path, values, kept)
-        if ends:
-            self._held = held(path, values, ends) | {version for version, _ in kept.values()}
-            self._seed(builder, path)
-            for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-                segment = _Segment(len(ends) - 1 - number, path[start:end])
-                for op in segment.ops:
-                    self.copies[op] = segment.copies
-                    self._waiting[op] = segment
-        return list(kept)
+        path = path_to(grads.block.ops, values, loss)
+        made_at = places(path, values, checkpoints)
+        ends = boundaries(path, values, made_at)
+        if not ends:
+            return list(made_at)
+        self._held = held(path, values, ends) | {version for version, _ in made_at.values()}
+        self._seed(grads, path)
+        for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            segment = _Segment(len(ends) - 1 - number, path[start:end])
+            for op in segment.ops:
+                self.copies[op] = segment.copies
+                self._waiting[op] = segment
+        return list(made_at)
 
-    def _seed(self, builder: Builder, path: Sequence[Operator]) -> None:
+    def _seed(self, grads: Differentiator, path: Sequence[Operator]) -> None:
         """Give random operators that can read a seed one that is drawn once."""
-        block = builder.block
+        block = grads.block
         self._names = block.program.names.copy()
         definition = registry.by_type("seed")
         for op in path:
-            at = op.op.input_index.get("Seed")
-            if at is None or Trait.RANDOM not in op.op.trait or (at < len(op.inputs) and op.inputs[at] is not None):
+            at = _open_seed(op)
+            if at is None:
                 continue
             fixed = op.attrs["seed"] if op.attrs["fix_seed"] else 0
             attrs = definition.attributes({"seed": fixed, "force_cpu": True})
             (spec,) = definition.infer_specs([], attrs)
-            seed = Variable(block, builder.fresh(self._names(f"{self._names('seed')}.tmp")), spec, stop_gradient=True)
-            builder.save(Operator(block, definition, (), (seed,), attrs, loc=op.loc, scope=op.scope), op)
+            seed = Variable(
+                block, grads.namer.fresh(self._names(f"{self._names('seed')}.tmp")), spec, stop_gradient=True
+            )
+            grads.saves.insert(Operator(block, definition, (), (seed,), attrs, loc=op.loc, scope=op.scope), op)
             inputs = (*op.inputs[:at], *[None] * (at - len(op.inputs)), seed, *op.inputs[at + 1 :])
             plain = {**op.attrs, "seed": op.op.defaults["seed"], "fix_seed": op.op.defaults["fix_seed"]}
             self._seeded[op] = inputs, intern_attrs(op.op, plain)
 
-    def reach(self, op: Operator, builder: Builder) -> None:
+    def reach(self, op: Operator, grads: Differentiator) -> None:
         """Backward is about to differentiate *op*: compute its segment again, unless that was done."""
         segment = self._waiting.get(op)
         if segment is None:
@@ -120,37 +124,37 @@ class Recomputation:
             self._waiting.pop(member, None)
         for member in segment.ops:
             if repeatable(member) and any(self._lost(member, v) for v in each(member.outputs)):
-                self._repeat(member, segment, builder)
+                self._repeat(member, segment, grads)
 
     def _lost(self, op: Operator, v: Variable) -> bool:
         """Whether backward does without the value that *op* left in *v*."""
         return not v.persistable and self._values.version_written(op, v) not in self._held
 
-    def _repeat(self, op: Operator, segment: _Segment, builder: Builder) -> None:
+    def _repeat(self, op: Operator, segment: _Segment, grads: Differentiator) -> None:
         values, copies = self._values, segment.copies
-        given, attrs = self._seeded.get(op, (op.inputs, op.attrs))
+        read, attrs = self._seeded.get(op, (op.inputs, op.attrs))
 
         def source(v: Variable) -> Variable:
             value = values.version_read(op, v)
-            return copies[value] if value in copies else builder.kept(value)
+            return copies[value] if value in copies else grads.saves.readable(value)
 
         def copy(v: Variable) -> Variable:
             name = names.recomputed(v.name, segment.number)
             value = values.version_written(op, v)
-            if isinstance(value, tuple) and builder.is_new(name):
+            if isinstance(value, tuple) and grads.namer.is_new(name):
                 name = names.recomputed(names.old_version(v.name, value[1]), segment.number)
-            return Variable(builder.block, builder.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
+            return Variable(grads.block, grads.namer.fresh(name), v.spec, stop_gradient=v.stop_gradient, kind=v.kind)
 
-        inputs = mapped(given, source)
-        before = builder.known.repetition(op, attrs, inputs)
+        inputs = mapped(read, source)
+        before = grads.earlier.repetition(op, attrs, inputs)
         if before is not None:
             outputs = before.outputs
         else:
             # Also what is held is written to a name of its own: running statistics must not move twice.
             outputs = mapped(op.outputs, copy)
-            builder.ops.append(
+            grads.emitted.ops.append(
                 Operator(
-                    builder.block,
+                    grads.block,
                     op.op,
                     inputs,
                     outputs,
@@ -165,12 +169,20 @@ class Recomputation:
             if self._lost(op, v):
                 copies[values.version_written(op, v)] = again
 
-    def settle(self, builder: Builder) -> None:
+    def settle(self, grads: Differentiator) -> None:
         """Make the changes to forward operators; called when the backward part enters the program."""
         for op, (inputs, attrs) in self._seeded.items():
             op.inputs, op.attrs = inputs, attrs
         if self._names is not None:
-            builder.block.program.names.counts = self._names.counts
+            grads.block.program.names.counts = self._names.counts
+
+
+def _open_seed(op: Operator) -> int | None:
+    """The place where a random operator could read its seed and reads none so far."""
+    at = op.op.input_index.get("Seed")
+    if at is None or Trait.RANDOM not in op.op.trait:
+        return None
+    return at if at >= len(op.inputs) or op.inputs[at] is None else None
 
 
 class _Segment:
@@ -191,57 +203,64 @@ def places(
 
     The place of data, and of whatever else is there before the first operator, is -1.
     """
-    asked = dict.fromkeys(variables)
-    found: dict[Variable, tuple[Value, int]] = {}
-    for v in (v for op in path for v in each(op.inputs) if v in asked and v not in found):
-        if v.is_data:
-            found[v] = (values.initial(v), -1)
+    asked = set(variables)
+    made_at: dict[Variable, tuple[Value, int]] = {}
+    for op in path:
+        for v in each(op.inputs):
+            if v.is_data and v in asked and v not in made_at:
+                made_at[v] = (values.initial(v), -1)
     for i, op in enumerate(path):
         for v in each(op.outputs):
             if v in asked:
-                found[v] = (values.version_written(op, v), i)
-    return dict(sorted(found.items(), key=lambda item: item[1][1]))
+                made_at[v] = (values.version_written(op, v), i)
+    return dict(sorted(made_at.items(), key=lambda item: item[1][1]))
 
 
-def boundaries(path: Sequence[Operator], values: Values, kept: Mapping[Variable, tuple[Value, int]]) -> list[int]:
-    """Where segments end.
+def boundaries(path: Sequence[Operator], values: Values, made_at: Mapping[Variable, tuple[Value, int]]) -> list[int]:
+    """Where segments end, for checkpoints as :func:`places` gives them.
 
     A segment reaches up to the first operator that reads its checkpoint, the last one just past the operator that
     makes it. A checkpoint that is read only after the next one was made ends its segment where it is made.
     """
-    made = {version for version, _ in kept.values()}
+    first = _first_reads(path, values, {version for version, _ in made_at.values()})
+    order = [(version, place) for version, place in made_at.values() if place >= 0]
+    ends = []
+    for (version, place), (_, following) in pairwise(order):
+        used = first.get(version)
+        ends.append(used if used is not None and used <= following else place + 1)
+    if order:
+        ends.append(order[-1][1] + 1)
+    return sorted(set(ends))
+
+
+def _first_reads(path: Sequence[Operator], values: Values, versions: Container[Value]) -> dict[Value, int]:
+    """Where each of *versions* is read first."""
     first: dict[Value, int] = {}
     for i, op in enumerate(path):
         for v in each(op.inputs):
             value = values.version_read(op, v)
-            if value in made:
+            if value in versions:
                 first.setdefault(value, i)
-    order = [(version, place) for version, place in kept.values() if place >= 0]
-    ends = []
-    for (version, place), following in zip(order, [*(p for _, p in order[1:]), None], strict=False):
-        used = first.get(version)
-        reaches = following is not None and used is not None and used <= following
-        ends.append(used if reaches and used is not None else place + 1)
-    return sorted(set(ends))
+    return first
 
 
 def held(path: Sequence[Operator], values: Values, ends: Sequence[int]) -> set[Value]:
     """The versions that backward keeps: what crosses from one segment to another, and what cannot be computed again."""
     home: dict[Value, int] = {}
-    found: set[Value] = set()
+    stays: set[Value] = set()
     for segment, op in _numbered(path, ends):
-        stays = not repeatable(op)
-        named = stays and op.op.holds_blocks  # a block reads variables by name, so they stay what they are
+        once = not repeatable(op)
+        named = once and op.op.holds_blocks  # a block reads variables by name, so they stay what they are
         for v in each(op.inputs):
             value = values.version_read(op, v)
             if value in home and (named or home[value] != segment):
-                found.add(value)
+                stays.add(value)
         for v in each(op.outputs):
             value = values.version_written(op, v)
             home[value] = segment
-            if stays:
-                found.add(value)
-    return found
+            if once:
+                stays.add(value)
+    return stays
 
 
 def _numbered(path: Sequence[Operator], ends: Sequence[int]) -> Iterator[tuple[int, Operator]]:

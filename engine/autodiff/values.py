@@ -11,7 +11,7 @@ and not by values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from ..ir import renew, roles
@@ -54,14 +54,17 @@ class Values:
                 self._reads[op] = reads
                 if op.type == "while":
                     self._note_loop(op, reads)
-            updates = is_update(op)
+            updated: Collection[Variable] = reads if is_update(op) else ()
             for v in op.output_variables():
                 if v in self.last:
-                    self.last[v] += 1
-                    self._writes.setdefault(op, {})[v] = self.last[v]
-                    self._writers[v, self.last[v]] = op
-                    first = self._first[v]
-                    first.append(first[-1] if updates and v in reads else self.last[v])
+                    self._note_write(op, v, v in updated)
+
+    def _note_write(self, op: Operator, v: Variable, updates: bool) -> None:
+        version = self.last[v] = self.last[v] + 1
+        self._writes.setdefault(op, {})[v] = version
+        self._writers[v, version] = op
+        first = self._first[v]
+        first.append(first[-1] if updates else version)
 
     def _note_loop(self, op: Operator, reads: dict[Variable, int]) -> None:
         written = set(op.output_variables())
@@ -120,9 +123,9 @@ class Values:
         loop = renew.returned_by(v)
         if loop is None or loop.op not in self._writes:
             return None
-        found, next_loop = renew.in_program(v)
-        last = self._reads[next_loop.op][found] if next_loop is not None and next_loop.op is not None else None
-        return self._writes[loop.op][found], last
+        shown, next_loop = renew.in_program(v)
+        last = self._reads[next_loop.op][shown] if next_loop is not None and next_loop.op is not None else None
+        return self._writes[loop.op][shown], last
 
     def version_read(self, op: Operator, v: Variable) -> Value:
         """The version of *v* that *op* reads."""
@@ -147,9 +150,9 @@ def asked_for(values: Values, v: Variable) -> Value:
     For a variable that was given to a loop that is what it held before the loop; for one that a loop returned, what the
     loop left; for others what their name stands for.
     """
-    found, loop = renew.in_program(v)
+    shown, loop = renew.in_program(v)
     if loop is not None and loop.op is not None:
-        return values.read(loop.op, found)
+        return values.read(loop.op, shown)
     returned = v in values.last and renew.returned_by(v) is not None
     return values.current(v) if returned else values.named(v)
 
@@ -193,7 +196,7 @@ def is_update(op: Operator) -> bool:
 
 def _overwritten(ops: Iterable[Operator]) -> list[Variable]:
     seen: set[Any] = set()
-    found: dict[Variable, None] = {}
+    overwritten: dict[Variable, None] = {}
     lists: dict[OpDef, bool] = {}
     for op in ops:
         has_lists = lists.get(op.op)
@@ -206,7 +209,7 @@ def _overwritten(ops: Iterable[Operator]) -> list[Variable]:
             continue
         for v in written:
             if v in seen and v is not None:
-                found[v] = None
+                overwritten[v] = None
             else:
                 seen.add(v)
-    return list(found)
+    return list(overwritten)

@@ -21,7 +21,7 @@ def computes(op: OpDef, attrs: Mapping[str, Any], inputs: Operands) -> Key:
     return op, id(attrs), tuple(tuple(map(id, v)) if isinstance(v, tuple) else id(v) for v in inputs)
 
 
-class Known:
+class EarlierOps:
     """The operators of *block*'s earlier backward parts whose inputs and outputs still hold what they read and wrote.
 
     Args:
@@ -36,8 +36,8 @@ class Known:
             if roles.is_backward(op.role) and _is_current(op, values):
                 self._enter(op)
         for twins in self._twins.values():
-            for found in twins.values():
-                found.reverse()
+            for ops in twins.values():
+                ops.reverse()
 
     def _enter(self, op: Operator) -> None:
         key = computes(op.op, op.attrs, op.inputs)
@@ -61,10 +61,10 @@ class Known:
         """The operator that computes this; of several, the one that made a gradient of *value*."""
         key = computes(op, attrs, inputs)
         twins = self._twins.get(key)
-        found = twins.get(names.plain(names.grad(variable_of(value).name))) if twins is not None else None
-        if found:
-            return found.pop() if len(found) > 1 else found[0]
-        return self._ops.get(key)
+        ops = twins.get(names.plain(names.grad(variable_of(value).name))) if twins is not None else None
+        if not ops:
+            return self._ops.get(key)
+        return ops.pop() if len(ops) > 1 else ops[0]
 
     def forget_readers(self, variable: Variable) -> None:
         """Let go of what reads *variable*, which is written again."""
@@ -73,9 +73,10 @@ class Known:
 
 
 def _is_current(op: Operator, values: Values) -> bool:
-    return all(values.is_current(values.version_read(op, v)) for v in op.input_variables()) and all(
-        values.is_current(values.version_written(op, v)) for v in op.output_variables()
-    )
+    """Whether the variables still hold what the operator read and wrote."""
+    if not all(values.is_current(values.version_read(op, v)) for v in op.input_variables()):
+        return False
+    return all(values.is_current(values.version_written(op, v)) for v in op.output_variables())
 
 
 def _makes(op: Operator) -> str:
