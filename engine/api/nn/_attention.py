@@ -47,6 +47,11 @@ class StaticCache(NamedTuple):
     v: Any
 
 
+def _split(projected: Any, heads: int, size: int) -> Any:
+    """``[batch, length, heads · size]`` as one sequence per head."""
+    return gradtool.transpose(gradtool.reshape(projected, [0, 0, heads, size]), [0, 2, 1, 3])
+
+
 class MultiHeadAttention(Layer):
     """Attention of several heads (Vaswani et al. 2017): ``softmax(q·kᵀ / sqrt(head size))·v`` of projections.
 
@@ -102,15 +107,22 @@ class MultiHeadAttention(Layer):
         self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
         self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
 
-    def _split(self, projected: Any) -> Any:
-        """``[batch, length, embed_dim]`` as one sequence per head."""
-        apart = gradtool.reshape(projected, [0, 0, self.num_heads, self.head_dim])
-        return gradtool.transpose(apart, [0, 2, 1, 3])
+    def _prepare_qkv(self, query: Any, key: Any, value: Any, cache: Any = None) -> tuple[Any, ...]:
+        """Queries, keys and values, one sequence per head, and the new cache if there is one.
+
+        ``forward`` asks this method and no other, so that subclasses decide what is attended to.
+        """
+        q = _split(self.q_proj(query), self.num_heads, self.head_dim)
+        k, v = (cache.k, cache.v) if isinstance(cache, self.StaticCache) else self.compute_kv(key, value)
+        if isinstance(cache, self.Cache):
+            k, v = gradtool.concat([cache.k, k], axis=2), gradtool.concat([cache.v, v], axis=2)
+            cache = self.Cache(k, v)
+        return (q, k, v) if cache is None else (q, k, v, cache)
 
     def compute_kv(self, key: Any, value: Any) -> tuple[Any, Any]:
         """The projections of keys and values, one sequence per head."""
         k, v = self.k_proj(key), self.v_proj(value)
-        return self._split(k), self._split(v)
+        return _split(k, self.num_heads, self.head_dim), _split(v, self.num_heads, self.head_dim)
 
     def gen_cache(self, key: Any, value: Any = None, type: Any = Cache) -> Any:
         """A cache to call the layer with.
@@ -120,28 +132,27 @@ class MultiHeadAttention(Layer):
                 no steps at all, for the batch of *key*, when there is no *value*.
         """
         if type is StaticCache:
-            return StaticCache(*self.compute_kv(key, key if value is None else value))
+            return self.StaticCache(*self.compute_kv(key, key if value is None else value))
         if value is not None:
-            return Cache(key, value)
+            return self.Cache(key, value)
         batch = gradtool.shape(key)[0]
         empty = [gradtool.full([batch, self.num_heads, 0, self.head_dim], 0.0, key.dtype) for _ in ("k", "v")]
-        return Cache(*empty)
+        return self.Cache(*empty)
 
     def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
         query = tensor(query, "query", "MultiHeadAttention")
         key = query if key is None else key
         value = query if value is None else value
-        q = self._split(self.q_proj(query))
-        k, v = cache if isinstance(cache, StaticCache) else self.compute_kv(key, value)
-        if isinstance(cache, Cache):
-            k, v = gradtool.concat([cache.k, k], axis=2), gradtool.concat([cache.v, v], axis=2)
-            cache = Cache(k, v)
+        if cache is None:
+            q, k, v = self._prepare_qkv(query, key, value, cache)
+        else:
+            q, k, v, cache = self._prepare_qkv(query, key, value, cache)
         scores = gradtool.matmul(q * self.head_dim**-0.5, k, transpose_y=True)
         if attn_mask is not None:
             scores = scores + additive_mask(attn_mask, scores)
         weights = F.dropout(F.softmax(scores), self.dropout, training=self.training, mode="upscale_in_train")
         together = gradtool.transpose(gradtool.matmul(weights, v), [0, 2, 1, 3])
-        out = self.out_proj(gradtool.reshape(together, [0, 0, self.embed_dim]))
+        out = self.out_proj(gradtool.reshape(together, [0, 0, together.shape[2] * together.shape[3]]))
         if not self.need_weights and cache is None:
             return out
         return (out, *((weights,) if self.need_weights else ()), *((cache,) if cache is not None else ()))

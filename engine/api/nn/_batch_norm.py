@@ -54,12 +54,16 @@ class _BatchNorm(Layer):
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
         self._data_format, self._use_global_stats, self._name = data_format, use_global_stats, name
 
-    def forward(self, input: Any) -> Any:
+    def _check_input_dim(self, input: Any) -> None:
+        """Refuse what is not of the layer's rank; subclasses may take other ranks."""
         if input.ndim not in self.ranks:
             wanted = " or ".join(f"{n}D" for n in self.ranks)
             raise UsageError(
                 f"{type(self).__name__} expected {wanted} input (got {input.ndim}D input, {list(input.shape)})"
             )
+
+    def forward(self, input: Any) -> Any:
+        self._check_input_dim(input)
         return F.batch_norm(
             input,
             self._mean,

@@ -82,10 +82,14 @@ class _InstanceNorm(Layer):
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
         self._num_features, self._epsilon = num_features, epsilon
 
-    def forward(self, input: Any) -> Any:
+    def _check_input_dim(self, input: Any) -> None:
+        """Refuse what is not of the layer's rank; subclasses may take other ranks."""
         if input.ndim not in self.ranks:
             wanted = " or ".join(f"{n}D" for n in self.ranks)
             raise UsageError(f"{type(self).__name__} expected {wanted} input (got {input.ndim}D input)")
+
+    def forward(self, input: Any) -> Any:
+        self._check_input_dim(input)
         return F.instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon)
 
     def extra_repr(self) -> str:

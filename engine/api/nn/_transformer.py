@@ -11,7 +11,7 @@ from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
-from ._attention import Cache, ImpossibleSize, MultiHeadAttention, StaticCache, additive_mask, positive
+from ._attention import ImpossibleSize, MultiHeadAttention, additive_mask, positive
 from ._containers import LayerList
 from ._dropout_layers import Dropout
 from ._layers import LayerNorm, Linear
@@ -77,10 +77,6 @@ class _Block(Layer):
         for i in range(parts + 1):
             setattr(self, f"dropout{i + 1}", Dropout(dropout, mode="upscale_in_train"))
 
-    def again(self) -> Layer:
-        """A layer of the same settings with parameters of its own."""
-        return type(self)(**self._config)
-
     def _add(self, place: int, x: Any, part: Callable[[Any], Any]) -> Any:
         """*x* plus what the part in that place makes of it, with the normalisation before or after."""
         norm, dropout = getattr(self, f"norm{place}"), getattr(self, f"dropout{place}")
@@ -139,7 +135,7 @@ class TransformerEncoderLayer(_Block):
 
     def gen_cache(self, src: Any) -> Any:
         """An empty cache for the batch of *src*."""
-        return self.self_attn.gen_cache(src, type=Cache)
+        return self.self_attn.gen_cache(src, type=self.self_attn.Cache)
 
 
 def _attended(attention: Any, caches: list[Any], place: int, x: Any, memory: Any, mask: Any) -> Any:
@@ -170,26 +166,27 @@ class TransformerDecoderLayer(_Block):
 
     def gen_cache(self, memory: Any) -> Any:
         """A pair: an empty cache for the batch of *memory*, and one of its projections."""
-        own = self.self_attn.gen_cache(memory, type=Cache)
-        return own, self.cross_attn.gen_cache(memory, memory, type=StaticCache)
+        own = self.self_attn.gen_cache(memory, type=self.self_attn.Cache)
+        return own, self.cross_attn.gen_cache(memory, memory, type=self.cross_attn.StaticCache)
 
 
 class _Stack(Layer):
     """Layers one after the other, and a normalisation of the result if there is one."""
 
-    def __init__(self, first: _Block, num_layers: int, norm: Layer | None) -> None:
+    def __init__(self, first: Any, num_layers: int, norm: Layer | None) -> None:
         super().__init__(dtype=state.default_dtype())
-        positive(num_layers, "num_layers")
-        self.layers = LayerList([first if i == 0 else first.again() for i in range(num_layers)])
+        # The others are of the same class and settings, with parameters of their own.
+        self.layers = LayerList([first if i == 0 else type(first)(**first._config) for i in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
 
-    def _through(self, x: Any, rest: tuple[Any, ...], cache: Any) -> Any:
+    def _through(self, x: Any, rest: tuple[Any, ...], masks: dict[str, Any], cache: Any) -> Any:
+        """*x* after every layer. Masks go by name: layers of a user need not have them in the same places."""
         caches = []
         for i, layer in enumerate(self.layers):
             if cache is None:
-                x = layer(x, *rest)
+                x = layer(x, *rest, **masks)
             else:
-                x, new = layer(x, *rest, cache[i])
+                x, new = layer(x, *rest, **masks, cache=cache[i])
                 caches.append(new)
         if self.norm is not None:
             x = self.norm(x)
@@ -207,7 +204,7 @@ class TransformerEncoder(_Stack):
         super().__init__(encoder_layer, num_layers, norm)
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
-        return self._through(src, (additive_mask(src_mask, src),), cache)
+        return self._through(src, (), {"src_mask": additive_mask(src_mask, src)}, cache)
 
     def gen_cache(self, src: Any) -> list[Any]:
         """An empty cache for each layer, for the batch of *src*."""
@@ -225,8 +222,8 @@ class TransformerDecoder(_Stack):
         super().__init__(decoder_layer, num_layers, norm)
 
     def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None) -> Any:
-        masks = additive_mask(tgt_mask, tgt), additive_mask(memory_mask, memory)
-        return self._through(tgt, (memory, *masks), cache)
+        masks = {"tgt_mask": additive_mask(tgt_mask, tgt), "memory_mask": additive_mask(memory_mask, memory)}
+        return self._through(tgt, (memory,), masks, cache)
 
     def gen_cache(self, memory: Any, do_zip: bool = False) -> list[Any]:
         """A pair of caches for each layer, or with *do_zip* all first ones and all second ones."""

@@ -273,8 +273,6 @@ def test_errors() -> None:
         nn.TransformerEncoderLayer(4, 2, 8, weight_attr=[None])
     with pytest.raises(AttributeError, match=r"function of paddle.nn.functional, but received 'foo'"):
         nn.TransformerEncoderLayer(4, 2, 8, activation="foo")
-    with pytest.raises(AssertionError, match="Expected num_layers to be greater than 0"):
-        nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 0)
 
 
 def test_second_gradient_of_a_layer() -> None:
