@@ -226,7 +226,9 @@ def _choose(kept: Iterable[Buffer], there: set[int]) -> None:
 
 
 _PRODUCTS = {"matmul_v2": "X", "mul": "X", "bmm": "X", "addmm": "X"}
-_CONVOLUTIONS = frozenset({"conv2d", "depthwise_conv2d", "conv2d_transpose", "depthwise_conv2d_transpose"})
+_CONVOLUTIONS = frozenset(
+    ["conv2d", "depthwise_conv2d", "conv3d", "conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose"]
+)
 
 
 def work(event: Event) -> int:

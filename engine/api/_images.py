@@ -25,8 +25,8 @@ def numbers(value: Any, count: int, what: str) -> tuple[int, ...]:
         raise UsageError(f"The {what} must consist of integers. Received: {list(value)}") from None
 
 
-def windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:
-    """Paddle's forms of ``padding`` for two spatial dimensions, as ``paddings`` and ``padding_algorithm``.
+def windows(padding: Any, channel_last: bool, rank: int = 2) -> tuple[tuple[int, ...], str]:
+    """Paddle's forms of ``padding`` for *rank* spatial dimensions, as ``paddings`` and ``padding_algorithm``.
 
     Args:
         padding: ``'SAME'``, ``'VALID'``, one number, one for each dimension, two for each, or a pair for each
@@ -38,29 +38,37 @@ def windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
             raise UsageError(f"Unknown padding: '{padding}'. It can only be 'SAME' or 'VALID'.")
-        return (0, 0), padding.upper()
-    widths = padding
-    if isinstance(padding, (list, tuple)) and len(padding) == 4 and isinstance(padding[0], (list, tuple)):
-        spatial = (1, 2) if channel_last else (2, 3)
+        return (0,) * rank, padding.upper()
+    flat = padding
+    if isinstance(padding, (list, tuple)) and len(padding) == rank + 2 and isinstance(padding[0], (list, tuple)):
+        spatial = range(1, rank + 1) if channel_last else range(2, rank + 2)
         if any(any(p) for i, p in enumerate(padding) if i not in spatial):
             raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
-        widths = [n for i in spatial for n in padding[i]]
-    if isinstance(widths, (list, tuple)) and len(widths) == 4:
-        pads = numbers(widths, 4, "padding")
-        if pads[0] == pads[1] and pads[2] == pads[3]:
+        flat = [n for i in spatial for n in padding[i]]
+    if isinstance(flat, (list, tuple)) and len(flat) == 2 * rank:
+        pads = numbers(flat, 2 * rank, "padding")
+        if pads[::2] == pads[1::2]:
             pads = pads[::2]
     else:
-        pads = numbers(widths, 2, "padding")
+        pads = numbers(flat, rank, "padding")
     if any(p < 0 for p in pads):
         raise UsageError(f"Invalid padding: every number must be at least 0, but received {padding}.")
     return pads, "EXPLICIT"
 
 
-def channel_last(data_format: str, where: str) -> bool:
-    """Whether *data_format* is NHWC; raises :class:`UsageError` unless it is that or NCHW."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise UsageError(f"Attr(data_format) of {where} should be 'NCHW' or 'NHWC', but received {data_format!r}.")
-    return data_format == "NHWC"
+_FORMATS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+def channel_last(data_format: str, where: str, rank: int = 2) -> bool:
+    """Whether channels come last in *data_format*, which must be one of those for *rank* spatial dimensions.
+
+    Raises:
+        UsageError: another format (a ValueError).
+    """
+    first, last = _FORMATS[rank]
+    if data_format not in (first, last):
+        raise UsageError(f"Attr(data_format) of {where} should be '{first}' or '{last}', but received {data_format!r}.")
+    return data_format == last
 
 
 def sequence_windows(padding: Any, channel_last: bool) -> tuple[tuple[int, ...], str]:

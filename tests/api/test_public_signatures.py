@@ -21,7 +21,17 @@ LAYOUT = "None stands for the layout with the channels first, as the layer's num
 ONE_FORWARD = "layers of 1, 2 and 3 dimensions share one forward, whose parameter is x"
 HANDS_ON = "hands its arguments on"
 LENIENT = "a parameter that Paddle demands has a default"
+LAYOUTS = (
+    "BatchNorm1D BatchNorm2D BatchNorm3D CircularPad1D CircularPad1d CircularPad2D CircularPad2d CircularPad3D "
+    "CircularPad3d ConstantPad1D ConstantPad1d ConstantPad2D ConstantPad2d ConstantPad3D ConstantPad3d Conv1D Conv1d "
+    "Conv2D Conv2d Conv3D Conv3d Dropout2D Dropout3D InstanceNorm1D InstanceNorm2D InstanceNorm3D MaxUnPool1D "
+    "MaxUnPool2D MaxUnPool3D MaxUnpool1d MaxUnpool2d MaxUnpool3d Pad1D Pad2D Pad3D ReflectionPad1D ReflectionPad1d "
+    "ReflectionPad2D ReflectionPad2d ReflectionPad3D ReflectionPad3d ReplicationPad1D ReplicationPad1d "
+    "ReplicationPad2D ReplicationPad2d ReplicationPad3D ReplicationPad3d ZeroPad1D ZeroPad1d ZeroPad2D ZeroPad2d "
+    "ZeroPad3D ZeroPad3d"
+)
 DIFFERENCES = {
+    **dict.fromkeys([f"nn.{name}" for name in LAYOUTS.split()], LAYOUT),
     "Tensor": BUILT,
     "Tensor.contiguous": "takes anything, as all tensors are in one piece",
     "Tensor.fill_": LENIENT,
@@ -53,25 +63,10 @@ DIFFERENCES = {
     "load": "names the one setting that **configs may hold",
     "nn.AdaptiveAvgPool1D.forward": ONE_FORWARD,
     "nn.AdaptiveMaxPool1D.forward": ONE_FORWARD,
-    "nn.BatchNorm1D": LAYOUT,
-    "nn.BatchNorm2D": LAYOUT,
-    "nn.BatchNorm3D": LAYOUT,
-    "nn.Conv1D": LAYOUT,
-    "nn.Conv2D": LAYOUT,
-    "nn.Dropout2D": LAYOUT,
-    "nn.Dropout3D": LAYOUT,
-    "nn.InstanceNorm1D": LAYOUT,
-    "nn.InstanceNorm2D": LAYOUT,
-    "nn.InstanceNorm3D": LAYOUT,
     "nn.MaxPool1D.forward": ONE_FORWARD,
     "nn.MultiHeadAttention.gen_cache": "the class is gradtool's",
-    "nn.Pad1D": LAYOUT,
-    "nn.Pad2D": LAYOUT,
-    "nn.Pad3D": LAYOUT,
+    "nn.SiLU": "is Silu, whose parameters are those of 3.1.1; inplace is not taken",
     "nn.Transformer.generate_square_subsequent_mask": "a static method, called alike",
-    "nn.ZeroPad1D": LAYOUT,
-    "nn.ZeroPad2D": LAYOUT,
-    "nn.ZeroPad3D": LAYOUT,
     "no_grad": "says what is wrong with @no_grad without parentheses",
     "randint": "the default shape is a tuple, which nobody can change",
     "sigmoid": "3.1.1 did not have it; out is not taken",

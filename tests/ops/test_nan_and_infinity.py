@@ -52,6 +52,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "elementwise_max": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_min": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
+    **dict.fromkeys(("fractional_max_pool2d", "fractional_max_pool3d"), ((CHOICE, _each("x", "x@GRAD", FAR)),)),
     "grid_sampler": (
         (
             "which elements are read follows from the integer part of a place, which NaN has not (as in Paddle)",
@@ -60,10 +61,13 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     ),
     "kldiv_loss": (("a target that is not positive counts for nothing (as in Paddle)", _each("X", "Loss", FAR)),),
     "lamb": ((ZERO, _each("Beta2Pow", "MasterParamOut ParamOut", PLUS)),),
+    "lp_pool2d": ((CHOICE, _each("x", "x@GRAD", FAR)), (POWER, _each("x", "x@GRAD", MINUS))),
     "max_pool2d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
+    "max_pool3d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "median": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "p_norm": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "pool2d": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
+    "pool3d": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
     "rnn": ((SLOPE, _each("Input PreState WeightList", "Input@GRAD PreState@GRAD WeightList@GRAD", FAR)),),
     "thresholded_relu": ((SLOPE, _each("X", "X@GRAD", FAR)),),

@@ -215,8 +215,8 @@ _SATURATING = _names(
     "celu mish softplus softsign tan sigmoid_cross_entropy_with_logits bce_loss fused_softmax_mask_upper_triangle"
 )
 _PRODUCTS = _names(
-    "elementwise_mul elementwise_div elementwise_pow matmul_v2 mul bmm dot einsum conv2d depthwise_conv2d "
-    "conv2d_transpose pow square huber_loss addmm abs p_norm frobenius_norm squared_l2_norm"
+    "elementwise_mul elementwise_div elementwise_pow matmul_v2 mul bmm dot einsum conv2d depthwise_conv2d conv3d "
+    "conv2d_transpose conv3d_transpose pow square huber_loss addmm abs p_norm frobenius_norm squared_l2_norm"
 )
 _CHOICES = _names(
     "where lookup_table_v2 masked_fill elementwise_max elementwise_min set_value scatter index_put put_along_axis "

@@ -11,6 +11,7 @@ from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer
+from ._layer_dtypes import check_device
 from ._layers import needed
 from .layer import Layer
 
@@ -82,9 +83,14 @@ class _Forward(_Conv):
         weight_attr: Any = None,
         bias_attr: Any = None,
         data_format: str | None = None,
+        *,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
-        super().__init__(dtype=state.default_dtype())
+        super().__init__(dtype=state.default_dtype() if dtype is None else dtype)
         needed(weight_attr, "weight_attr", "Conv")
+        check_device(device, type(self).__name__)
         kind = type(self).__name__
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise UsageError(
@@ -106,18 +112,19 @@ class _Forward(_Conv):
             weight_attr,
             default_initializer=initializer.Normal(0.0, math.sqrt(2.0 / fan_in)) if fan_in else None,
         )
-        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+        self.bias = self.create_parameter([out_channels], bias_attr if bias else False, is_bias=True)
 
     def _windows(self) -> tuple[tuple[int, ...], str]:
-        return (sequence_windows if self.rank == 1 else windows)(self._padding, self._channel_last)
+        if self.rank == 1:
+            return sequence_windows(self._padding, self._channel_last)
+        return windows(self._padding, self._channel_last, self.rank)
 
     def forward(self, x: Any) -> Any:
         padding = self._padding
         if self._padding_mode != "zeros":
             x = F.pad(x, self._border, mode=self._padding_mode, data_format=self._data_format)
             padding = 0
-        compute = F.conv1d if self.rank == 1 else F.conv2d
-        return compute(
+        return getattr(F, f"conv{self.rank}d")(
             x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format
         )
 
@@ -146,6 +153,15 @@ class Conv2D(_Forward):
     rank, layouts = 2, ("NCHW", "NHWC")
 
 
+class Conv3D(_Forward):
+    """Convolution of volumes; weight is ``[out_channels, in_channels / groups, depth, height, width]``.
+
+    The arguments are those of :class:`Conv2D`.
+    """
+
+    rank, layouts = 3, ("NCDHW", "NDHWC")
+
+
 class _Transposed(_Conv):
     """A transposed convolution; subclasses say of which rank."""
 
@@ -157,8 +173,7 @@ class _Transposed(_Conv):
         self.bias = self.create_parameter([self._out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any, output_size: Any = None) -> Any:
-        compute = F.conv1d_transpose if self.rank == 1 else F.conv2d_transpose
-        return compute(
+        return getattr(F, f"conv{self.rank}d_transpose")(
             x,
             self.weight,
             self.bias,
@@ -220,6 +235,33 @@ class Conv2DTranspose(_Transposed):
         weight_attr: Any = None,
         bias_attr: Any = None,
         data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(dtype=state.default_dtype())
+        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, data_format)
+        self._make(output_padding, weight_attr, bias_attr)
+
+
+class Conv3DTranspose(_Transposed):
+    """Transposed convolution of volumes; weight is ``[in_channels, out_channels / groups, depth, height, width]``.
+
+    Calls take an ``output_size`` as well, which excludes *output_padding*.
+    """
+
+    rank, layouts = 3, ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCDHW",
     ) -> None:
         super().__init__(dtype=state.default_dtype())
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, data_format)

@@ -30,8 +30,7 @@ class Convertible:
             UnknownDtype: no dtype of that name (a ValueError).
             ModeError: the layer is part of a static program.
         """
-        if device is not None and str(device).lower() not in ("cpu", "place(cpu)"):
-            raise BackendError(f"Layer.to({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
+        check_device(device, "Layer.to")
         if dtype is not None:
             _convert(self.sublayers(include_self=True), _dtype(dtype))
         return self
@@ -65,6 +64,12 @@ class Convertible:
                 raise UsageError(f"excluded_layers must be classes of layers, but received {kind!r}.")
         _convert([v for v in self.sublayers(include_self=True) if not isinstance(v, classes)], _dtype(dtype))
         return self
+
+
+def check_device(device: Any, where: str) -> None:
+    """Raise :class:`BackendError` unless *device* is the CPU or None."""
+    if device is not None and str(device).lower() not in ("cpu", "place(cpu)"):
+        raise BackendError(f"{where}({device!r}): gradtool computes on the CPU.", hint="use 'cpu'")
 
 
 class UnknownDtype(UsageError):

@@ -85,6 +85,49 @@ class ZeroPad3D(_ZeroPad):
     sides, default_format = 6, "NCDHW"
 
 
+class _ModePad(_Pad):
+    """A border made in one way."""
+
+    mode: ClassVar[str]
+
+    def __init__(self, padding: Any, data_format: str | None = None, name: str | None = None) -> None:
+        super().__init__(padding, self.mode, data_format=data_format, name=name)
+
+
+class _ConstantPad(_Pad):
+    """A border of one value."""
+
+    def __init__(self, padding: Any, value: float, data_format: str | None = None, name: str | None = None) -> None:
+        super().__init__(padding, "constant", value, data_format, name)
+
+
+_FORMS = (
+    ("NCL", "[left, right]"),
+    ("NCHW", "[left, right, top, bottom]"),
+    ("NCDHW", "[left, right, top, bottom, front, back]"),
+)
+
+
+def _pads(name: str, base: type[_Pad], what: str, **members: Any) -> list[Any]:
+    """Layers for one to three inner dimensions, whose border is *what*."""
+    layers = []
+    for rank, (layout, sides) in enumerate(_FORMS, 1):
+        text = f"A border of {what}: ``{sides}``."
+        body = {**members, "sides": 2 * rank, "default_format": layout, "__doc__": text, "__module__": __name__}
+        layers.append(type(f"{name}{rank}D", (base,), body))
+    return layers
+
+
+ConstantPad1D, ConstantPad2D, ConstantPad3D = _pads("ConstantPad", _ConstantPad, "one value")
+CircularPad1D, CircularPad2D, CircularPad3D = _pads("CircularPad", _ModePad, "the other end", mode="circular")
+ReflectionPad1D, ReflectionPad2D, ReflectionPad3D = _pads(
+    "ReflectionPad", _ModePad, "what lies inside, mirrored", mode="reflect"
+)
+ReplicationPad1D, ReplicationPad2D, ReplicationPad3D = _pads(
+    "ReplicationPad", _ModePad, "the outermost elements", mode="replicate"
+)
+
+
 class Upsample(Layer):
     """The inner dimensions resized; arguments as ``functional.interpolate``."""
 

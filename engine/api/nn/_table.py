@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 from . import functional as F
 from .layer import Layer
 
+REQUIRED = inspect.Parameter.empty
+"""Stands for the default of a setting that has none."""
+
 
 class TableLayer(Layer):
     """``function`` names what computes it, ``shown`` the settings of its text form."""
@@ -36,7 +39,7 @@ def table_layer(module: str, name: str, function: str, *, shows: tuple[str, ...]
     Args:
         module: where it is defined.
         shows: the settings of its text form; all of them, and its name, when None.
-        settings: the arguments that it keeps for the function, with their defaults.
+        settings: the arguments that it keeps for the function, with their defaults; ``REQUIRED`` for none.
     """
     parameters = [
         inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)

@@ -1,4 +1,4 @@
-"""Convolution over two spatial dimensions, and its transpose."""
+"""Convolution over two or three spatial dimensions, and its transpose."""
 
 from __future__ import annotations
 
@@ -7,39 +7,46 @@ from ...core.spec import UNKNOWN
 from ..infer import product as count_of
 from ..opdef import Like, op
 from .convolve import Geometry, back, first, product, spatial, spread
-from .window import check_numbers, count_of_windows
+from .window import LAYOUTS, SIDES, check_numbers, count_of_windows
 
-ATTRS = {
-    "strides": (1, 1),
-    "paddings": (0, 0),
-    "dilations": (1, 1),
-    "groups": 1,
-    "padding_algorithm": "EXPLICIT",
-    "data_format": "NCHW",
-}
+
+def _attrs(name):
+    rank = _rank(name)
+    return {
+        "strides": (1,) * rank,
+        "paddings": (0,) * rank,
+        "dilations": (1,) * rank,
+        "groups": 1,
+        "padding_algorithm": "EXPLICIT",
+        "data_format": "NCDHW" if name == "conv3d" else "NCHW",  # so it is in Paddle
+    }
+
+
+def _rank(name):
+    return 3 if "3d" in name else 2
 
 
 def _checked(name, x, w, geometry):
     """Batch, channels and spatial sizes of *x*, once everything fits."""
-    if x.ndim != 4 or w.ndim != 4:
+    rank = _rank(name)
+    if x.ndim != rank + 2 or w.ndim != rank + 2:
         raise ShapeError(
-            f"{name}: Input {list(x.shape)} and Filter {list(w.shape)} must have 4 dimensions",
-            hint="an image is [batch, channels, height, width]; reshape or unsqueeze what is not",
+            f"{name}: Input {list(x.shape)} and Filter {list(w.shape)} must have {rank + 2} dimensions",
+            hint=f"an image is [batch, channels, {SIDES[rank]}]; reshape or unsqueeze what is not",
         )
     for slot, spec in (("Input", x), ("Filter", w)):
         if not spec.dtype.is_floating:
             raise DtypeError(f"{name}: {slot} must be of a floating-point type, but is {spec.dtype.name}")
     if x.dtype is not w.dtype:
         raise DtypeError(f"{name}: Input is {x.dtype.name} but Filter is {w.dtype.name}")
-    if geometry.data_format not in ("NCHW", "NHWC"):
-        raise OperatorError(f"{name}: data_format must be NCHW or NHWC, not {geometry.data_format!r}")
-    check_numbers(name, "strides", geometry.strides, 1)
-    check_numbers(name, "dilations", geometry.dilations, 1)
-    check_numbers(name, "paddings", geometry.paddings, 0)
+    if geometry.data_format not in (*LAYOUTS[rank], "NCHW", "NHWC"):
+        raise OperatorError(f"{name}: data_format must be {' or '.join(LAYOUTS[rank])}, not {geometry.data_format!r}")
+    check_numbers(name, "strides", geometry.strides, 1, rank)
+    check_numbers(name, "dilations", geometry.dilations, 1, rank)
+    check_numbers(name, "paddings", geometry.paddings, 0, rank)
     if geometry.groups < 1:
         raise OperatorError(f"{name}: groups must be at least 1, not {geometry.groups}")
-    last = geometry.data_format == "NHWC"
-    channels = x.shape[3] if last else x.shape[1]
+    channels = x.shape[-1] if geometry.data_format.endswith("C") else x.shape[1]
     expected = w.shape[0] if geometry.transposed else count_of((w.shape[1], geometry.groups))
     if channels != expected and UNKNOWN not in (channels, expected):
         raise ShapeError(
@@ -52,12 +59,12 @@ def _checked(name, x, w, geometry):
 
 
 def _placed(spec, batch, channels, sizes, geometry):
-    last = geometry.data_format == "NHWC"
+    last = geometry.data_format.endswith("C")
     return spec.with_shape((batch, *sizes, channels) if last else (batch, channels, *sizes))
 
 
 def _sizes(name, image, window, geometry):
-    """Rows and columns of the convolution of an image of that size."""
+    """The spatial size of the convolution of an image of that size."""
     if geometry.padding_algorithm == "SAME":
         return tuple(UNKNOWN if n < 0 else -(-n // s) for n, s in zip(image, geometry.strides, strict=True))
     pads, dilations = geometry.settled(name, window, image, None)
@@ -71,12 +78,12 @@ def _sizes(name, image, window, geometry):
 
 
 def _transposed_sizes(name, image, window, geometry, output_padding, output_size):
-    """Rows and columns of the image whose convolution is of the size *image*."""
+    """The spatial size of the image whose convolution is of the size *image*."""
     if output_padding and output_size:
         raise OperatorError(f"{name}: output_padding and output_size exclude each other")
     same = geometry.padding_algorithm == "SAME"
     if same and UNKNOWN in image:
-        return tuple(output_size) or (UNKNOWN, UNKNOWN)
+        return tuple(output_size) or (UNKNOWN,) * len(image)
     pads, dilations = geometry.settled(name, window, None, image)
     sizes = []
     for i, (n, k, s, d) in enumerate(zip(image, window, geometry.strides, dilations, strict=True)):
@@ -99,25 +106,26 @@ def _transposed_sizes(name, image, window, geometry, output_padding, output_size
     return tuple(sizes)
 
 
-def _define(name, type_):
-    """``conv2d``, or the same under the name that says that each channel has filters of its own."""
+def _define(name):
+    """``conv2d`` or ``conv3d``, or the same under the name that says that each channel has filters of its own."""
 
     def kernel(k, input, filter, **attrs):
         g = Geometry.of(attrs)
         x = first(k, input, g)
-        return back(k, product(k.xp, x, filter, _sizes(type_, x.shape[2:], filter.shape[2:], g), g), g)
+        return back(k, product(k.xp, x, filter, _sizes(name, x.shape[2:], filter.shape[2:], g), g), g)
 
+    sides = SIDES[_rank(name)]
     kernel.__doc__ = (
-        "Convolution of images [batch, channels, height, width] with filters "
-        "[filters, channels / groups, height, width]" + (", each channel on its own." if "depthwise" in name else ".")
+        f"Convolution of images [batch, channels, {sides}] with filters "
+        f"[filters, channels / groups, {sides}]" + (", each channel on its own." if "depthwise" in name else ".")
     )
-    definition = op(name, "Input Filter -> Output", type=type_, attrs=ATTRS)(kernel)
+    definition = op(name, "Input Filter -> Output", attrs=_attrs(name))(kernel)
 
     @definition.infer
     def _(x, w, **attrs):
         g = Geometry.of(attrs)
-        batch, image = _checked(type_, x, w, g)
-        return _placed(x, batch, w.shape[0], _sizes(type_, image, w.shape[2:], g), g)
+        batch, image = _checked(name, x, w, g)
+        return _placed(x, batch, w.shape[0], _sizes(name, image, w.shape[2:], g), g)
 
     @definition.gradient
     def _(k, input, filter, doutput, **attrs):
@@ -130,12 +138,13 @@ def _define(name, type_):
     return definition
 
 
-conv2d = _define("conv2d", "conv2d")
-depthwise_conv2d = _define("depthwise_conv2d", "depthwise_conv2d")
+conv2d = _define("conv2d")
+depthwise_conv2d = _define("depthwise_conv2d")
+conv3d = _define("conv3d")
 
 
 def _define_transposed(name):
-    """``conv2d_transpose``, or the same for filters of their own for each channel."""
+    """``conv2d_transpose`` or ``conv3d_transpose``, or the same for filters of their own for each channel."""
 
     def kernel(k, input, filter, bias, *, output_padding, output_size, **attrs):
         g = Geometry.of(attrs, transposed=True)
@@ -144,10 +153,10 @@ def _define_transposed(name):
         return back(k, spread(k.xp, filter, y, image, g), g)
 
     kernel.__doc__ = (
-        "Transposed convolution: every element of the input spreads a filter [channels, filters / groups, height, "
-        "width] over the result."
+        "Transposed convolution: every element of the input spreads a filter [channels, filters / groups, "
+        f"{SIDES[_rank(name)]}] over the result."
     )
-    attrs = {**ATTRS, "output_padding": (), "output_size": ()}
+    attrs = {**_attrs(name), "output_padding": (), "output_size": ()}
     definition = op(name, "Input Filter Bias? -> Output", attrs=attrs)(kernel)
 
     @definition.infer
@@ -172,6 +181,7 @@ def _define_transposed(name):
 
 conv2d_transpose = _define_transposed("conv2d_transpose")
 depthwise_conv2d_transpose = _define_transposed("depthwise_conv2d_transpose")
+conv3d_transpose = _define_transposed("conv3d_transpose")
 
 
 @conv2d.samples
@@ -211,3 +221,26 @@ def _(make):
 @depthwise_conv2d_transpose.samples
 def _(make):
     yield make(input=(2, 3, 4, 5), filter=(3, 1, 3, 2), groups=3, strides=(2, 1))
+
+
+@conv3d.samples
+def _(make):
+    yield make(input=(2, 3, 4, 3, 5), filter=(4, 3, 2, 3, 2))
+    yield make(
+        input=(1, 2, 4, 5, 3), filter=(3, 2, 3, 2, 1), strides=(2, 1, 2), paddings=(1, 0, 2), dilations=(1, 2, 1)
+    )
+    yield make(input=(1, 4, 3, 2, 4), filter=(2, 2, 2, 1, 3), groups=2, paddings=(1, 0, 0, 1, 2, 0))
+    yield make(input=(2, 3, 3, 4, 2), filter=(6, 1, 2, 2, 2), groups=3)
+    yield make(input=(1, 2, 5, 4, 3), filter=(3, 2, 3, 2, 2), padding_algorithm="SAME", strides=(3, 2, 1))
+    yield make(input=(2, 4, 3, 5, 2), filter=(3, 2, 2, 1, 3), paddings=(0, 1, 0), data_format="NDHWC")
+    yield make(input=(0, 3, 4, 3, 5), filter=(4, 3, 2, 3, 2))
+
+
+@conv3d_transpose.samples
+def _(make):
+    yield make(input=(2, 3, 2, 3, 4), filter=(3, 2, 2, 3, 1))
+    yield make(
+        input=(1, 3, 2, 3, 2), filter=(3, 2, 3, 2, 2), strides=(2, 3, 1), paddings=(1, 0, 0), output_padding=(1, 2, 0)
+    )
+    yield make(input=(1, 4, 2, 2, 3), filter=(4, 1, 2, 3, 2), groups=2, dilations=(2, 1, 1), output_size=(4, 4, 4))
+    yield make(input=(1, 2, 3, 2, 2), filter=(2, 3, 2, 2, 3), data_format="NDHWC", paddings=(0, 1, 0, 0, 1, 1))

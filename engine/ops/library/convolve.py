@@ -7,6 +7,7 @@ other two, to any order. Each is a product of matrices over the unrolled windows
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -19,11 +20,11 @@ UNROLLED = 1 << 21
 
 
 class Geometry(NamedTuple):
-    """How windows lie on an image."""
+    """How windows lie on an image, of two spatial dimensions or of three."""
 
-    strides: tuple[int, int]
+    strides: tuple[int, ...]
     paddings: tuple[int, ...]
-    dilations: tuple[int, int]
+    dilations: tuple[int, ...]
     groups: int
     padding_algorithm: str
     data_format: str
@@ -46,7 +47,7 @@ class Geometry(NamedTuple):
             window,
             self.strides,
         )
-        return pads, (1, 1) if same else self.dilations
+        return pads, (1,) * len(window) if same else self.dilations
 
 
 class Windows:
@@ -54,31 +55,33 @@ class Windows:
 
     def __init__(self, xp, window, image, result, geometry):
         self.xp = xp
-        self.kernel = window
-        self.image = image
-        self.result = result
+        self.kernel = tuple(window)
+        self.image = tuple(image)
+        self.result = tuple(result)
+        self.rank = len(self.image)
         self.strides = geometry.strides
-        self.pads, self.dilations = geometry.settled("convolution", window, image, result)
-        (self.top, bottom), (self.left, right) = self.pads
-        if min(*self.strides, *self.dilations) < 1 or min(self.top, bottom, self.left, right) < 0:
+        pads, self.dilations = geometry.settled("convolution", window, image, result)
+        self.before = tuple(pad[0] for pad in pads)
+        if min(*self.strides, *self.dilations) < 1 or min(map(min, pads)) < 0:
             # Checked here too: no shape rule sees a gradient operator of a file, and a view may look anywhere.
             raise ShapeError(
                 f"a convolution has strides and dilations of at least 1 and paddings of at least 0, not "
-                f"{list(self.strides)}, {list(self.dilations)} and {[list(pad) for pad in self.pads]}"
+                f"{list(self.strides)}, {list(self.dilations)} and {[list(pad) for pad in pads]}"
             )
-        padded = [image[0] + self.top + bottom, image[1] + self.left + right]
-        for i, (n, k, s, d) in enumerate(zip(result, window, self.strides, self.dilations, strict=True)):
+        padded = [size + sum(pad) for size, pad in zip(self.image, pads, strict=True)]
+        for i, (n, k, s, d) in enumerate(zip(self.result, self.kernel, self.strides, self.dilations, strict=True)):
             beyond = (n - 1) * s + (k - 1) * d + 1 - padded[i]
             if n == 1 and 0 < beyond < s:
                 padded[i] += beyond  # the one window that counts although it is larger: see count_of_windows
             elif n and beyond > 0:
                 raise ShapeError(f"a convolution of an image of {list(image)} cannot have the size {list(result)}")
         self.padded = tuple(padded)
-        self.plain = self.padded == tuple(image) == tuple(result) and window == (1, 1) and tuple(self.strides) == (1, 1)
+        alone = {*self.kernel, *self.strides} == {1}
+        self.plain = alone and self.padded == self.image == self.result
 
     def pad(self, x):
         """*x* within its padding."""
-        if self.padded == tuple(self.image):
+        if self.padded == self.image:
             return x
         out = self.xp.zeros((*x.shape[:2], *self.padded), x.dtype)
         self.crop(out)[...] = x
@@ -86,35 +89,28 @@ class Windows:
 
     def crop(self, padded):
         """The image within its padding, as a view."""
-        return padded[:, :, self.top : self.top + self.image[0], self.left : self.left + self.image[1]]
+        inside = [slice(at, at + size) for at, size in zip(self.before, self.image, strict=True)]
+        return padded[(slice(None), slice(None), *inside)]
 
     def view(self, x):
-        """The windows of *x* (padded) as a view ``(batch, channel, window row, window column, row, column)``."""
-        batch, channel, row, column = x.strides
+        """The windows of *x* (padded) as a view ``(batch, channel, *place in the window, *place of the window)``."""
+        batch, channel, *steps = x.strides
+        within = (step * d for step, d in zip(steps, self.dilations, strict=True))
+        between = (step * s for step, s in zip(steps, self.strides, strict=True))
         shape = (*x.shape[:2], *self.kernel, *self.result)
-        strides = (
-            batch,
-            channel,
-            row * self.dilations[0],
-            column * self.dilations[1],
-            row * self.strides[0],
-            column * self.strides[1],
-        )
-        return self.xp.lib.stride_tricks.as_strided(x, shape, strides)
+        return self.xp.lib.stride_tricks.as_strided(x, shape, (batch, channel, *within, *between))
 
     def places(self):
         """For each element of the window, its place and the slices of the padded image that it meets."""
-        for i in range(self.kernel[0]):
-            for j in range(self.kernel[1]):
-                starts = i * self.dilations[0], j * self.dilations[1]
-                yield (
-                    i,
-                    j,
-                    tuple(
-                        slice(start, start + (count - 1) * step + 1 if count else start, step)
-                        for start, count, step in zip(starts, self.result, self.strides, strict=True)
-                    ),
-                )
+        for place in itertools.product(*map(range, self.kernel)):
+            starts = (at * d for at, d in zip(place, self.dilations, strict=True))
+            yield (
+                place,
+                tuple(
+                    slice(start, start + (count - 1) * step + 1 if count else start, step)
+                    for start, count, step in zip(starts, self.result, self.strides, strict=True)
+                ),
+            )
 
     def blocks(self, batch, channels):
         """Slices of the batch whose unrolled windows are of bounded size."""
@@ -131,10 +127,10 @@ def product(xp, x, w, result, geometry):
         return xp.zeros((batch, w.shape[0], *result), x.dtype)
     view = windows.view(windows.pad(x))
     if w.shape[1] == 1 and channels > 1:
-        weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
+        weight = w.reshape((1, channels, -1, *(1,) * windows.rank, *w.shape[2:]))
         out = xp.zeros((batch, channels, weight.shape[2], *result), x.dtype)
-        for i, j, _ in windows.places():
-            out += view[:, :, None, i, j] * weight[..., i, j]
+        for place, _ in windows.places():
+            out += view[(slice(None), slice(None), None, *place)] * weight[(..., *place)]
         return out.reshape((batch, w.shape[0], *result))
     groups, width, points = geometry.groups, math.prod(w.shape[1:]), math.prod(result)
     weight = w.reshape((groups, w.shape[0] // groups, width))
@@ -154,10 +150,10 @@ def spread(xp, w, y, image, geometry):
         return xp.zeros((batch, channels, *image), y.dtype)
     if w.shape[1] == 1 and channels > 1:
         out = xp.zeros((batch, channels, *windows.padded), y.dtype)
-        weight = w.reshape((1, channels, -1, 1, 1, *w.shape[2:]))
+        weight = w.reshape((1, channels, -1, *(1,) * windows.rank, *w.shape[2:]))
         parts = y.reshape((batch, channels, w.shape[0] // channels, *result))
-        for i, j, (rows, columns) in windows.places():
-            out[:, :, rows, columns] += (parts * weight[..., i, j]).sum(2)
+        for place, elements in windows.places():
+            out[(..., *elements)] += (parts * weight[(..., *place)]).sum(2)
         return windows.crop(out)
     width, points = math.prod(w.shape[1:]), math.prod(result)
     weight = w.reshape((groups, w.shape[0] // groups, width)).swapaxes(1, 2)
@@ -167,8 +163,8 @@ def spread(xp, w, y, image, geometry):
     out = xp.zeros((batch, channels, *windows.padded), y.dtype)
     for block in windows.blocks(batch, channels):
         unrolled = xp.matmul(weight, parts[block]).reshape((-1, channels, *w.shape[2:], *result))
-        for i, j, (rows, columns) in windows.places():
-            out[block, :, rows, columns] += unrolled[:, :, i, j]
+        for place, elements in windows.places():
+            out[(block, slice(None), *elements)] += unrolled[(slice(None), slice(None), *place)]
     return windows.crop(out)
 
 
@@ -184,13 +180,15 @@ def weigh(xp, x, y, shape, geometry):
     if shape[1] == 1 and channels > 1:
         out = xp.empty((channels, shape[0] // channels, *shape[2:]), x.dtype)
         parts = y.reshape((batch, channels, shape[0] // channels, *result))
-        for i, j, _ in windows.places():
-            out[:, :, i, j] = (view[:, :, None, i, j] * parts).sum((0, 3, 4))
+        positions = tuple(range(3, 3 + windows.rank))
+        for place, _ in windows.places():
+            out[(..., *place)] = (view[(slice(None), slice(None), None, *place)] * parts).sum((0, *positions))
         return out.reshape(shape)
     width, points = math.prod(shape[1:]), math.prod(result)
     total = xp.zeros((groups, shape[0] // groups, width), x.dtype)
+    order = (*range(1, 2 + windows.rank), 0, *range(2 + windows.rank, 2 + 2 * windows.rank))
     for block in windows.blocks(batch, channels):
-        part = view[block].transpose((1, 2, 3, 0, 4, 5)).reshape((groups, width, -1))
+        part = view[block].transpose(order).reshape((groups, width, -1))
         weights = y[block].reshape((-1, shape[0], points)).swapaxes(0, 1).reshape((*total.shape[:2], -1))
         total += xp.matmul(weights, part.swapaxes(1, 2))
     return total.reshape(shape)
@@ -198,17 +196,17 @@ def weigh(xp, x, y, shape, geometry):
 
 def first(k, x, geometry):
     """*x* with its channels first."""
-    return k.xp.moveaxis(x, -1, 1) if geometry.data_format == "NHWC" else x
+    return k.xp.moveaxis(x, -1, 1) if geometry.data_format.endswith("C") else x
 
 
 def back(k, x, geometry):
     """*x* with its channels where the data format has them."""
-    return k.xp.moveaxis(x, 1, -1) if geometry.data_format == "NHWC" else x
+    return k.xp.moveaxis(x, 1, -1) if geometry.data_format.endswith("C") else x
 
 
 def spatial(shape, geometry):
-    """Rows and columns of a tensor of that shape."""
-    return tuple(shape[1:3] if geometry.data_format == "NHWC" else shape[2:4])
+    """The sizes of the spatial dimensions of a tensor of that shape."""
+    return tuple(shape[1:-1] if geometry.data_format.endswith("C") else shape[2:])
 
 
 @op("convolve", "X W Y -> Out", attrs={"geometry": None}, trait=Trait.INTERNAL)

@@ -1,4 +1,4 @@
-"""Pooling over two spatial dimensions.
+"""Pooling over two or three spatial dimensions.
 
 Both kinds of pooling work on one dimension after the other, which takes as many steps as the window has rows and
 columns, not as many as it has elements. The maximum goes with the place where it stands; its gradient is added there.
@@ -6,54 +6,61 @@ columns, not as many as it has elements. The maximum goes with the place where i
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN, int32
 from ..opdef import Like, Trait, op
 from ..samples import distinct, ints
-from .window import Line, Window, check_numbers
+from .window import LAYOUTS, SIDES, Window, check_numbers, line_of
 
 LOWEST = -3.4028234663852886e38
 """The maximum of no elements, for every type: Paddle begins with the lowest number of float32."""
 
-ATTRS = {
-    "pooling_type": "",
-    "ksize": (1, 1),
-    "strides": (1, 1),
-    "paddings": (0, 0),
-    "global_pooling": False,
-    "adaptive": False,
-    "ceil_mode": False,
-    "exclusive": True,
-    "padding_algorithm": "EXPLICIT",
-    "data_format": "NCHW",
-}
+INDEXED = ("ksize", "strides", "paddings", "global_pooling", "adaptive", "ceil_mode")
+"""The attributes of a pooling that gives places too."""
 
 
-def _lines(name, image, window):
-    return [Line(name, n, i, window, image) for i, n in enumerate(image)]
+def _attrs(rank):
+    """The attributes of a pooling over that many dimensions."""
+    return {
+        "pooling_type": "",
+        "ksize": (1,) * rank,
+        "strides": (1,) * rank,
+        "paddings": (0,) * rank,
+        "global_pooling": False,
+        "adaptive": False,
+        "ceil_mode": False,
+        "exclusive": True,
+        "padding_algorithm": "EXPLICIT",
+        "data_format": LAYOUTS[rank][0],
+    }
 
 
-def _at(axis, part):
+def lines_of(name, image, window):
+    return [line_of(name, i, window, image) for i in range(len(image))]
+
+
+def at(axis, part):
     """An index that takes *part* of dimension *axis*."""
     return (slice(None),) * axis + (part,)
 
 
-def _total(xp, x, axis, line):
+def total(xp, x, axis, line):
     """Sum of each window along one dimension."""
     out = xp.zeros((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), x.dtype)
     for elements, results in line.taps():
-        part = x[_at(axis, elements)]
-        out[_at(axis, results)] += part.sum(axis, keepdims=True) if line.is_whole(elements) else part
+        part = x[at(axis, elements)]
+        out[at(axis, results)] += part.sum(axis, keepdims=True) if line.is_whole(elements) else part
     return out
 
 
-def _spread(xp, x, axis, line):
-    """The transpose of :func:`_total`: each result added to every element of its window."""
+def spread(xp, x, axis, line):
+    """The transpose of :func:`total`: each result added to every element of its window."""
     out = xp.zeros((*x.shape[:axis], line.size, *x.shape[axis + 1 :]), x.dtype)
     for elements, results in line.taps():
-        out[_at(axis, elements)] += x[_at(axis, results)]
+        out[at(axis, elements)] += x[at(axis, results)]
     return out
 
 
@@ -61,13 +68,13 @@ def _largest(xp, x, axis, line):
     """Maximum of each window along one dimension."""
     out = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     for elements, results in line.taps():
-        part = x[_at(axis, elements)]
+        part = x[at(axis, elements)]
         if line.is_whole(elements):
             part = part.max(axis, keepdims=True)
-        target = out[_at(axis, results)]
+        target = out[at(axis, results)]
         xp.maximum(target, part, out=target)
     if line.void:
-        out[_at(axis, line.void)] = LOWEST
+        out[at(axis, line.void)] = LOWEST
     return out
 
 
@@ -81,71 +88,82 @@ def _largest_at(xp, x, places, axis, line):
     best = xp.full((*x.shape[:axis], len(line.starts), *x.shape[axis + 1 :]), -xp.inf, x.dtype)
     argmax = xp.full(best.shape, nowhere, places.dtype)
     if line.void:
-        argmax[_at(axis, line.void)] = 0
+        argmax[at(axis, line.void)] = 0
     for elements, results in line.taps():
-        part, place = x[_at(axis, elements)], places[_at(axis, elements)]
+        part, place = x[at(axis, elements)], places[at(axis, elements)]
         if line.is_whole(elements):
             top = part.max(axis, keepdims=True)
             place = xp.where((part == top) | (part != part), place, nowhere).min(axis, keepdims=True)
             part = top
-        before, where = best[_at(axis, results)], argmax[_at(axis, results)]
+        before, where = best[at(axis, results)], argmax[at(axis, results)]
         better = (part > before) | ((part == before) & (place < where))
         lost = part != part
         if lost.any():
             better = better | (lost & ((before == before) | (place < where)))
-        best[_at(axis, results)] = xp.where(better, part, before)
-        argmax[_at(axis, results)] = xp.where(better, place, where)
+        best[at(axis, results)] = xp.where(better, part, before)
+        argmax[at(axis, results)] = xp.where(better, place, where)
     return best, argmax
 
 
 def _without_void(x, lines):
     """*x*, by windows, with 0 for those that have no elements."""
-    if not lines[0].void and not lines[1].void:
+    if not any(line.void for line in lines):
         return x
     x = x.copy()
-    for axis, line in zip((2, 3), lines, strict=True):
-        x[_at(axis, line.void)] = 0
+    for axis, line in enumerate(lines, 2):
+        x[at(axis, line.void)] = 0
     return x
 
 
 def _counts(xp, lines, dtype):
     """What every window's sum is divided by."""
-    rows, columns = (xp.asarray(line.counts, dtype) for line in lines)
-    return rows[:, None] * columns
+    counts = xp.ones((), dtype)
+    for line in lines:
+        counts = counts[..., None] * xp.asarray(line.counts, dtype)
+    return counts
 
 
-def _first(k, x, window):
-    return k.xp.moveaxis(x, -1, 1) if window.data_format == "NHWC" else x
+def first(k, x, window):
+    return k.xp.moveaxis(x, -1, 1) if window.data_format.endswith("C") else x
 
 
-def _back(k, x, window):
-    return k.xp.moveaxis(x, 1, -1) if window.data_format == "NHWC" else x
+def back(k, x, window):
+    return k.xp.moveaxis(x, 1, -1) if window.data_format.endswith("C") else x
 
 
 def _means(xp, x, lines):
-    return _total(xp, _total(xp, x, 2, lines[0]), 3, lines[1]) / _counts(xp, lines, x.dtype)
+    sums = x
+    for axis, line in enumerate(lines, 2):
+        sums = total(xp, sums, axis, line)
+    return sums / _counts(xp, lines, x.dtype)
 
 
 def _average(k, x, window):
-    x = _first(k, x, window)
-    return _back(k, _means(k.xp, x, _lines("pool2d", x.shape[2:], window)), window)
+    x = first(k, x, window)
+    return back(k, _means(k.xp, x, lines_of("pool2d", x.shape[2:], window)), window)
 
 
-def _maximum(k, x, window):
-    x = _first(k, x, window)
-    lines = _lines("pool2d", x.shape[2:], window)
-    out = _largest(k.xp, _largest(k.xp, x, 2, lines[0]), 3, lines[1])
+def maximum(k, x, window):
+    x = first(k, x, window)
+    lines = lines_of("pool2d", x.shape[2:], window)
+    out = x
+    for axis, line in enumerate(lines, 2):
+        out = _largest(k.xp, out, axis, line)
     if not x.size:
         out[...] = 0  # so does Paddle where the image, and not the window only, has no elements
-    return _back(k, out, window)
+    return back(k, out, window)
 
 
-def _places(xp, x, lines):
-    """Where in its plane each maximum stands: row · width + column, the first one if there are several."""
+def largest_of(xp, x, lines):
+    """The maximum of each window, and where in its image it stands, elements counted row by row.
+
+    It is the first one if there are several.
+    """
     grid = xp.arange(math.prod(x.shape[2:]), dtype=xp.int64).reshape(x.shape[2:])
-    best, argmax = _largest_at(xp, x, xp.broadcast_to(grid, x.shape), 2, lines[0])
-    _, argmax = _largest_at(xp, best, argmax, 3, lines[1])
-    return argmax
+    best, places = x, xp.broadcast_to(grid, x.shape)
+    for axis, line in enumerate(lines, 2):
+        best, places = _largest_at(xp, best, places, axis, line)
+    return best, places
 
 
 STEPS = 64
@@ -154,21 +172,19 @@ STEPS = 64
 
 def _steps(lines):
     """Whether to go through the elements of the window one by one."""
-    return all(line.step for line in lines) and lines[0].reach * lines[1].reach <= STEPS
+    return all(line.step for line in lines) and math.prod(line.reach for line in lines) <= STEPS
 
 
 def _firsts(xp, x, largest, lines):
     """For every element of the window: where it is, its results, and which of those it is the first maximum of."""
     left = xp.ones(largest.shape, bool)
     lost = x != x if xp.isnan(largest).any() else None
-    everything = slice(None), slice(None)
-    for rows, result_rows in lines[0].elements():
-        for columns, result_columns in lines[1].elements():
-            element, results = (*everything, rows, columns), (*everything, result_rows, result_columns)
-            same = x[element] == largest[results]
-            hit = left[results] & (same if lost is None else same | lost[element])
-            left[results] ^= hit
-            yield element, results, hit
+    for pairs in itertools.product(*(list(line.elements()) for line in lines)):
+        element, results = (..., *(pair[0] for pair in pairs)), (..., *(pair[1] for pair in pairs))
+        same = x[element] == largest[results]
+        hit = left[results] & (same if lost is None else same | lost[element])
+        left[results] ^= hit
+        yield element, results, hit
 
 
 def _where(xp, hit, x):
@@ -185,19 +201,21 @@ def _where(xp, hit, x):
 @op("pool_average", "X -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
 def pool_average(k, x, *, window):
     """Mean of every window, 0 of one without elements: the transpose of ``pool_spread``."""
-    x = _first(k, x, window)
-    lines = _lines("pool2d", x.shape[2:], window)
-    return _back(k, _without_void(_means(k.xp, x, lines), lines), window)
+    x = first(k, x, window)
+    lines = lines_of("pool2d", x.shape[2:], window)
+    return back(k, _without_void(_means(k.xp, x, lines), lines), window)
 
 
 @op("pool_spread", "X Y -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
 def pool_spread(k, x, like, *, window):
     """Every element of *x* shared among its window of an image in the shape of *like*: the transpose of a mean."""
     xp = k.xp
-    x, image = _first(k, x, window), _first(k, like, window).shape[2:]
-    lines = _lines("pool2d", image, window)
-    shared = x / _counts(xp, lines, x.dtype)
-    return _back(k, _spread(xp, _spread(xp, shared, 3, lines[1]), 2, lines[0]), window)
+    x, image = first(k, x, window), first(k, like, window).shape[2:]
+    lines = lines_of("pool2d", image, window)
+    out = x / _counts(xp, lines, x.dtype)
+    for axis, line in reversed([*enumerate(lines, 2)]):
+        out = spread(xp, out, axis, line)
+    return back(k, out, window)
 
 
 @pool_average.gradient
@@ -214,30 +232,30 @@ def _(k, dout, *, window):
 def put_largest(k, x, image, largest, *, window):
     """Zeros in the shape of *image* with *x* added where the maximum of each window, *largest*, stands first."""
     xp = k.xp
-    x, image, largest = (_first(k, v, window) for v in (x, image, largest))
-    lines = _lines("pool2d", image.shape[2:], window)
+    x, image, largest = (first(k, v, window) for v in (x, image, largest))
+    lines = lines_of("pool2d", image.shape[2:], window)
     if not _steps(lines):
-        places = _places(xp, image, lines)
-        return _back(k, put_places.kernel(k, _without_void(x, lines), places, image), window)
+        _, places = largest_of(xp, image, lines)
+        return back(k, put_places.kernel(k, _without_void(x, lines), places, image), window)
     out = xp.zeros(image.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
         out[element] += _where(xp, hit, x[results])
-    return _back(k, out, window)
+    return back(k, out, window)
 
 
 @op("take_largest", "X Image Largest -> Out", attrs={"window": None}, trait=Trait.INTERNAL)
 def take_largest(k, x, image, largest, *, window):
     """The elements of *x* where the maxima of *image* stand: the transpose of ``put_largest``."""
     xp = k.xp
-    x, image, largest = (_first(k, v, window) for v in (x, image, largest))
-    lines = _lines("pool2d", image.shape[2:], window)
+    x, image, largest = (first(k, v, window) for v in (x, image, largest))
+    lines = lines_of("pool2d", image.shape[2:], window)
     if not _steps(lines):
-        places = _places(xp, image, lines)
-        return _back(k, _without_void(take_places.kernel(k, x, places), lines), window)
+        _, places = largest_of(xp, image, lines)
+        return back(k, _without_void(take_places.kernel(k, x, places), lines), window)
     out = xp.zeros(largest.shape, x.dtype)
     for element, results, hit in _firsts(xp, image, largest, lines):
         out[results] += _where(xp, hit, x[element])
-    return _back(k, out, window)
+    return back(k, out, window)
 
 
 @put_largest.gradient(wrt="X")
@@ -270,8 +288,8 @@ def put_places(k, x, places, like):
     planes, size = math.prod(like.shape[:2]), math.prod(like.shape[2:])
     out = xp.zeros(planes * size, x.dtype)
     starts = xp.arange(planes, dtype=xp.int64) * size
-    at = places.reshape((planes, math.prod(places.shape[2:]))) + starts[:, None]
-    xp.add.at(out, at.reshape(-1), x.reshape(-1))
+    elements = places.reshape((planes, math.prod(places.shape[2:]))) + starts[:, None]
+    xp.add.at(out, elements.reshape(-1), x.reshape(-1))
     return out.reshape(like.shape)
 
 
@@ -288,93 +306,102 @@ def _(k, places, dout):
 # -- what programs hold -----------------------------------------------------------------------------------------------
 
 
-def _pooled(name, x, window):
+def pooled(name, x, window):
     """The spec of the result."""
-    if x.ndim != 4:
+    rank = 3 if "3d" in name else 2
+    if x.ndim != rank + 2:
         raise ShapeError(
-            f"{name}: X {list(x.shape)} must have 4 dimensions",
-            hint="an image is [batch, channels, height, width]; reshape or unsqueeze what is not",
+            f"{name}: X {list(x.shape)} must have {rank + 2} dimensions",
+            hint=f"an image is [batch, channels, {SIDES[rank]}]; reshape or unsqueeze what is not",
         )
     if not x.dtype.is_floating:
         raise DtypeError(f"{name}: X must be of a floating-point type, but is {x.dtype.name}")
-    if window.data_format not in ("NCHW", "NHWC"):
-        raise OperatorError(f"{name}: data_format must be NCHW or NHWC, not {window.data_format!r}")
-    check_numbers(name, "ksize", window.ksize, 1)
-    check_numbers(name, "strides", window.strides, 1)
-    check_numbers(name, "paddings", window.paddings, 0)
-    last = window.data_format == "NHWC"
-    image = x.shape[1:3] if last else x.shape[2:]
+    if window.data_format not in (*LAYOUTS[rank], "NCHW"):
+        raise OperatorError(f"{name}: data_format must be {' or '.join(LAYOUTS[rank])}, not {window.data_format!r}")
+    check_numbers(name, "ksize", window.ksize, 1, rank)
+    check_numbers(name, "strides", window.strides, 1, rank)
+    check_numbers(name, "paddings", window.paddings, 0, rank)
+    last = window.data_format.endswith("C")
+    image = x.shape[1:-1] if last else x.shape[2:]
     if window.global_pooling:
-        sizes = (1, 1)
+        sizes = (1,) * rank
     elif window.adaptive:
         sizes = window.ksize
     else:
-        sizes = tuple(_size(name, image, i, window) for i in range(2))
-    return x.with_shape((x.shape[0], *sizes, x.shape[3]) if last else (*x.shape[:2], *sizes))
+        sizes = tuple(_size(name, image, i, window) for i in range(rank))
+    return x.with_shape((x.shape[0], *sizes, x.shape[-1]) if last else (*x.shape[:2], *sizes))
 
 
 def _size(name, image, index, window):
     if image[index] == UNKNOWN:
         return UNKNOWN
-    return len(Line(name, image[index], index, window, [max(n, 0) for n in image]).starts)
+    return len(line_of(name, index, window, [max(n, 0) for n in image]).starts)
 
 
-@op("pool2d", attrs=ATTRS)
-def pool2d(k, x, *, pooling_type, **attrs):
-    """Maximum or mean of every window of an image.
+def _define(name, rank):
+    """``pool2d`` or ``pool3d``."""
 
-    ``adaptive`` makes a result of the size ``ksize``; ``global_pooling`` takes the whole image as the window;
-    ``exclusive`` leaves padding out of the mean.
-    """
-    w = Window.of(attrs)
-    return _maximum(k, x, w) if pooling_type == "max" else _average(k, x, w)
+    @op(name, attrs=_attrs(rank))
+    def definition(k, x, *, pooling_type, **attrs):
+        """Maximum or mean of every window of an image.
 
+        ``adaptive`` makes a result of the size ``ksize``; ``global_pooling`` takes the whole image as the window;
+        ``exclusive`` leaves padding out of the mean.
+        """
+        w = Window.of(attrs)
+        return maximum(k, x, w) if pooling_type == "max" else _average(k, x, w)
 
-@pool2d.infer
-def _(x, *, pooling_type, **attrs):
-    if pooling_type not in ("max", "avg"):
-        raise OperatorError(f"pool2d: pooling_type must be 'max' or 'avg', not {pooling_type!r}")
-    w = Window.of(attrs)
-    return _pooled("pool2d", x, w)
+    @definition.infer
+    def _(x, *, pooling_type, **attrs):
+        if pooling_type not in ("max", "avg"):
+            raise OperatorError(f"{name}: pooling_type must be 'max' or 'avg', not {pooling_type!r}")
+        return pooled(name, x, Window.of(attrs))
 
+    @definition.gradient
+    def _(k, x, out, dout, *, pooling_type, **attrs):
+        w = Window.of(attrs)
+        if pooling_type == "avg":
+            return k.pool_spread(dout, x, window=w)
+        # Which element is the maximum is settled: no gradient passes through the comparison, in whatever order.
+        return k.put_largest(dout, x, out, window=w)
 
-@pool2d.gradient
-def _(k, x, out, dout, *, pooling_type, **attrs):
-    w = Window.of(attrs)
-    if pooling_type == "avg":
-        return k.pool_spread(dout, x, window=w)
-    # Which element is the maximum is settled: no gradient passes through the comparison, in whatever order.
-    return k.put_largest(dout, x, out, window=w)
-
-
-INDEXED = {n: ATTRS[n] for n in ("ksize", "strides", "paddings", "global_pooling", "adaptive", "ceil_mode")}
-
-
-@op("max_pool2d_with_index", "X -> Out Mask", attrs=INDEXED)
-def max_pool2d_with_index(k, x, **attrs):
-    """Maximum of every window of an image, and its place ``row · width + column``."""
-    w = Window.of(attrs)
-    places = _places(k.xp, x, _lines("max_pool2d_with_index", x.shape[2:], w))
-    return _maximum(k, x, w), places.astype(k.xp.int32)
+    return definition
 
 
-@max_pool2d_with_index.infer
-def _(x, **attrs):
-    window = Window.of(attrs)
-    out = _pooled("max_pool2d_with_index", x, window)
-    for line in _lines("max_pool2d_with_index", x.shape[2:], window) if UNKNOWN not in x.shape[2:] else ():
-        if line.void:
-            raise ShapeError(
-                f"max_pool2d_with_index: a window lies outside an image of {line.size} rows or columns, and no maximum "
-                "has a place there",
-                hint="use less padding, ceil_mode=False or return_mask=False",
-            )
-    return out, out.with_dtype(int32)
+def _define_indexed(name, rank):
+    """``max_pool2d_with_index`` or ``max_pool3d_with_index``."""
+
+    @op(name, "X -> Out Mask", attrs={n: v for n, v in _attrs(rank).items() if n in INDEXED})
+    def definition(k, x, **attrs):
+        """Maximum of every window of an image, and its place in it, elements counted row by row."""
+        w = Window.of(attrs)
+        _, places = largest_of(k.xp, x, lines_of(name, x.shape[2:], w))
+        return maximum(k, x, w), places.astype(k.xp.int32)
+
+    @definition.infer
+    def _(x, **attrs):
+        window = Window.of(attrs)
+        out = pooled(name, x, window)
+        for line in lines_of(name, x.shape[2:], window) if UNKNOWN not in x.shape[2:] else ():
+            if line.void:
+                raise ShapeError(
+                    f"{name}: a window lies outside an image of {line.size} rows or columns, and no maximum has a "
+                    "place there",
+                    hint="use less padding, ceil_mode=False or return_mask=False",
+                )
+        return out, out.with_dtype(int32)
+
+    @definition.gradient
+    def _(k, x: Like, mask, dout):
+        return k.put_places(dout, mask, x)
+
+    return definition
 
 
-@max_pool2d_with_index.gradient
-def _(k, x: Like, mask, dout):
-    return k.put_places(dout, mask, x)
+pool2d = _define("pool2d", 2)
+pool3d = _define("pool3d", 3)
+max_pool2d_with_index = _define_indexed("max_pool2d_with_index", 2)
+max_pool3d_with_index = _define_indexed("max_pool3d_with_index", 3)
 
 
 @pool2d.samples
@@ -411,3 +438,26 @@ def _(make):
     yield make(x=image, ksize=(3, 4), adaptive=True)
     yield make(x=image, global_pooling=True)
     yield make(x=ints((2, 3, 5, 4), 3, dtype="float64"), ksize=(3, 2), strides=(2, 1), smooth=False)
+
+
+@pool3d.samples
+def _(make):
+    for kind in ("max", "avg"):
+        image = distinct((2, 2, 4, 5, 3))
+        yield make(x=image, pooling_type=kind, ksize=(2, 3, 1), strides=(2, 1, 1))
+        yield make(x=image, pooling_type=kind, ksize=(3, 2, 2), strides=(1, 2, 2), paddings=(1, 0, 1), exclusive=False)
+        yield make(x=image, pooling_type=kind, ksize=(2, 2, 3), strides=(3, 2, 2), ceil_mode=True)
+        yield make(x=image, pooling_type=kind, ksize=(3, 2, 2), adaptive=True)
+        yield make(x=image, pooling_type=kind, global_pooling=True)
+        yield make(x=distinct((1, 4, 3, 5, 2)), pooling_type=kind, ksize=(2, 3, 2), data_format="NDHWC")
+        yield make(x=(0, 2, 3, 4, 2), pooling_type=kind, ksize=(2, 2, 2), strides=(2, 2, 2))
+        yield make(x=distinct((1, 1, 9, 8, 7)), pooling_type=kind, ksize=(5, 5, 5), strides=(4, 3, 2))
+
+
+@max_pool3d_with_index.samples
+def _(make):
+    image = distinct((2, 2, 4, 5, 3))
+    yield make(x=image, ksize=(2, 3, 1), strides=(2, 1, 1))
+    yield make(x=image, ksize=(3, 2, 2), strides=(1, 2, 2), paddings=(1, 0, 1))
+    yield make(x=image, ksize=(3, 2, 2), adaptive=True)
+    yield make(x=ints((1, 2, 3, 4, 3), 3, dtype="float64"), ksize=(2, 2, 2), strides=(1, 2, 1), smooth=False)

@@ -18,7 +18,7 @@ def _geometry(name, attrs):
     """How the windows lie; ``paddings`` are those above, to the left, below and to the right."""
     for what, least in (("kernel_sizes", 1), ("strides", 1), ("dilations", 1), ("paddings", 0)):
         if what != "paddings" or len(attrs[what]) != 4:
-            check_numbers(name, what, attrs[what], least)
+            check_numbers(name, what, attrs[what], least, 2)
     if len(attrs["paddings"]) != 4 or min(attrs["paddings"]) < 0:
         raise OperatorError(f"{name}: paddings must be 4 numbers that are not negative, not {attrs['paddings']}")
     top, left, bottom, right = attrs["paddings"]
@@ -70,8 +70,8 @@ def _added(k, x, channels, image, name, attrs):
     windows = _windows(k, name, image, attrs)
     columns = x.reshape((x.shape[0], channels, *windows.kernel, *windows.result))
     out = k.xp.zeros((x.shape[0], channels, *windows.padded), x.dtype)
-    for i, j, (rows, places) in windows.places():
-        out[:, :, rows, places] += columns[:, :, i, j]
+    for place, elements in windows.places():
+        out[(..., *elements)] += columns[(slice(None), slice(None), *place)]
     return windows.crop(out)
 
 
@@ -97,7 +97,7 @@ def fold(k, x, *, output_sizes, **attrs):
 def _(x, *, output_sizes, **attrs):
     if x.ndim != 3:
         raise ShapeError(f"fold: X {list(x.shape)} must have 3 dimensions")
-    check_numbers("fold", "output_sizes", output_sizes, 1)
+    check_numbers("fold", "output_sizes", output_sizes, 1, 2)
     count, size = math.prod(_counts("fold", output_sizes, attrs)), math.prod(attrs["kernel_sizes"])
     if x.shape[2] not in (UNKNOWN, count):
         raise ShapeError(

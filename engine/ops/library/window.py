@@ -7,8 +7,13 @@ from typing import Any, NamedTuple
 
 from ...core.errors import OperatorError, ShapeError
 
-Pads = tuple[tuple[int, int], tuple[int, int]]
-"""Rows added above and below, columns added left and right."""
+LAYOUTS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+"""The data formats for that many spatial dimensions; the first has channels before them."""
+
+SIDES = {2: "height, width", 3: "depth, height, width"}
+
+Pads = tuple[tuple[int, int], ...]
+"""What is added before and after each spatial dimension."""
 
 
 def padding_of(
@@ -19,7 +24,7 @@ def padding_of(
     window: Sequence[int],
     strides: Sequence[int],
 ) -> Pads:
-    """The padding of both spatial dimensions.
+    """The padding of every spatial dimension.
 
     Args:
         algorithm: ``EXPLICIT`` takes *paddings* (one number for each dimension, or two); ``VALID`` pads nothing;
@@ -27,20 +32,18 @@ def padding_of(
         sizes: the dimensions that are padded.
     """
     if algorithm == "VALID":
-        return (0, 0), (0, 0)
+        return ((0, 0),) * len(sizes)
     if algorithm == "SAME":
-        pads = []
-        for n, k, s in zip(sizes, window, strides, strict=True):
-            total = max((-(-n // s) - 1) * s + k - n, 0)
-            pads.append((total // 2, total - total // 2))
-        return pads[0], pads[1]
+        totals = [max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(sizes, window, strides, strict=True)]
+        return tuple((total // 2, total - total // 2) for total in totals)
     if algorithm != "EXPLICIT":
         raise OperatorError(f"{op}: padding_algorithm must be EXPLICIT, SAME or VALID, not {algorithm!r}")
-    if len(paddings) == 2:
-        return (paddings[0], paddings[0]), (paddings[1], paddings[1])
-    if len(paddings) == 4:
-        return (paddings[0], paddings[1]), (paddings[2], paddings[3])
-    raise OperatorError(f"{op}: paddings must be 2 or 4 numbers, not {list(paddings)}")
+    rank = len(window)
+    if len(paddings) == rank:
+        return tuple((n, n) for n in paddings)
+    if len(paddings) == 2 * rank:
+        return tuple(zip(paddings[::2], paddings[1::2], strict=True))
+    raise OperatorError(f"{op}: paddings must be {rank} or {2 * rank} numbers, not {list(paddings)}")
 
 
 def count_of_windows(op: str, size: int, pads: tuple[int, int], window: int, step: int, ceil: bool = False) -> int:
@@ -62,9 +65,9 @@ def count_of_windows(op: str, size: int, pads: tuple[int, int], window: int, ste
     return count
 
 
-def check_numbers(op: str, name: str, values: Sequence[int], least: int) -> None:
-    """Raise :class:`OperatorError` unless *values* are two (or, for paddings, four) numbers of at least *least*."""
-    if len(values) not in ((2, 4) if name == "paddings" else (2,)) or any(v < least for v in values):
+def check_numbers(op: str, name: str, values: Sequence[int], least: int, rank: int) -> None:
+    """Refuse *values* unless they are *rank* numbers (or, for paddings, twice that) of at least *least*."""
+    if len(values) not in ((rank, 2 * rank) if name == "paddings" else (rank,)) or any(v < least for v in values):
         raise OperatorError(
             f"{op}: {name} must be numbers of at least {least}, one for each spatial dimension, not {list(values)}"
         )
@@ -101,26 +104,12 @@ class Line:
         step: the distance of their starts where it is the same everywhere, else 0.
     """
 
-    def __init__(self, name: str, size: int, index: int, window: Window, image: Sequence[int]) -> None:
+    def __init__(self, size: int, spans: Sequence[tuple[int, int]], counts: Sequence[int] | None = None) -> None:
+        """Windows with these starts and ends along *size* elements; *counts* if these are not their lengths within."""
         self.size = size
-        divided = None
-        if window.global_pooling:
-            spans = [(0, size)]
-        elif window.adaptive:
-            out = window.ksize[index]
-            spans = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
-        else:
-            k, step = window.ksize[index], window.strides[index]
-            pads = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)[
-                index
-            ]
-            count = count_of_windows(name, size, pads, k, step, window.ceil_mode)
-            spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(count)]
-            if not window.exclusive:
-                divided = [min(b, size + pads[0]) - a for a, b in spans]
         self.starts = [max(a, 0) for a, _ in spans]
         self.ends = [min(b, size) for _, b in spans]
-        self.counts = [b - a for a, b in zip(self.starts, self.ends, strict=True)] if divided is None else divided
+        self.counts = [b - a for a, b in zip(self.starts, self.ends, strict=True)] if counts is None else [*counts]
         self.void = [i for i, (a, b) in enumerate(zip(self.starts, self.ends, strict=True)) if a >= b]
         self.first, self.reach = (spans[0][0], spans[0][1] - spans[0][0]) if spans else (0, 0)
         step = spans[1][0] - self.first if len(spans) > 1 else 0
@@ -154,3 +143,21 @@ class Line:
     def is_whole(self, elements: slice) -> bool:
         """Whether a slice from :meth:`taps` is a whole window."""
         return elements.step is None
+
+
+def line_of(name: str, index: int, window: Window, image: Sequence[int]) -> Line:
+    """The windows along dimension *index* of an image of that size."""
+    size, counts = image[index], None
+    if window.global_pooling:
+        spans = [(0, size)]
+    elif window.adaptive:
+        out = window.ksize[index]
+        spans = [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
+    else:
+        k, step = window.ksize[index], window.strides[index]
+        pads = padding_of(name, window.padding_algorithm, window.paddings, image, window.ksize, window.strides)[index]
+        count = count_of_windows(name, size, pads, k, step, window.ceil_mode)
+        spans = [(i * step - pads[0], i * step - pads[0] + k) for i in range(count)]
+        if not window.exclusive:
+            counts = [min(b, size + pads[0]) - a for a, b in spans]
+    return Line(size, spans, counts)

@@ -1,4 +1,4 @@
-"""Convolutions of images."""
+"""Convolutions of images and of volumes."""
 
 from __future__ import annotations
 
@@ -42,25 +42,68 @@ def conv2d(
     >>> paddle.nn.functional.conv2d(paddle.static.data("images", [None, 3, 8, 8]), w, padding=1).shape
     (-1, 4, 8, 8)
     """
-    last = channel_last(data_format, "conv2d")
-    tensor(x, "x", "conv2d", FLOATS)
-    tensor(weight, "weight", "conv2d", FLOATS)
-    _check_image(x, weight)
-    channels, filters = x.shape[3 if last else 1], weight.shape[0]
-    check_groups("conv2d", channels, filters, groups)
-    pads, algorithm = windows(padding, last)
-    attrs = {
-        "strides": numbers(stride, 2, "stride"),
+    return _convolved("conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, name)
+
+
+def conv3d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
+    """Convolution of volumes; the arguments are those of :func:`conv2d`.
+
+    Args:
+        x: ``[batch, channels, depth, height, width]``, or with the channels last with data_format NDHWC.
+        weight: ``[filters, channels / groups, depth, height, width]`` in both formats.
+
+    Raises:
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: shapes that do not fit (a ValueError).
+    """
+    return _convolved("conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, name)
+
+
+def _convolved(
+    where: str,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    data_format: str,
+    name: str | None,
+) -> Any:
+    rank = 3 if where == "conv3d" else 2
+    last = channel_last(data_format, where, rank)
+    _check_image(where, x, weight, rank)
+    channels, filters = x.shape[-1 if last else 1], weight.shape[0]
+    check_groups(where, channels, filters, groups)
+    attrs = _geometry(stride, padding, dilation, groups, data_format, rank)
+    each = rank == 2 and channels == groups != 1 and filters % channels == 0
+    type_ = f"depthwise_{where}" if each else where
+    layer = layer_name(name, type_)
+    return biased(apply(type_, x, weight, attrs=attrs, name=layer), bias, last, layer)
+
+
+def _geometry(stride: Any, padding: Any, dilation: Any, groups: int, data_format: str, rank: int) -> dict[str, Any]:
+    """The attributes that say how the windows of a convolution, or of its transpose, lie."""
+    pads, algorithm = windows(padding, data_format.endswith("C"), rank)
+    return {
+        "strides": numbers(stride, rank, "stride"),
         "paddings": pads,
-        "dilations": numbers(dilation, 2, "dilation"),
+        "dilations": numbers(dilation, rank, "dilation"),
         "groups": groups,
         "padding_algorithm": algorithm,
         "data_format": data_format,
     }
-    each = channels == groups != 1 and filters % channels == 0
-    type_ = "depthwise_conv2d" if each else "conv2d"
-    layer = layer_name(name, type_)
-    return biased(apply(type_, x, weight, attrs=attrs, name=layer), bias, last, layer)
 
 
 def conv2d_transpose(
@@ -87,27 +130,77 @@ def conv2d_transpose(
         UsageError: arguments that do not fit (a ValueError).
         ShapeError: shapes that do not fit (a ValueError).
     """
-    last = channel_last(data_format, "conv2d_transpose")
-    tensor(x, "x", "conv2d_transpose", FLOATS)
-    tensor(weight, "weight", "conv2d_transpose", FLOATS)
-    _check_image(x, weight)
-    channels = x.shape[3 if last else 1]
-    check_groups("conv2d_transpose", channels, weight.shape[0], groups)
+    return _transposed(
+        "conv2d_transpose",
+        x,
+        weight,
+        bias,
+        _geometry(stride, padding, dilation, groups, data_format, 2),
+        output_padding,
+        output_size,
+        name,
+    )
+
+
+def conv3d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
+    """Transposed convolution of volumes; the arguments are those of :func:`conv2d_transpose`, in another order.
+
+    Args:
+        weight: ``[channels, filters / groups, depth, height, width]``.
+
+    Raises:
+        UsageError: arguments that do not fit (a ValueError).
+        ShapeError: shapes that do not fit (a ValueError).
+    """
+    return _transposed(
+        "conv3d_transpose",
+        x,
+        weight,
+        bias,
+        _geometry(stride, padding, dilation, groups, data_format, 3),
+        output_padding,
+        output_size,
+        name,
+    )
+
+
+def _transposed(
+    where: str,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    geometry: dict[str, Any],
+    output_padding: Any,
+    output_size: Any,
+    name: str | None,
+) -> Any:
+    rank, groups = len(geometry["strides"]), geometry["groups"]
+    last = channel_last(geometry["data_format"], where, rank)
+    _check_image(where, x, weight, rank)
+    channels = x.shape[-1 if last else 1]
+    check_groups(where, channels, weight.shape[0], groups)
     if output_size is not None and output_padding != 0:
-        raise UsageError("conv2d_transpose: output_padding option is mutually exclusive with output_size")
-    pads, algorithm = windows(padding, last)
+        raise UsageError(f"{where}: output_padding option is mutually exclusive with output_size")
     attrs = {
-        "strides": numbers(stride, 2, "stride"),
-        "paddings": pads,
-        "dilations": numbers(dilation, 2, "dilation"),
-        "groups": groups,
-        "padding_algorithm": algorithm,
-        "data_format": data_format,
-        "output_padding": () if output_padding == 0 else numbers(output_padding, 2, "output_padding"),
-        "output_size": () if output_size is None else numbers(output_size, 2, "output_size"),
+        **geometry,
+        "data_format": "NHWC" if last else "NCHW",  # for volumes too, as in Paddle
+        "output_padding": () if output_padding == 0 else numbers(output_padding, rank, "output_padding"),
+        "output_size": () if output_size is None else numbers(output_size, rank, "output_size"),
     }
-    each = channels == groups != 1 and weight.shape[1] == 1
-    type_ = "depthwise_conv2d_transpose" if each else "conv2d_transpose"
+    each = rank == 2 and channels == groups != 1 and weight.shape[1] == 1
+    type_ = f"depthwise_{where}" if each else where
     layer = layer_name(name, type_)
     return biased(apply(type_, x, weight, None, attrs=attrs, name=layer), bias, last, layer)
 
@@ -122,10 +215,14 @@ def biased(out: Any, bias: Any, last: bool, layer: str) -> Any:
     return apply("elementwise_add", out, bias, name=layer)
 
 
-def _check_image(x: Any, weight: Any) -> None:
+def _check_image(where: str, x: Any, weight: Any, rank: int) -> None:
     for what, v in (("x", x), ("weight", weight)):
-        if v.ndim != 4:
-            raise UsageError(f"Input {what} should be 4D tensor, but received {what} with the shape of {list(v.shape)}")
+        tensor(v, what, where, FLOATS)
+    for what, v in (("x", x), ("weight", weight)):
+        if v.ndim != rank + 2:
+            raise UsageError(
+                f"Input {what} should be {rank + 2}D tensor, but received {what} with the shape of {list(v.shape)}"
+            )
 
 
 def check_groups(where: str, channels: int, filters: int, groups: int) -> None:
