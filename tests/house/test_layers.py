@@ -1,4 +1,7 @@
-"""What import-linter cannot see: imports by name. Only one table of the engine reaches upwards."""
+"""What import-linter cannot say: imports by name, and what stands between the public names and the engine.
+
+Only one table of the engine reaches upwards.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,29 @@ def test_every_entry_is_needed_and_there(part: str) -> None:
     asked = f'upward.part("{part}")'
     assert [f for f in FILES if asked in f.read_text(encoding="utf-8")], f"nobody asks for {part}"
     assert upward.part(part) is importlib.import_module(upward.PARTS[part])
+
+
+def absolute_imports(file: Path) -> Iterator[str]:
+    """The modules of ours that a file imports by their whole names."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        yield from (name for name in names if name.partition(".")[0] == "gradtool")
+
+
+def test_the_engine_knows_no_public_name() -> None:
+    """Inside a folder imports are relative; the public names are the only other part of the package below pictures."""
+    imports = [f"{file.relative_to(ENGINE)}: {name}" for file in FILES for name in absolute_imports(file)]
+    assert not imports, "public names know the engine, not the other way round"
+
+
+def test_public_names_know_neither_pictures_nor_commands() -> None:
+    """What they provide from there, ``_names.py`` says in text, and nothing is loaded before somebody asks."""
+    imports = [
+        f"{file.relative_to(ENGINE)}: {name}"
+        for file in sorted((ENGINE / "api").rglob("*.py"))
+        for name in absolute_imports(file)
+        if name.startswith(("gradtool.viz", "gradtool.cli"))
+    ]
+    assert not imports
