@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar, cast
 
-from gradtool.engine.core import watch
+from gradtool.engine.core import generated, watch
 from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.state import in_static_mode
@@ -26,6 +26,7 @@ from gradtool.engine.eager.recipe import Call, Recipe
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.backend import Backend
 from gradtool.engine.kernels.choice import when_chosen
+from gradtool.engine.ops.readings import flatten
 
 F = TypeVar("F", bound=Callable[..., Any])
 Plan = Callable[..., Any]
@@ -72,8 +73,9 @@ def remembered(function: F) -> F:
     def call(*args: Any, **named: Any) -> Any:
         if in_static_mode() or watch.noting or _noting() is not None:
             return function(*args, **named)
+        # the key: two entries for each argument
         tensors: list[Tensor] = []
-        kinds: list[Any] = []  # two entries for each argument
+        kinds: list[Any] = []
         try:
             for value in (*args, *named.values()) if named else args:
                 if isinstance(value, Tensor):
@@ -93,12 +95,14 @@ def remembered(function: F) -> F:
             kinds.append(tuple([places[t] for t in tensors]))
             tensors = [*places]
         key = tuple(kinds)
-        found = plans.get(key)
-        if found is not None:
-            plan, first = found
+        # what it came to before
+        entry = plans.get(key)
+        if entry is not None:
+            plan, first = entry
             return plan(first, *tensors)
         if key in plans:
             return function(*args, **named)
+        # the first call of this kind
         steps: list[Step] = []
         token = _steps.set(steps)
         try:
@@ -107,7 +111,7 @@ def remembered(function: F) -> F:
             _steps.reset(token)
         if len(plans) >= REMEMBERED:
             plans.clear()
-        plans[key] = _plan(tensors, steps, result)
+        plans[key] = _plan(function.__name__, tensors, steps, result)
         return result
 
     return cast(F, call)
@@ -155,57 +159,64 @@ _READ: dict[type, Callable[[Any, list[Tensor]], Any] | None] = {
 """By the type of an argument: what gives its part of a key, None where it is that itself."""
 
 
-def _plan(tensors: Sequence[Tensor], steps: Sequence[Step], result: Any) -> tuple[Plan, Call] | None:
-    """A function of a call and the tensors that repeats *steps*, and that call; None where there is none such."""
-    known = {id(t): f"x{i}" for i, t in enumerate(tensors)}
+def _plan(title: str, tensors: Sequence[Tensor], steps: Sequence[Step], result: Any) -> tuple[Plan, Call] | None:
+    """A function of a call and the tensors that repeats *steps*, and that call; None where there is none such.
+
+    It is text: a closure over the steps takes 0.7 µs more for two operators that take 2.2.
+    """
+    names = {id(t): f"x{i}" for i, t in enumerate(tensors)}
     if not steps:
         return None
-    uses = {id(result), *(id(e) for step in steps for v in step.operands for e in (v if _is_list(v) else (v,)))}
-    namespace: dict[str, Any] = {"__name__": __name__}
-    lines = [f"def plan(call0, {', '.join(known.values())}):"]
-    for n, (call, operands, made) in enumerate(steps):
-        given = [_named(v, known) for v in operands]
-        if None in given:
+    uses = {id(result)}
+    for step in steps:
+        uses.update(map(id, flatten(step.operands, range(len(step.operands)))))
+    space: dict[str, Any] = {"__name__": __name__}
+    lines = []
+    for n, (call, operands, output) in enumerate(steps):
+        # what it is called with
+        arguments = [_named(v, names) for v in operands]
+        if None in arguments:
             return None
-        while given and not call.recipe.listed and given[-1] in ("None", "[]"):
-            given.pop()
-        target, record = f"r{n}", call.recipe.record
-        if isinstance(made, tuple) and id(made) not in uses:
-            used = [j for j, v in enumerate(made) if v is not None and id(v) in uses]
+        while arguments and not call.recipe.listed and arguments[-1] in ("None", "[]"):
+            arguments.pop()
+        # which of several outputs is used
+        record = call.recipe.record
+        if isinstance(output, tuple) and id(output) not in uses:
+            used = [j for j, v in enumerate(output) if v is not None and id(v) in uses]
             if len(used) != 1:
                 return None
-            record, made = call.recipe.only(used[0]), made[used[0]]
-        known[id(made)] = target
-        if isinstance(made, list):
-            known |= {id(v): f"{target}[{j}]" for j, v in enumerate(made)}
-        if n == 0 == len(steps) - 1 and made is result and given == [f"x{i}" for i in range(len(tensors))]:
+            record, output = call.recipe.only(used[0]), output[used[0]]
+        if len(steps) == 1 and output is result and arguments == [f"x{i}" for i in range(len(tensors))]:
             return record, call
-        namespace |= {f"record{n}": record, f"call{n}": call}
-        lines.append(f"    {target} = record{n}(call{n}, {', '.join(given)})")  # type: ignore[arg-type]
-    if id(result) not in known:
+        # the line that repeats it
+        _name(output, f"r{n}", names)
+        space |= {f"record{n}": record, f"call{n}": call}
+        lines.append(f"r{n} = record{n}(call{n}, {', '.join(arguments)})")  # type: ignore[arg-type]
+    if id(result) not in names:
         return None
-    text = "\n".join([*lines, f"    return {known[id(result)]}"])
-    code = _compiled.get(text)
-    if code is None:
-        code = _compiled[text] = compile(text, "<remembered>", "exec")
-    del namespace["call0"]
-    exec(code, namespace)
-    return namespace["plan"], steps[0].call
-
-
-_compiled: dict[str, Any] = {}
-"""The code of plans, by their text: there are few kinds of them."""
+    del space["call0"]
+    parameters = ["call0", *(f"x{i}" for i in range(len(tensors)))]
+    body = generated.indented([*lines, f"return {names[id(result)]}"])
+    plan = generated.defined("plan", f"{title}, remembered", [f"def plan({', '.join(parameters)}):", *body], space)
+    return plan, steps[0].call
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple))
 
 
-def _named(operand: Any, known: dict[int, str]) -> str | None:
+def _name(output: Any, name: str, names: dict[int, str]) -> None:
+    """Call *output*, and each entry of a list, by that name."""
+    names[id(output)] = name
+    if isinstance(output, list):
+        names.update((id(v), f"{name}[{j}]") for j, v in enumerate(output))
+
+
+def _named(operand: Any, names: dict[int, str]) -> str | None:
     """What *operand* is called in a plan."""
     if operand is None:
         return "None"
     if not _is_list(operand):
-        return known.get(id(operand))
-    entries = [known.get(id(v)) for v in operand]
+        return names.get(id(operand))
+    entries = [names.get(id(v)) for v in operand]
     return None if None in entries else f"[{', '.join(entries)}]"  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from .mode import _GradMode, is_grad_enabled
 from .record import apply, lifted, recorded, rule_ops
 from .saved import writes
 from .tape import Freed, GradNode, Place, each
-from .tensor import Keep, Leaf, Tensor
+from .tensor import Keep, Leaf, Tensor, array_of
 
 _running: ContextVar[Pass | None] = ContextVar("gradtool_running_pass", default=None)
 
@@ -81,7 +81,7 @@ class Pass:
         self.at: list[Any] | None = None
         self.hooking = False
         self.recording = create_graph or is_grad_enabled()
-        self._found: dict[Place, Grad] = {}
+        self._results: dict[Place, Grad] = {}
         self._order: list[int] = []
         self.pending: dict[int, list[Any]] = {}
         self._own: set[Any] = set()
@@ -102,7 +102,7 @@ class Pass:
         else:
             start = checked(gradient, tensor.spec, f"the gradient given for '{tensor.name}'")
         self.roots.append(tensor)
-        self._deliver((place,), (_as_tensor(start) if self.create_graph else _array(start),))
+        self._deliver((place,), (_as_tensor(start) if self.create_graph else array_of(start),))
 
     def run(self) -> None:
         """Sweep from the seeds to the leaves."""
@@ -140,8 +140,8 @@ class Pass:
         """The whole gradient at *place* after the sweep, or None where none arrived."""
         if isinstance(place, Leaf):
             found = self.leaves.get(place)
-        elif place in self._found:
-            found = self._found[place]
+        elif place in self._results:
+            found = self._results[place]
         else:
             entry = self.pending.get(place[0].key)
             found = entry[place[1] + 1] if entry is not None else None
@@ -215,6 +215,7 @@ class Pass:
         recorded, targets = self.create_graph, self.targets
         freed = None if self.retain_graph else Freed(self.loc)
         while order:
+            # the newest node, if a gradient through it matters
             entry = entries.pop(heappop(order))
             node = entry[0]
             wrt = node.wrt
@@ -222,17 +223,15 @@ class Pass:
                 wrt = [p if p is not None and self.flows_to(p) else None for p in wrt]
             if wrt.count(None) == len(wrt):
                 continue
+            # what has arrived there
             self.at = entry
             if recorded:
                 entry[1:] = [self._sum(g) for g in entry[1:]]
             if node.hooks is not None:
-                self.hooking = True
-                entry[1:] = [self.hooked_output(node, i, g) for i, g in enumerate(entry[1:])]
-                self.hooking = False
+                self._run_hooks(entry)
             if targets:
-                for i, g in enumerate(entry[1:]):
-                    if g is not None and (node, i) in targets:
-                        self._found[node, i] = g
+                self._note_targets(entry)
+            # its gradient
             pull = node.call.recipe.pull
             start = perf_counter() if by is not None else 0.0
             try:
@@ -247,6 +246,7 @@ class Pass:
             pause = by is not None and by(
                 watch.Pulled(node, entry[1:], wrt, gradients, recorded, perf_counter() - start, node.kept)
             )
+            # what it kept is let go of, and what it gave goes on
             self.at = None
             if freed is not None:
                 node.free(freed)
@@ -254,6 +254,18 @@ class Pass:
             if pause:
                 return
             del entry, gradients  # what has been used is let go before the next node is computed
+
+    def _run_hooks(self, entry: list[Any]) -> None:
+        self.hooking = True
+        entry[1:] = [self.hooked_output(entry[0], i, g) for i, g in enumerate(entry[1:])]
+        self.hooking = False
+
+    def _note_targets(self, entry: list[Any]) -> None:
+        """Keep the gradients that are asked for."""
+        for i, g in enumerate(entry[1:]):
+            place = entry[0], i
+            if g is not None and place in self.targets:
+                self._results[place] = g
 
     def _deliver(self, places: Sequence[Place | None], gradients: Sequence[Grad | None]) -> None:
         """Add each gradient to what has arrived at its place: borrow the first, allocate at the second, then in place.
@@ -358,7 +370,7 @@ class Pass:
             elif self.create_graph:
                 args.append(self._recorded(node, place, value, kind, like))
             else:
-                args.append(each(value, _array))
+                args.append(each(value, array_of))
         return args
 
     def _recorded(self, node: GradNode, place: int, value: Any, kind: str, like: bool) -> Any:
@@ -409,10 +421,6 @@ def _cut(flat: Sequence[Any], sizes: Sequence[int | None], always: bool = False)
     return groups
 
 
-def _array(value: Any) -> Any:
-    return value.array if isinstance(value, Tensor) else value
-
-
 def _as_tensor(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value)
 
@@ -424,7 +432,7 @@ def store(leaf: Leaf, gradient: Grad) -> None:
     with leaf.lock:
         before = None if leaf.cleared else leaf.grad
         leaf.cleared = False
-        array = _array(gradient)
+        array = array_of(gradient)
         if isinstance(gradient, Tensor) and gradient.node is not None:
             leaf.grad = (
                 gradient if before is None else apply(by_type("elementwise_add"), [before, gradient], {"axis": -1})
@@ -517,7 +525,7 @@ def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:
     if not isinstance(place, Leaf) and work.needed is not None and place[0] not in work.needed:
         total = work.hooked_output(*place, total)  # the sweep did not get there, so its hooks have not run
     if not work.create_graph:
-        return Tensor(_array(total).copy())
+        return Tensor(array_of(total).copy())
     result = apply(by_type("assign"), [total], {}) if id(total) in held else _as_tensor(total)
     held.add(id(result))
     result.stop_gradient = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.errors import GradtoolError
 from ..core.spec import DType, dtype
 from ..ops import rare, types
-from ..ops.opdef import OpDef, Operand, specs_of
+from ..ops.opdef import Array, OpDef, Operand, specs_of
 from ..ops.registry import by_type
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def fitted(call: Call, operands: Sequence[Operand], arrays: Sequence[Operand]) -
     Raises:
         DtypeError: the operator does not take them.
     """
-    key = _key(arrays)
+    key = tuple([kind_of(a, _type) for a in arrays])
     fit = call.fits.get(key)
     if fit is None:
         fit = call.fits[key] = _fit(call, arrays)
@@ -45,10 +45,18 @@ def fitted(call: Call, operands: Sequence[Operand], arrays: Sequence[Operand]) -
     return call.kernel if fit.settles is None else _settling(call.kernel, fit.settles), operands
 
 
-def _key(arrays: Sequence[Operand]) -> tuple[Any, ...]:
-    return tuple(
-        [None if a is None else _key(a) if isinstance(a, (list, tuple)) else (a.dtype, not a.ndim) for a in arrays]
-    )
+def kind_of(operand: Any, read: Callable[[Any], Any]) -> Any:
+    """What stands for an operand in a key: what *read* says of it, or of each entry of a list."""
+    if operand is None:
+        return None
+    if isinstance(operand, (list, tuple)):
+        return tuple([kind_of(v, read) for v in operand])
+    return read(operand)
+
+
+def _type(array: Array) -> tuple[Any, bool]:
+    """What decides about types: numbers without dimensions give way to others."""
+    return array.dtype, not array.ndim
 
 
 def _fit(call: Call, arrays: Sequence[Operand]) -> Fit:

@@ -18,9 +18,10 @@ from ..kernels.backend import Backend
 from ..kernels.choice import current, when_chosen
 from ..ops import rare
 from ..ops.opdef import OpDef, Operand, Read, Trait, WrittenRule, specs_of
-from .fitting import Fit
+from .fitting import Fit, kind_of
 from .mode import enable_grad, grad_enabled
 from .tape import each, next_key
+from .tensor import Tensor, array_of
 from .unusual import apart, cause, explained, is_of
 from .written import written_pull, written_record
 
@@ -60,12 +61,12 @@ class Call:
 
         Kernels compute something of much that does not fit. The rule is asked once for operands of one kind.
         """
-        kinds = tuple([_kind(v) for v in operands])
+        kinds = tuple([kind_of(v, _form) for v in operands])
         if kinds in self.fitting:
             return
         op = self.recipe.op
         if op.infers:
-            arrays = [*[each(v, _array_of) for v in operands], *self.recipe.padding[len(operands) :]]
+            arrays = [*[each(v, array_of) for v in operands], *self.recipe.padding[len(operands) :]]
             try:
                 op.infer_specs(specs_of(arrays), self.attrs)
             except Exception as error:
@@ -79,17 +80,9 @@ class Call:
         self.fitting.add(kinds)
 
 
-def _kind(value: Any) -> Any:
-    """Shape and dtype of an operand, or of each in a list."""
-    if value is None:
-        return None
-    if isinstance(value, (list, tuple)):
-        return tuple([_kind(v) for v in value])
-    return value.array.shape, value.array.dtype
-
-
-def _array_of(tensor: Any) -> Any:
-    return None if tensor is None else tensor.array
+def _form(tensor: Tensor) -> tuple[Any, Any]:
+    """What decides whether it fits."""
+    return tensor.array.shape, tensor.array.dtype
 
 
 _calls: weakref.WeakSet[Call] = weakref.WeakSet()

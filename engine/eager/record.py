@@ -11,7 +11,7 @@ from ..ops.opdef import OpDef, Operand, Trait
 from ..ops.readings import Arithmetic
 from ..ops.registry import by_name
 from .recipe import recipes
-from .tensor import Tensor
+from .tensor import Tensor, array_of
 
 
 def apply(op: OpDef, operands: Sequence[Operand], attrs: Mapping[str, Any]) -> Any:
@@ -114,7 +114,7 @@ class Recorded(Arithmetic):
 
 def values(v: Any) -> Any:
     """The array of a tensor; anything else as it is."""
-    return v.array if isinstance(v, Tensor) else v.tensor.array if isinstance(v, Recorded) else v
+    return v.tensor.array if isinstance(v, Recorded) else array_of(v)
 
 
 def lifted(v: Any) -> Any:

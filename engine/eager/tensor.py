@@ -469,3 +469,8 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
             )
 
     __hash__ = object.__hash__
+
+
+def array_of(value: Any) -> Any:
+    """The array of a tensor; anything else as it is."""
+    return value.array if isinstance(value, Tensor) else value

@@ -14,7 +14,7 @@ from ..ops.opdef import Operand, specs_of
 from ..ops.readings import flatten
 from .saved import packing
 from .tape import GradNode, PackedValues, Place, each
-from .tensor import Array, Tensor, Version
+from .tensor import Array, Tensor, Version, array_of
 
 if TYPE_CHECKING:
     from .recipe import Call
@@ -129,7 +129,7 @@ def record_by_loops(call: Call, operands: Sequence[Operand], results: Sequence[O
             kept.append(each(value, hooks.pack if kind == "in" else hooks.pack_values))
         else:
             # Only the values of a result: the node must not point to what points to it.
-            kept.append(value if kind == "in" else each(value, _array))
+            kept.append(value if kind == "in" else each(value, array_of))
             entries = [value] if isinstance(value, Tensor) else value
             counted += entries
             if kind == "out":
@@ -160,7 +160,3 @@ def record_by_loops(call: Call, operands: Sequence[Operand], results: Sequence[O
 
 def _size(value: Any) -> int | None:
     return len(value) if isinstance(value, (list, tuple)) else None
-
-
-def _array(value: Tensor) -> Array:
-    return value.array
