@@ -16,6 +16,7 @@ from tests.api.record_signatures import OUT, signatures
 RECORDED: dict[str, dict[str, str]] = json.loads(OUT.read_text(encoding="utf-8"))
 OURS = signatures(gradtool)
 
+BACKEND = "says what computes, a choice of ours"
 BUILT = "built by the engine's functions, not by users"
 LAYOUT = "None stands for the layout with the channels first, as the layer's number of dimensions names it"
 ONE_FORWARD = "layers of 1, 2 and 3 dimensions share one forward, whose parameter is x"
@@ -41,11 +42,13 @@ DIFFERENCES = {
     "Tensor.uniform_": HANDS_ON,
     "Tensor.zero_": LENIENT,
     "autograd.no_grad": "says what is wrong with @no_grad without parentheses",
+    "base.Executor": BACKEND,
     "base.Variable": BUILT,
     "base.Variable.backward": "as a Tensor's, for a program that is built as if it ran",
     "base.Variable.clear_gradient": "as a Tensor's",
     "base.Variable.to_string": LENIENT,
     "base.dygraph.no_grad": "says what is wrong with @no_grad without parentheses",
+    "base.executor.Executor": BACKEND,
     "base.framework.Block": BUILT,
     "base.framework.Block.append_op": "Paddle's hands on whatever comes",
     "base.framework.Block.create_parameter": "Paddle's hands on whatever comes",
@@ -70,6 +73,7 @@ DIFFERENCES = {
     "no_grad": "says what is wrong with @no_grad without parentheses",
     "randint": "the default shape is a tuple, which nobody can change",
     "sigmoid": "3.1.1 did not have it; out is not taken",
+    "static.Executor": BACKEND,
     "static.Variable": BUILT,
 }
 """Name -> why its parameters are not Paddle's."""
