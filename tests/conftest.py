@@ -9,6 +9,7 @@ import pytest
 from gradtool.engine.core import state
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
+from gradtool.utils import unique_name
 
 
 @pytest.fixture(autouse=True)
@@ -22,3 +23,22 @@ def isolated() -> Iterator[None]:
     state.set_default_dtype(dtype)
     if not static:
         state.disable_static()
+
+
+@pytest.fixture
+def dynamic(isolated: None) -> None:
+    """Dynamic mode; what comes after the test is static again."""
+    state.disable_static()
+
+
+@pytest.fixture
+def fresh_names() -> Iterator[None]:
+    """Unique names that count from 0."""
+    with unique_name.guard():
+        yield
+
+
+@pytest.fixture
+def wide(isolated: None) -> None:
+    """Parameters and constants of float64."""
+    state.set_default_dtype("float64")

@@ -14,10 +14,7 @@ from gradtool.engine.answers.recording import Recorder
 from gradtool.engine.core import watch
 from gradtool.engine.eager.recorded import nodes_behind
 
-
-@pytest.fixture(autouse=True)
-def dynamic_mode() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(values: Any) -> Any:

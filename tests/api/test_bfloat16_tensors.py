@@ -16,13 +16,6 @@ from gradtool.nn import functional as F
 BF16 = paddle.bfloat16
 
 
-@pytest.fixture
-def dynamic() -> Any:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
-
-
 def T(data: Any, dtype: Any = "bfloat16", **kw: Any) -> Any:
     return paddle.to_tensor(data, dtype, **kw)
 

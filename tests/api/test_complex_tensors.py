@@ -12,13 +12,6 @@ from gradtool import static
 from gradtool.nn import functional as F
 
 
-@pytest.fixture
-def dynamic() -> Any:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
-
-
 def T(data: Any, dtype: Any = None, **kw: Any) -> Any:
     return paddle.to_tensor(data, dtype, **kw)
 

@@ -10,10 +10,7 @@ import pytest
 import gradtool as paddle
 from gradtool.nn import utils
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(values: Any, gradient: Any = None) -> Any:

@@ -11,10 +11,7 @@ import gradtool as paddle
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ModeError, ShapeError, UsageError
 from gradtool.engine.eager import backward as sweep
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def T(data: Any, **named: Any) -> Any:

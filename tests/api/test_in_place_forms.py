@@ -17,9 +17,7 @@ from gradtool import _lazy
 Row = tuple[Any, ...]
 
 
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def numbers(*shape: int, low: float = 0.2, high: float = 0.9) -> Any:

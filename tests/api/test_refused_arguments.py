@@ -8,10 +8,7 @@ import pytest
 
 import gradtool as paddle
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def ones(*shape: int) -> Any:

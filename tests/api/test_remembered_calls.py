@@ -13,10 +13,7 @@ from gradtool._remembered import remembered
 from gradtool.engine.core.errors import ShapeError
 from gradtool.nn import functional
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def tensor(*shape: int, start: float = 0.0) -> Any:

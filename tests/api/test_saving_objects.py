@@ -20,12 +20,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, FileFormatError, Unsu
 from gradtool.engine.core.spec import DTYPES
 from gradtool.engine.files import container
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> Any:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def saved(value: Any) -> bytes:

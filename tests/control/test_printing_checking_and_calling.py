@@ -37,13 +37,6 @@ def program() -> Iterator[Any]:
     paddle.disable_static()
 
 
-@pytest.fixture
-def tensors() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
-
-
 def data(name: str = "x", shape: tuple[int, ...] = (2,)) -> Any:
     v = static.data(name, shape, "float32")
     v.stop_gradient = False
@@ -116,7 +109,7 @@ class TestPrint:
         with pytest.raises(ValueError, match="print_phase"):
             static.Print(data(), print_phase="foo")
 
-    def test_on_tensors(self, tensors: None, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_on_tensors(self, dynamic: None, capsys: pytest.CaptureFixture[str]) -> None:
         x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         static.Print(x * 3.0, message="now").sum().backward()
         assert capsys.readouterr().out == PRINTED.format("tensor", "3 6") + PRINTED.format("tensor@GRAD", "1 1")
@@ -154,7 +147,7 @@ class TestAssert:
             with pytest.raises(TypeError):
                 nn.control_flow.Assert(*arguments)
 
-    def test_on_tensors(self, tensors: None, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_on_tensors(self, dynamic: None, capsys: pytest.CaptureFixture[str]) -> None:
         x = paddle.to_tensor([1.0, 2.0])
         assert nn.control_flow.Assert(paddle.max(x) < 3.0, [x]) is None
         with pytest.raises(AssertionFailed):
@@ -255,7 +248,7 @@ class TestPyFunc:
         assert static.Executor().run(parsed, feed={"x": ONES}, fetch_list=[y.name])[0].tolist() == [1.0, 1.0]
         assert functions.call(number, [ONES])[0].tolist() == [1.0, 1.0]
 
-    def test_on_tensors(self, tensors: None) -> None:
+    def test_on_tensors(self, dynamic: None) -> None:
         x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         out = paddle.zeros([2])
         y = static.py_func(np.tanh, x, out, lambda a, y, dy: dy * (1 - y * y))
@@ -322,12 +315,12 @@ class TestStaticPyLayer:
                 nn.static_pylayer(*arguments)
             assert str(program) == before
 
-    def test_dynamic_mode_has_another_one(self, tensors: None) -> None:
+    def test_dynamic_mode_has_another_one(self, dynamic: None) -> None:
         with pytest.raises(ModeError, match="PyLayer"):
             nn.static_pylayer(paddle.exp, [paddle.ones([2])])
 
 
-def test_branches_and_loops_on_tensors(tensors: None) -> None:
+def test_branches_and_loops_on_tensors(dynamic: None) -> None:
     x = paddle.to_tensor(2.0, stop_gradient=False)
     calls: list[str] = []
     y = nn.cond(x > 1.0, lambda: calls.append("true") or x * 3.0, lambda: calls.append("false"))

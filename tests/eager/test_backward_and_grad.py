@@ -11,10 +11,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.eager.calls import NoGraphWarning
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(*values: float) -> Any:

@@ -10,10 +10,7 @@ import pytest
 import gradtool as paddle
 from gradtool.autograd import Hessian, Jacobian, hessian, jacobian, jvp, vjp
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(values: Any) -> Any:

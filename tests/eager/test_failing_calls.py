@@ -8,10 +8,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.core.errors import LabelError, ShapeError
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 @pytest.mark.parametrize("recorded", [False, True])

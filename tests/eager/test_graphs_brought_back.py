@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,12 +10,7 @@ import gradtool as paddle
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import FreedGraphError, as_they_were, keeping_graphs, restore
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 class Cube(paddle.autograd.PyLayer):

@@ -6,7 +6,6 @@ import contextlib
 import contextvars
 import gc
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +19,7 @@ from gradtool.engine.eager.recipe import recipes
 from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.ops.registry import by_type
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def test_nothing_is_left_afterwards() -> None:

@@ -10,10 +10,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.eager.tape import InplaceError, finite
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def tensor(*numbers: float) -> paddle.Tensor:

@@ -17,11 +17,9 @@ LAYER = BATCH * WIDTH * 4
 
 
 @pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
+def tracing(dynamic: None) -> Iterator[None]:
     yield
     tracemalloc.stop()
-    paddle.enable_static()
 
 
 def live_bytes(retain_graph: bool) -> list[int]:

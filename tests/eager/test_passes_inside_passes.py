@@ -13,10 +13,7 @@ import gradtool as paddle
 from gradtool.autograd import PyLayer
 from gradtool.engine.eager.tape import FreedGraphError
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(value: float) -> Any:

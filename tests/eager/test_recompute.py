@@ -18,10 +18,7 @@ from gradtool.autograd import recompute
 from gradtool.engine.core.errors import ArgumentTypeError, ModeError
 from gradtool.engine.eager.recompute import RecomputeError
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(*values: float) -> Any:

@@ -13,10 +13,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.core.errors import GradientError
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(*values: float) -> Any:

@@ -10,10 +10,7 @@ import pytest
 import gradtool as paddle
 from gradtool.autograd import PyLayer
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 SEVERAL: dict[str, Callable[[Any], Any]] = {

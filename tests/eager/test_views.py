@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,7 @@ import pytest
 import gradtool as paddle
 from gradtool.nn import functional as F
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 Function = Callable[[Any], Any]

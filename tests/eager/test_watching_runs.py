@@ -12,10 +12,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.eager.backward import Pass
 from gradtool.engine.executor.plan import Step
 
-
-@pytest.fixture(autouse=True)
-def dynamic_mode() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(values: list[float]) -> Any:

@@ -70,13 +70,6 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forbidden = False  # for what is still bound to them
 
 
-@pytest.fixture
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
-
-
 def trained(backend: str) -> list[Any]:
     """Losses and a parameter of a program with a loop, over two steps."""
     main, startup = paddle.static.Program(), paddle.static.Program()

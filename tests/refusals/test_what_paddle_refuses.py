@@ -21,9 +21,7 @@ ACCEPTED_HERE = {
 """What Paddle refuses and gradtool computes, and why."""
 
 
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def test_the_record_is_of_these_calls() -> None:

@@ -8,7 +8,7 @@ gives what a run with that leaf gives, or says that it cannot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,7 @@ Case = Callable[[Leaves], Any]
 CASES: dict[str, tuple[Case, str]] = {}
 
 
-@pytest.fixture(autouse=True)
-def dynamic_mode() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def case(fixed: str = "") -> Callable[[Case], Case]:

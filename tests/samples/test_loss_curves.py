@@ -5,7 +5,7 @@ Both modes run the same kernels on the same values in the same order, so the los
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -19,11 +19,8 @@ Batch = tuple[np.ndarray, ...]
 
 
 @pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
+def seeded(dynamic: None) -> None:
     paddle.seed(1)
-    yield
-    paddle.enable_static()
 
 
 def start(net: Any) -> list[np.ndarray]:

@@ -140,10 +140,7 @@ def dynamic(row: Row, again: bool = True) -> dict[str, list[Any]]:
         paddle.enable_static()
 
 
-@pytest.fixture(autouse=True)
-def double() -> None:
-    """Layers make parameters of float64; the mode and this are put back after every test."""
-    paddle.set_default_dtype("float64")
+pytestmark = pytest.mark.usefixtures("wide")
 
 
 @each_row

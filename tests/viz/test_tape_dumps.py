@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,7 @@ from gradtool.viz import dump, writing
 TRIO = ["backward_graph.dot", "call_stack.log", "manifest.json", "ref_forward_graph.dot"]
 
 
-@pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def leaf(name: str, *shape: int) -> Any:

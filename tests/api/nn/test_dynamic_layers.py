@@ -14,11 +14,7 @@ from gradtool.engine.core.errors import DtypeError
 from gradtool.engine.eager import backward as sweep
 from gradtool.nn import functional as F
 
-
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
-    paddle.utils.unique_name.switch()
+pytestmark = pytest.mark.usefixtures("dynamic", "fresh_names")
 
 
 def backward(loss: Any) -> None:

@@ -14,13 +14,6 @@ I = paddle.nn.initializer  # noqa: E741
 
 
 @pytest.fixture
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
-
-
-@pytest.fixture
 def everywhere() -> Iterator[None]:
     yield
     I.set_global_initializer(None)

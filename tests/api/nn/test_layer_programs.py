@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,7 @@ RECORDED = json.loads(Path(__file__).with_name("layer_programs.json").read_text(
 """By expression: the operators of the program with its gradients and of the startup program, and the names."""
 
 
-@pytest.fixture(autouse=True)
-def fresh_names() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 def data(name: str, shape: list[int], dtype: str = "float32") -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,7 @@ import gradtool as paddle
 from gradtool import nn
 from gradtool.engine.core.errors import UsageError
 
-
-@pytest.fixture(autouse=True)
-def modes() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 RANDOM = np.random.default_rng(3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,7 @@ import gradtool as paddle
 nn = paddle.nn
 
 
-@pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    with paddle.utils.unique_name.guard():
-        yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic", "fresh_names")
 
 
 def counted() -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,7 @@ ATTRIBUTES = ["dropout_prob", "hidden_size", "input_size", "is_bidirec", "is_tes
 RNG = np.random.default_rng(7)
 
 
-@pytest.fixture(autouse=True)
-def _fresh_names() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
-
-
-@pytest.fixture
-def wide() -> None:
-    paddle.set_default_dtype("float64")
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 def data(name: str, shape: list[int], dtype: str = "float32") -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,7 @@ IMAGE = np.arange(2 * 3 * 3 * 4, dtype="float32").reshape(2, 3, 3, 4)
 VOLUME = IMAGE[:, :, None]
 
 
-@pytest.fixture(autouse=True)
-def modes() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 def bordered(x: np.ndarray, *pairs: tuple[int, int], **how: Any) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,7 @@ nn = paddle.nn
 RNG = np.random.default_rng(12)
 
 
-@pytest.fixture(autouse=True)
-def _wide() -> Iterator[None]:
-    """Wide numbers, and layers that are counted from 0."""
-    paddle.set_default_dtype("float64")
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("wide", "fresh_names")
 
 
 def fed(name: str, value: np.ndarray) -> Any:

@@ -16,10 +16,7 @@ VALUES = json.loads((Path(__file__).parent / "optimizer_values.json").read_text(
 """A parameter after five steps of Paddle 3.1.1, by the expression that makes the optimizer."""
 
 
-@pytest.fixture(autouse=True)
-def dynamic() -> None:
-    paddle.disable_static()
-    paddle.utils.unique_name.switch()
+pytestmark = pytest.mark.usefixtures("dynamic", "fresh_names")
 
 
 def vector(values: Any, **settings: Any) -> Any:

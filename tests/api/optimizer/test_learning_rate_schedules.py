@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,7 @@ SCHEDULES = json.loads(Path(__file__).with_name("schedule_values.json").read_tex
 """The first learning rates of Paddle 3.1.1, by the expression that makes the schedule."""
 
 
-@pytest.fixture(autouse=True)
-def fresh_names() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 def schedule(expression: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,7 @@ from tests.api.optimizer.optimizer_programs import main_ops, network, run
 optimizer = paddle.optimizer
 
 
-@pytest.fixture(autouse=True)
-def fresh_names() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 # -- errors -----------------------------------------------------------------------------------------------------------

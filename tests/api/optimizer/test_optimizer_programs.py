@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -16,10 +14,7 @@ from tests.api.optimizer.optimizer_programs import main_ops, network, run, vecto
 optimizer = paddle.optimizer
 
 
-@pytest.fixture(autouse=True)
-def fresh_names() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 # -- programs ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,7 @@ VALUES = json.loads(Path(__file__).with_name("optimizer_values.json").read_text(
 """A parameter after five steps of Paddle 3.1.1, by the expression that makes the optimizer."""
 
 
-@pytest.fixture(autouse=True)
-def fresh_names() -> Iterator[None]:
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 @pytest.mark.parametrize("expression", VALUES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,7 @@ from gradtool.incubate.optimizer import RecomputeOptimizer
 from tests.autodiff.nets import main, run
 from tests.autodiff.test_backward_arguments import unchanged
 
-
-@pytest.fixture(autouse=True)
-def names_of_its_own() -> Iterator[None]:
-    """Optimizers count their learning rates in the whole process."""
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 def net() -> tuple[Any, list[Any]]:

@@ -16,10 +16,7 @@ layers = paddle.static.nn
 init = paddle.nn.initializer
 
 
-@pytest.fixture(autouse=True)
-def fresh_names() -> Any:
-    with paddle.utils.unique_name.guard():
-        yield
+pytestmark = pytest.mark.usefixtures("fresh_names")
 
 
 def image(*shape: int | None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,11 +17,7 @@ from tests.viz.debugger.conftest import Open, said
 Typed = Callable[[str], None]
 
 
-@pytest.fixture(autouse=True)
-def dynamic_mode() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 @pytest.fixture

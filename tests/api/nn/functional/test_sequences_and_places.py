@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,7 @@ import gradtool as paddle
 nn, F = paddle.nn, paddle.nn.functional
 
 
-@pytest.fixture(autouse=True)
-def dynamic() -> Iterator[None]:
-    paddle.disable_static()
-    yield
-    paddle.enable_static()
+pytestmark = pytest.mark.usefixtures("dynamic")
 
 
 def normal(*shape: int) -> Any:
