@@ -187,12 +187,6 @@ def test_json_fits_its_schema(gradtool: Run, model: Write, folder: Path, argumen
         assert text == json.dumps(data, indent=2, sort_keys=True) + "\n"
 
 
-def test_every_schema_is_used() -> None:
-    kinds = {"backward", "only-grads", "gradients", "program", "pairs", "dump", "dump-files", "ops", "op", "doctor"}
-    kinds |= {"graph", "nan", "gradcheck", "profile", "saved", "session", "stats", "why", "where", "report"}
-    assert {p.stem for p in SCHEMAS.iterdir()} == kinds
-
-
 @pytest.mark.parametrize("arguments", [a for a in JSON if "--only-grads" not in a], ids=" ".join)
 def test_every_text_ends_with_what_to_do_next(gradtool: Run, model: Write, arguments: list[str]) -> None:
     model("")

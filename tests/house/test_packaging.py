@@ -43,6 +43,31 @@ def test_folders_are_mapped_as_the_settings_say() -> None:
     assert SETTINGS["tool"]["setuptools"]["package-dir"] == FOLDERS
 
 
+def left_behind(root: Path) -> list[Path]:
+    """The files beside the Python files that no pattern of the package data takes along."""
+    patterns = SETTINGS["tool"]["setuptools"]["package-data"]
+    taken = {f for package, globs in patterns.items() for glob in globs for f in (root / home(package)).glob(glob)}
+    files = [f for top in ("cli", "engine", "viz") for f in (root / top).rglob("*") if f.is_file()]
+    return [f for f in files if f.suffix not in (".py", ".pyc") and f not in taken]
+
+
+def home(package: str) -> str:
+    """The folder of a package."""
+    mapped = max((p for p in FOLDERS if package == p or package.startswith(p + ".")), key=len)
+    return FOLDERS[mapped] + package[len(mapped) :].replace(".", "/")
+
+
+def test_whatever_is_no_python_goes_along() -> None:
+    assert not left_behind(ROOT)
+
+
+def test_a_new_schema_goes_along_and_a_new_kind_of_file_is_seen(tmp_path: Path) -> None:
+    for name in ("cli/schemas/novelty.json", "viz/page/novelty.mjs", "engine/novelty.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert left_behind(tmp_path) == [tmp_path / "engine/novelty.txt"]
+
+
 def test_the_type_marker_goes_along() -> None:
     assert (ROOT / "engine/api/py.typed").exists()
     assert SETTINGS["tool"]["setuptools"]["package-data"]["gradtool"] == ["py.typed"]
