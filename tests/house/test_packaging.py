@@ -80,8 +80,8 @@ def test_versions_agree() -> None:
 def loaded(code: str) -> set[str]:
     """The top-level modules in a fresh interpreter after *code*."""
     code += "\nimport sys; print(*{n.partition('.')[0] for n in sys.modules})"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(found.stdout.split())
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(process.stdout.split())
 
 
 def test_import_gradtool_loads_no_library() -> None:
@@ -105,17 +105,17 @@ paddle.static.append_backward(loss)
     ],
 )
 def test_the_engine_loads_numpy_only(code: str) -> None:
-    found = loaded(code)
-    assert "numpy" in found
-    assert not found & {"click", "rich", "graphviz", "nbformat", "numba", "cupy"}
+    modules = loaded(code)
+    assert "numpy" in modules
+    assert not modules & {"click", "rich", "graphviz", "nbformat", "numba", "cupy"}
 
 
 def test_gradtool_is_imported_under_its_name_only(tmp_path: Path) -> None:
     copy = tmp_path / "someone"
     copy.mkdir()
     (copy / "__init__.py").write_text((ROOT / "engine/api/__init__.py").read_text())
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import someone"], capture_output=True, text=True, cwd=tmp_path, check=False
     )
-    assert found.returncode == 1
-    assert "this package is imported as 'gradtool', not as 'someone'" in found.stderr
+    assert process.returncode == 1
+    assert "this package is imported as 'gradtool', not as 'someone'" in process.stderr

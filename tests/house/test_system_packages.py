@@ -44,10 +44,10 @@ for name in neato node chromium; do echo > "${0%/*}/$name"; chmod 755 "${0%/*}/$
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     """Root's, with an apt-get that works and notes how it was called."""
-    made = Machine(tmp_path)
-    made.has("id", "echo 0")
-    made.has("apt-get", INSTALLS)
-    return made
+    computer = Machine(tmp_path)
+    computer.has("id", "echo 0")
+    computer.has("apt-get", INSTALLS)
+    return computer
 
 
 def calls(machine: Machine) -> list[str]:

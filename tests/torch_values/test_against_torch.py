@@ -40,11 +40,11 @@ class Run:
     def __init__(self, row: Row) -> None:
         self.record = RECORDED[row.name]
         self.values = inputs(row)
-        self.given = {n: self.give(n, v, v.dtype.kind == "f" and n not in row.fixed) for n, v in self.values.items()}
-        self.leaves = {n: g for n, g in self.given.items() if not g.stop_gradient}
+        self.operands = {n: self.give(n, v, v.dtype.kind == "f" and n not in row.fixed) for n, v in self.values.items()}
+        self.leaves = {n: g for n, g in self.operands.items() if not g.stop_gradient}
         self.parameters: dict[str, Any] = {}
         names = {"paddle": paddle, "F": F, "nn": nn, "layer": self.layer}
-        self.results = flat(eval(row.ours, names, dict(self.given)))
+        self.results = flat(eval(row.ours, names, dict(self.operands)))
         self.leaves |= self.parameters
 
     def give(self, name: str, value: Any, differentiate: bool) -> Any:
@@ -56,7 +56,7 @@ class Run:
         own = {n: p for n, p in layer.named_parameters() if not p.stop_gradient}
         assert set(own) == set(parameters)
         for path, tensor in parameters.items():
-            (name,) = (n for n, g in self.given.items() if g is tensor)
+            (name,) = (n for n, g in self.operands.items() if g is tensor)
             self.load(own[path], self.values[name])
             self.parameters[name] = own[path]
         return layer(*args)

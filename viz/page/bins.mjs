@@ -29,7 +29,7 @@ export class Bins {
 
   /** The things that reach into [top, bottom]. */
   between(top, bottom) {
-    const found = [];
+    const things = [];
     this.levels.forEach((bins, level) => {
       const size = SMALLEST * 2 ** level;
       const [first, last] = [Math.floor(top / size), Math.floor(bottom / size)];
@@ -38,11 +38,11 @@ export class Bins {
       for (const key of keys) {
         for (const thing of bins.get(key) ?? []) {
           const [from, to] = this.reach(thing);
-          if (to >= top && from <= bottom) found.push(thing);
+          if (to >= top && from <= bottom) things.push(thing);
         }
       }
     });
-    return found;
+    return things;
   }
 }
 

@@ -60,12 +60,12 @@ export class Folding {
 
   /** row -> the longest collapsed frame that it is in. */
   owners() {
-    const found = new Map();
+    const frames = new Map();
     for (const frame of this.graph.frames) {
       if (!this.collapsed.has(frame)) continue;
-      for (let row = frame.first; row <= frame.last; row++) if (!found.has(row)) found.set(row, frame);
+      for (let row = frame.first; row <= frame.last; row++) if (!frames.has(row)) frames.set(row, frame);
     }
-    return found;
+    return frames;
   }
 
   /** Boxes, edges and frames as they stand now. */
@@ -102,14 +102,14 @@ function within(inner, outer) {
 
 /** Those of *frames*, longest first, that are in no other of them. */
 function outermost(frames) {
-  const found = new Set();
+  const outer = new Set();
   const covered = new Set();
   for (const frame of frames) {
     if (covered.has(frame.first) && covered.has(frame.last)) continue;
-    found.add(frame);
+    outer.add(frame);
     for (let row = frame.first; row <= frame.last; row++) covered.add(row);
   }
-  return found;
+  return outer;
 }
 
 function holds(frame, node) {
@@ -167,7 +167,7 @@ function joined(sums, frame, box, bands, scale) {
   const sum = sums.get(key);
   if (sum === undefined) {
     const { x, width, row, column, fill } = box;
-    const made = {
+    const start = {
       key,
       node: null,
       frame,
@@ -180,8 +180,8 @@ function joined(sums, frame, box, bands, scale) {
       fill,
       members: [box.node],
     };
-    sums.set(key, made);
-    return made;
+    sums.set(key, start);
+    return start;
   }
   const right = Math.max(sum.x + sum.width, box.x + box.width);
   sum.x = Math.min(sum.x, box.x);
@@ -209,13 +209,13 @@ function contents(sum) {
 
 /** Edges between what is left, each bundle once. */
 function foldedEdges(graph, boxOf, bands) {
-  const found = new Map();
+  const bundles = new Map();
   for (const edge of graph.edges) {
     const [from, to] = [boxOf.get(edge.source), boxOf.get(edge.target)];
     if (from === undefined || to === undefined || from === to) continue;
     const folded = from.node === null || to.node === null;
     const key = folded ? `${from.key} ${to.key} ${edge.kind}` : `e${edge.index}`;
-    const before = found.get(key);
+    const before = bundles.get(key);
     if (before !== undefined) {
       before.edges.push(edge);
       continue;
@@ -224,9 +224,9 @@ function foldedEdges(graph, boxOf, bands) {
     if (to.node === null) points = attached(points, to);
     if (from.node === null) points = attached(points.reverse(), from).reverse();
     const label = edge.label === null || folded ? null : { ...edge.label, y: bands.y(edge.label.y) };
-    found.set(key, { ...edge, key, edges: [edge], points, label });
+    bundles.set(key, { ...edge, key, edges: [edge], points, label });
   }
-  return [...found.values()];
+  return [...bundles.values()];
 }
 
 /** *points* so that they end at the border of *box*. */

@@ -8,14 +8,14 @@ export const SHAPE = 3;
 /** The numbers of a column: `3 1*5` is 3 and five times 1; after `~` each but the first is a difference. */
 export function unpacked(text) {
   const steps = text.startsWith("~");
-  const found = [];
+  const numbers = [];
   for (const run of (steps ? text.slice(1) : text).split(" ").filter(Boolean)) {
     const [value, times = "1"] = run.split("*");
     for (let i = 0; i < Number(times); i++) {
-      found.push(steps && found.length > 0 ? tenths(found[found.length - 1] + Number(value)) : Number(value));
+      numbers.push(steps && numbers.length > 0 ? tenths(numbers[numbers.length - 1] + Number(value)) : Number(value));
     }
   }
-  return found;
+  return numbers;
 }
 
 /** What *make* makes of each row of *columns*. */
@@ -151,12 +151,12 @@ function frames(raw, boxes, bottomOfAll) {
     rows.set(row, [Math.min(top, y), Math.max(bottom, y + height)]);
   }
   const deepest = Math.max(0, ...raw.filter((f) => f[6] === null).map((f) => f[5]));
-  const found = raw.map(([id, kind, title, first, last, depth, place]) => {
+  const shapes = raw.map(([id, kind, title, first, last, depth, place]) => {
     const rail = place === null;
     const top = rows.get(first)?.[0] ?? 0;
     const bottom = rows.get(last)?.[1] ?? bottomOfAll;
     const [x, y, width, tall] = place ?? [-RAIL * (deepest - depth + 1), top, RAIL - 4, bottom - top];
     return { id, kind, title, first, last, rail, x, y, width, height: tall };
   });
-  return found.sort((a, b) => b.last - b.first - (a.last - a.first));
+  return shapes.sort((a, b) => b.last - b.first - (a.last - a.first));
 }

@@ -20,7 +20,7 @@ part("static").remove();
 for (const element of document.querySelectorAll("[data-live]")) element.hidden = false;
 const folding = new Folding(graph);
 const entries = searchable(graph);
-const known = ways(graph);
+const paths = ways(graph);
 const stage = part("stage");
 const drawing = new Drawing(stage, graph, toggle);
 const table = new TableView(part("table"), graph, go);
@@ -87,7 +87,7 @@ function boxOf(node) {
 function light() {
   const of = hovered ?? selected;
   if (of === null) return null;
-  if (of.node === undefined || of.node !== null) return lit(of.node ?? of, known);
+  if (of.node === undefined || of.node !== null) return lit(of.node ?? of, paths);
   const nodes = new Set(of.members);
   const edges = new Set(of.members.flatMap((n) => [...n.incoming, ...n.outgoing]));
   for (const edge of edges) nodes.add(edge.source).add(edge.target);

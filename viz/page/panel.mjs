@@ -94,14 +94,14 @@ function stack(node, graph) {
   if (calls === null) return [];
   const parts = [html("h3", {}, "Source")];
   calls.forEach(([file, line, name], i) => {
-    const known = graph.files[file] ?? {};
+    const texts = graph.files[file] ?? {};
     const first = i === 0 ? Math.max(1, line - AROUND) : line;
     const last = i === 0 ? line + AROUND : line;
     const numbers = [];
-    for (let n = first; n <= last; n++) if (known[n] !== undefined) numbers.push(n);
-    const indent = Math.min(...numbers.filter((n) => known[n].trim() !== "").map((n) => known[n].search(/\S/)));
+    for (let n = first; n <= last; n++) if (texts[n] !== undefined) numbers.push(n);
+    const indent = Math.min(...numbers.filter((n) => texts[n].trim() !== "").map((n) => texts[n].search(/\S/)));
     const lines = numbers.map((n) =>
-      html("span", { class: n === line ? "line here" : "line", "data-line": String(n) }, `${known[n].slice(indent)}\n`),
+      html("span", { class: n === line ? "line here" : "line", "data-line": String(n) }, `${texts[n].slice(indent)}\n`),
     );
     parts.push(html("p", { class: "call" }, `${file}:${line}`, html("small", {}, ` in ${name}`)));
     if (lines.length > 0) parts.push(html("pre", { tabindex: 0 }, html("code", {}, ...lines)));

@@ -13,20 +13,20 @@ const LEAST_WIDTH = 900;
  */
 export function slices(boxes, width, height) {
   const sorted = [...boxes].sort((a, b) => a.y - b.y);
-  const found = [];
+  const ranges = [];
   let next = 0;
   for (let top = 0; top < height;) {
-    const tall = width * (found.length === 0 ? SHAPE_OF_FIRST : SHAPE_OF_PAGE);
+    const tall = width * (ranges.length === 0 ? SHAPE_OF_FIRST : SHAPE_OF_PAGE);
     let bottom = top + tall;
     if (bottom < height) {
       while (next < sorted.length && sorted[next].y + sorted[next].height <= bottom) next++;
       const cut = next < sorted.length ? sorted[next].y - 4 : bottom;
       if (cut < bottom && cut > top + tall * 0.75) bottom = cut;
     } else bottom = height;
-    found.push([top, bottom]);
+    ranges.push([top, bottom]);
     top = bottom;
   }
-  return found;
+  return ranges;
 }
 
 /** Fill *place* with the picture of *drawing*, page by page. */

@@ -35,8 +35,8 @@ function search(starts, edgesOf, kind, end) {
 }
 
 /** The edges of the way from *node*, in order. */
-export function way(node, known) {
-  const [steps, far] = node.backward ? [known.toSeed, "source"] : [known.toLoss, "target"];
+export function way(node, paths) {
+  const [steps, far] = node.backward ? [paths.toSeed, "source"] : [paths.toLoss, "target"];
   const edges = [];
   for (let edge = steps.get(node); edge; edge = steps.get(edge[far])) edges.push(edge);
   return edges;
@@ -46,7 +46,7 @@ export function way(node, known) {
  * The nodes and edges that light up for *node*: itself, its partners, the edges at it, the forward values that are
  * kept for it or its partners, and the ways from it and from its partners.
  */
-export function lit(node, known) {
+export function lit(node, paths) {
   const chosen = [node, ...node.partners];
   const nodes = new Set(chosen);
   const edges = new Set();
@@ -58,7 +58,7 @@ export function lit(node, known) {
     for (const edge of each.incoming) {
       if (each === node || edge.kind === SAVED || edge.kind === SHAPE) take(edge);
     }
-    for (const edge of way(each, known)) take(edge);
+    for (const edge of way(each, paths)) take(edge);
   }
   for (const edge of node.outgoing) take(edge);
   return { nodes, edges, partners: new Set(node.partners) };

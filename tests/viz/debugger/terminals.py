@@ -92,14 +92,14 @@ def on_terminal(arguments: Sequence[str], environment: Mapping[str, str | None] 
     """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
-    given = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **(environment or {})}
+    variables = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **(environment or {})}
     process = subprocess.Popen(
         [sys.executable, "-c", _CONTROL, sys.executable, *arguments],
         stdin=slave,
         stdout=slave,
         stderr=slave,
         start_new_session=True,
-        env={name: value for name, value in given.items() if value is not None},
+        env={name: value for name, value in variables.items() if value is not None},
     )
     os.close(slave)
     try:

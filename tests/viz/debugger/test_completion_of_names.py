@@ -12,9 +12,9 @@ from tests.viz.debugger.frontend_runs import book_over, hunt, recorded, said
 
 @pytest.fixture(scope="module")
 def book() -> Notebook:
-    made = book_over(recorded(hunt))
-    said(made, "import math", "size = np.arange(3)", "fork guard", "catch nan")
-    return made
+    notebook = book_over(recorded(hunt))
+    said(notebook, "import math", "size = np.arange(3)", "fork guard", "catch nan")
+    return notebook
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def book() -> Notebook:
     ],
 )
 def test_what_may_stand_there(book: Notebook, line: str, offered: list[str]) -> None:
-    start, found = complete(book, line)
-    assert all(f.startswith(line[start:]) for f in found)
+    start, offers = complete(book, line)
+    assert all(f.startswith(line[start:]) for f in offers)
     for wanted in offered:
-        assert any(f.startswith(wanted) for f in found), found
-    assert offered or not found
+        assert any(f.startswith(wanted) for f in offers), offers
+    assert offered or not offers
 
 
 def test_every_verb_completes_from_something_known() -> None:

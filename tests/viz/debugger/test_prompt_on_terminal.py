@@ -46,7 +46,7 @@ loss = z.sum()
 
 
 def test_a_first_session_of_the_command(tmp_path: Path) -> None:
-    model, page, kept = tmp_path / "model.py", tmp_path / "nan-hunt.html", tmp_path / "hunt.jsonl"
+    model, page, log = tmp_path / "model.py", tmp_path / "nan-hunt.html", tmp_path / "hunt.jsonl"
     model.write_text(MODEL, encoding="utf-8")
     with on_terminal(
         [*COMMAND, "debug", str(model), "--catch", "nan"], {"NO_COLOR": "1", "XDG_STATE_HOME": str(tmp_path)}
@@ -63,26 +63,26 @@ def test_a_first_session_of_the_command(tmp_path: Path) -> None:
         assert "end of the run · 2 of 2 gradients\n" in typed(t, "c", 5)
         assert "Out[6]: fc1.weight NaN → 0   fc1.bias NaN → 0" in typed(t, "compare base guard", 6)
         assert f"Out[7]: wrote {page}" in typed(t, f"export html {page}", 7)
-        assert f"Out[8]: saved {kept}" in typed(t, f"save {kept}", 8)
+        assert f"Out[8]: saved {log}" in typed(t, f"save {log}", 8)
         t.type(CTRL_D)
         assert t.ended() == 0
     assert "compare base guard" in page.read_text(encoding="utf-8")
     assert "+compare base guard" in (tmp_path / "gradtool" / "debugger_history").read_text(encoding="utf-8")
-    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+    with on_terminal([*COMMAND, "debug", "--replay", str(log), "--check"]) as t:
         assert "  In [4]: set x@GRAD = np.where" in t.until("Evaluate them? [y/N]:")
         t.type("n" + ENTER)
         assert t.ended() == 2
         assert "3 of 7 cells as saved; from In [4] on they are not run" in t.text
-    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check"]) as t:
+    with on_terminal([*COMMAND, "debug", "--replay", str(log), "--check"]) as t:
         t.until("Evaluate them? [y/N]:")
         t.type("y" + ENTER)
         assert t.ended() == 0
         assert "7 cells as saved" in t.text
-    with on_terminal([*COMMAND, "debug", "--replay", str(kept)], {"NO_COLOR": "1"}) as t:
+    with on_terminal([*COMMAND, "debug", "--replay", str(log)], {"NO_COLOR": "1"}) as t:
         t.until("In [8]:")
         assert "Out[8]:" in typed(t, "branches", 8)
-    kept.write_text(kept.read_text(encoding="utf-8").replace("edited 12", "edited 11"), encoding="utf-8")
-    with on_terminal([*COMMAND, "debug", "--replay", str(kept), "--check", "--trust"]) as t:
+    log.write_text(log.read_text(encoding="utf-8").replace("edited 12", "edited 11"), encoding="utf-8")
+    with on_terminal([*COMMAND, "debug", "--replay", str(log), "--check", "--trust"]) as t:
         assert t.ended() == 1
         assert "-edited 11 elements" in t.text
 

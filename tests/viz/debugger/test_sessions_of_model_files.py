@@ -76,7 +76,10 @@ def test_a_file_without_backward_is_differentiated(opened: Open) -> None:
     assert list(timeline.results) == [
         f"model.{layer}.{p}" for layer in ("fc1", "fc2", "unused") for p in ("weight", "bias")
     ]
-    assert [n for n, found in timeline.results.items() if found is None] == ["model.unused.weight", "model.unused.bias"]
+    assert [n for n, gradient in timeline.results.items() if gradient is None] == [
+        "model.unused.weight",
+        "model.unused.bias",
+    ]
 
 
 @pytest.mark.parametrize("name", ["model.fc1.weight", "fc1.weight", "linear_0.w_0"])
@@ -99,11 +102,11 @@ import numpy as np
 np.savez(__file__ + ".npz", **{f"model.{n}": p.grad.numpy() for n, p in model.named_parameters() if p.grad is not None})
 """
     book = opened(DYNAMIC + keep)
-    found = book.session.results(book.session.branch)
+    gradients = book.session.results(book.session.branch)
     with np.load(tmp_path / "model.py.npz") as expected:
-        assert sorted(expected) == sorted(n for n, g in found.items() if g is not None)
+        assert sorted(expected) == sorted(n for n, g in gradients.items() if g is not None)
         for name in expected:
-            np.testing.assert_array_equal(found[name], expected[name])
+            np.testing.assert_array_equal(gradients[name], expected[name])
 
 
 def test_a_static_program_is_run_with_every_value(opened: Open) -> None:
@@ -188,9 +191,9 @@ def test_a_budget_of_bytes(opened: Open) -> None:
     assert tight.session.timeline.store.dropped > 0
     for book in (whole, tight):
         said(book, "finish")
-    for name, found in whole.session.results(whole.session.branch).items():
+    for name, gradient in whole.session.results(whole.session.branch).items():
         other = tight.session.results(tight.session.branch)[name]
-        assert (found is None and other is None) or np.array_equal(found, other)
+        assert (gradient is None and other is None) or np.array_equal(gradient, other)
 
 
 def test_what_the_model_raises_passes(opened: Open) -> None:

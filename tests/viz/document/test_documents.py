@@ -96,19 +96,19 @@ FORMS: dict[str, Callable[[], str]] = {
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form(name: str) -> None:
-    made = FORMS[name]()
-    assert made == FORMS[name]()
-    assert made == (GOLDEN / name).read_text(encoding="utf-8")
+    text = FORMS[name]()
+    assert text == FORMS[name]()
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 def test_the_notebook_is_valid_and_its_ids_are_stable() -> None:
-    found = nbformat.reads(to_ipynb(document()), as_version=4)
-    nbformat.validate(found)
-    assert (found.nbformat, found.nbformat_minor) == (4, 5)
-    ids = [c.id for c in found.cells]
+    notebook = nbformat.reads(to_ipynb(document()), as_version=4)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    ids = [c.id for c in notebook.cells]
     assert len(set(ids)) == len(ids)
     assert ids[:4] == ["title", "begin", "verdict", "verdict-code"]
-    by_id = {c.id: c for c in found.cells}
+    by_id = {c.id: c for c in notebook.cells}
     assert [by_id[f"cell-{n}"].source for n in (2, 3, 4)] == ["%gcontinue", "%gback 2", "%g ins[0].shape"]
     assert by_id["cell-6"].source == "%%g\nfor i in range(2):\n    print(i)"
     assert by_id["session-code"].source == "%load_ext gradtool\n%gdebug a_model.py"
@@ -125,13 +125,13 @@ def test_the_notebook_is_valid_and_its_ids_are_stable() -> None:
 
 
 def test_one_section_and_one_session() -> None:
-    found = document()
-    assert found["gradients"].title == "Gradients"
-    assert set(found["picture"]._repr_mimebundle_()) == {"text/plain", "image/svg+xml"}
-    assert set(found["json"]._repr_mimebundle_()) == {"text/plain"}
-    assert "sandbox" in found._repr_mimebundle_()["text/html"]
+    report = document()
+    assert report["gradients"].title == "Gradients"
+    assert set(report["picture"]._repr_mimebundle_()) == {"text/plain", "image/svg+xml"}
+    assert set(report["json"]._repr_mimebundle_()) == {"text/plain"}
+    assert "sandbox" in report._repr_mimebundle_()["text/html"]
     with pytest.raises(KeyError, match="did you mean 'verdict'"):
-        found["verdit"]
+        report["verdit"]
     hunt = session.document(CELLS, "a_model.py")
     assert hunt.title == "Session of a_model.py"
     assert "In [3]: rs 2" in to_markdown(hunt)
@@ -188,17 +188,17 @@ def test_names_are_text_in_every_form(name: str) -> None:
         Data(name.replace("\ud800", ""), name),
         *cells,
     )
-    made = Document(name, ((name, name),), (Section("all", name, blocks),))
-    page = Elements(to_html(made))
+    report = Document(name, ((name, name),), (Section("all", name, blocks),))
+    page = Elements(to_html(report))
     assert "script" not in page.tags
     assert [v for n, v in page.attributes if n == "href"] == ["#content"]
     assert not [n for n, _ in page.attributes if n.startswith("on")]
     assert all(v is not None and v.startswith("data:image/svg+xml") for n, v in page.attributes if n == "src")
     assert page.tags.count("section") == page.tags.count("h1") == 1
     assert not set(page.said) & {"\x00", "\x1b", "\u2028"}
-    notebook = nbformat.reads(to_ipynb(made).encode("utf-8", "backslashreplace").decode(), as_version=4)
+    notebook = nbformat.reads(to_ipynb(report).encode("utf-8", "backslashreplace").decode(), as_version=4)
     nbformat.validate(notebook)
-    fences = [line for line in to_markdown(made).split("\n") if line.startswith("```")]
+    fences = [line for line in to_markdown(report).split("\n") if line.startswith("```")]
     assert len(fences) % 2 == (1 if name.startswith("```") else 0), "what is inside a longer fence does not end it"
     assert to_script([Cell(1, "a\nb", note=True)]) == "# a\n# b\n"
 
@@ -227,8 +227,8 @@ def test_verbs_become_magics_and_python_runs_in_the_session() -> None:
     lines = ["n", "rs 2", "s", "n = 3", "n - 1", "set x@GRAD = np.zeros(3)", "list(v)", "! step", "p w[0:2]"]
     cells = [Cell(i, line) for i, line in enumerate(lines)]
     notebook = nbformat.reads(to_ipynb(session.document(cells, "m.py")), as_version=4)
-    found = [c.source for c in notebook.cells if c.id.startswith("cell-")]
-    assert found == [
+    sources = [c.source for c in notebook.cells if c.id.startswith("cell-")]
+    assert sources == [
         "%gnext",
         "%gback 2",
         "%gstep",
@@ -264,9 +264,9 @@ def test_the_cells_of_a_saved_session() -> None:
     book.model = "model.py --catch nan"
     for line in ("note what?", "step", "p nothing", "1 + 1"):
         book.execute(line)
-    kept = session.from_jsonl(saving.text(book), "s.jsonl")
-    assert kept == session.Kept("model.py --catch nan", book.cells)
-    assert session.from_jsonl(saving.text(book) + "\n\n", "s.jsonl") == kept
+    reread = session.from_jsonl(saving.text(book), "s.jsonl")
+    assert reread == session.Kept("model.py --catch nan", book.cells)
+    assert session.from_jsonl(saving.text(book) + "\n\n", "s.jsonl") == reread
 
 
 @pytest.mark.parametrize(

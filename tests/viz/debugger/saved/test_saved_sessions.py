@@ -74,11 +74,11 @@ def book_of(which: str) -> Notebook:
 
 
 def held(timeline: Timeline) -> dict[int, Any]:
-    found = {}
+    values = {}
     for number, array in timeline.store.items():
         if hasattr(array, "dtype"):
-            found[number] = (np.asarray(array).dtype, np.asarray(array).tobytes())
-    return found
+            values[number] = (np.asarray(array).dtype, np.asarray(array).tobytes())
+    return values
 
 
 @pytest.mark.parametrize("which", CELLS)
@@ -197,17 +197,17 @@ def test_every_line_fits_the_schema() -> None:
     kinds = set()
     for which in CELLS:
         for line in saving.text(book_of(which)).splitlines():
-            found = json.loads(line)
-            validator.validate(found)
-            kinds.add(found.get("kind"))
+            record = json.loads(line)
+            validator.validate(record)
+            kinds.add(record.get("kind"))
     assert kinds == {None, *lines.KINDS}
 
 
 def test_a_changed_program_is_refused() -> None:
     book = book_over(lowered(looping))
-    made = book.session.timeline.lowered
-    assert made is not None
-    made.program.version += 1
+    program = book.session.timeline.lowered
+    assert program is not None
+    program.program.version += 1
     assert "was changed after it was recorded" in said(book, "save /nowhere/s.jsonl")
 
 
