@@ -55,7 +55,7 @@ class Drawing:
             CommandError: Graphviz is needed and missing.
         """
         how, view = self._options, self._folded(forms.NAMED[form])
-        subject = forms.Subject(
+        subject = forms.Drawable(
             view,
             colour=lambda: _coloured(view, how["color"], self._values),
             explain=self._details,
@@ -164,7 +164,7 @@ def _coloured(view: GraphView, by: str, values: dict[str, float]) -> Colouring |
     return colour.by_value(view, values, "time of the operator", colour.duration)
 
 
-def _by_dot(subject: forms.Subject, form: str, limit: float) -> str | bytes | None:
+def _by_dot(subject: forms.Drawable, form: str, limit: float) -> str | bytes | None:
     """The picture as Graphviz's ``dot`` lays it out; None, with a note, where it cannot."""
     from gradtool.viz.external import GraphvizError, draw
     from gradtool.viz.render import dot
@@ -182,7 +182,7 @@ def _by_dot(subject: forms.Subject, form: str, limit: float) -> str | bytes | No
     return made.decode("utf-8") if form == "svg" else made
 
 
-def _drawn(subject: forms.Subject, form: str) -> str | bytes:
+def _drawn(subject: forms.Drawable, form: str) -> str | bytes:
     from gradtool.viz.external import GraphvizError
 
     try:

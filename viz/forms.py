@@ -31,7 +31,7 @@ def _no_note(text: str) -> None:
 
 
 @dataclass
-class Subject:
+class Drawable:
     """What is drawn, and what a form may want to know of it; what costs time is made when it is first asked for.
 
     Attributes:
@@ -85,7 +85,7 @@ class Form:
     whole: bool = False
     placed: bool = True
 
-    def draw(self, subject: Subject) -> str | bytes:
+    def draw(self, subject: Drawable) -> str | bytes:
         """The picture, as text or as bytes.
 
         Raises:

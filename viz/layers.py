@@ -12,7 +12,7 @@ from .mirror.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class LayerRows:
     """Rows of one layer.
 
     Attributes:
@@ -29,14 +29,14 @@ class Layer:
     depth: int
 
 
-def layers(scene: Scene) -> list[Layer]:
+def layers(scene: Scene) -> list[LayerRows]:
     """The layers of a scene, outer ones first.
 
     A row without a scope, such as that of an activation between two layers, belongs to what the rows around it share. A
     layer that is all there is, or has the same rows as the one around it, is left out.
     """
     rows, scopes = _scopes(scene)
-    boxes: list[Layer] = []
+    boxes: list[LayerRows] = []
     spans = {(0, len(rows) - 1)}
     depth = [0] * len(rows)
     seen: dict[str, int] = {}
@@ -48,7 +48,7 @@ def layers(scene: Scene) -> list[Layer]:
             title = scopes[start][level]
             again = seen[title] = seen.get(title, 0) + 1
             id_ = f"layer:{title}" if again == 1 else f"layer:{title}#{again}"
-            boxes.append(Layer(id_, title, rows[start], rows[end], depth[start]))
+            boxes.append(LayerRows(id_, title, rows[start], rows[end], depth[start]))
             for i in range(start, end + 1):
                 depth[i] += 1
     return boxes

@@ -22,12 +22,12 @@ from gradtool.engine.view.graph import BOTH, PARTS, GraphView
 
 from . import endings
 from .details import Details, details, statistics
-from .forms import BY_ENDING, NAMED, Form, Subject
+from .forms import BY_ENDING, NAMED, Drawable, Form
 from .mirror.scene import Scene
 from .notebook import present
 from .table import Table
 
-Values = Mapping[str, Mapping[str, float]]
+ValuesById = Mapping[str, Mapping[str, float]]
 
 NOTEBOOK_SVG: Final = 400
 """Nodes up to which a notebook gets an SVG picture beside the HTML page."""
@@ -117,7 +117,7 @@ class Picture:
         *,
         locations: Sequence[Location] = (),
         collapse: str = "auto",
-        values: Callable[[], Values] = dict,
+        values: Callable[[], ValuesById] = dict,
     ) -> None:
         self.view = view
         self._locations = locations
@@ -142,12 +142,12 @@ class Picture:
         return details(self.view, self._locations, self._values())
 
     @cached_property
-    def _whole(self) -> Subject:
-        return Subject(self.view, explain=lambda: self.details)
+    def _whole(self) -> Drawable:
+        return Drawable(self.view, explain=lambda: self.details)
 
     @cached_property
-    def _folded(self) -> Subject:
-        return self._whole if self.folded is self.view else Subject(self.folded, explain=lambda: self.details)
+    def _folded(self) -> Drawable:
+        return self._whole if self.folded is self.view else Drawable(self.folded, explain=lambda: self.details)
 
     def _drawn(self, form: Form) -> str | bytes:
         return form.draw(self._whole if form.whole else self._folded)
@@ -251,7 +251,7 @@ def framed(page: str, title: str = "graph") -> str:
 
 # -- what can be drawn ------------------------------------------------------------------------------------------------
 
-_Seen = tuple[GraphView, list[Location], Callable[[], Values]]
+_Seen = tuple[GraphView, list[Location], Callable[[], ValuesById]]
 
 
 def _seen(of: Any, title: str) -> _Seen:
@@ -282,7 +282,7 @@ def _of_part(view: GraphView, part: str, locations: list[Location]) -> list[Loca
     return [where for i, where in zip(operators, locations, strict=True) if i in ids]
 
 
-def _of_leaves(tape_graph: from_tape.TapeGraph) -> Values:
+def _of_leaves(tape_graph: from_tape.TapeGraph) -> ValuesById:
     """Statistics of the leaves of a tape, and of their gradients where they have some."""
     by_id = tape_graph.view.by_id()
     leaves = {place: i for i, place in tape_graph.places.items() if isinstance(place, Leaf)}
@@ -299,7 +299,7 @@ def _of_leaves(tape_graph: from_tape.TapeGraph) -> Values:
     return values
 
 
-def _by_name(view: GraphView, values: Mapping[str, Any]) -> Values:
+def _by_name(view: GraphView, values: Mapping[str, Any]) -> ValuesById:
     ids = {n.name: n.id for n in view.nodes}
     unknown = [name for name in values if name not in ids]
     if unknown:

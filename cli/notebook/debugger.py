@@ -13,7 +13,7 @@ from gradtool.models.errors import CommandError
 from gradtool.viz.debugger import verbs
 from gradtool.viz.debugger.cell import Cell
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.scope import Namespace, names_at
+from gradtool.viz.debugger.scope import ExpressionNames, names_at
 from gradtool.viz.debugger.verbs import Reply, Verb
 from gradtool.viz.document.bundle import of_cell
 
@@ -42,7 +42,7 @@ class Standing:
         if name not in _NAMES:
             raise AttributeError(f"a session has no attribute {name!r}: it has {', '.join(_NAMES)} and book")
         session = self.book.session
-        return Namespace({}, names_at(session, session.current))[name]
+        return ExpressionNames({}, names_at(session, session.current))[name]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *_NAMES})

@@ -43,12 +43,12 @@ def pieces(value: Any) -> Iterator[Any]:
         ArgumentTypeError: something in it is of a type that files do not hold; says where (a TypeError).
         UsageError: it is nested too deeply, or contains itself (a ValueError).
     """
-    writer = _Writer()
+    writer = _NestedWriter()
     structure = jsontext.write(writer.node(value, ()))
     return container.pieces(writer.arrays, {"format": FORMAT, "structure": structure})
 
 
-class _Writer:
+class _NestedWriter:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self.written: dict[int, Any] = {}
@@ -133,26 +133,26 @@ class _Writer:
         return {"program": self.store(np.frombuffer(text, np.uint8), path)}
 
 
-_WRITERS: Mapping[type, Callable[[_Writer, Any, tuple[str, ...]], Any]] = {
-    type(None): _Writer.itself,
-    bool: _Writer.itself,
-    int: _Writer.itself,
-    str: _Writer.itself,
-    float: _Writer.number,
-    complex: _Writer.complex_number,
-    list: _Writer.list_,
-    tuple: _Writer.tuple_,
-    dict: _Writer.dict_,
-    OrderedDict: _Writer.dict_,
+_WRITERS: Mapping[type, Callable[[_NestedWriter, Any, tuple[str, ...]], Any]] = {
+    type(None): _NestedWriter.itself,
+    bool: _NestedWriter.itself,
+    int: _NestedWriter.itself,
+    str: _NestedWriter.itself,
+    float: _NestedWriter.number,
+    complex: _NestedWriter.complex_number,
+    list: _NestedWriter.list_,
+    tuple: _NestedWriter.tuple_,
+    dict: _NestedWriter.dict_,
+    OrderedDict: _NestedWriter.dict_,
 }
 """By exact type: an instance of a subclass would come back as something else."""
 
-_SHARED: Mapping[type, Callable[[_Writer, Any, tuple[str, ...]], Any]] = {
-    Tensor: _Writer.tensor,
-    DenseTensor: _Writer.tensor,
-    np.ndarray: _Writer.array,
-    np.generic: _Writer.array,
-    Program: _Writer.program,
+_SHARED: Mapping[type, Callable[[_NestedWriter, Any, tuple[str, ...]], Any]] = {
+    Tensor: _NestedWriter.tensor,
+    DenseTensor: _NestedWriter.tensor,
+    np.ndarray: _NestedWriter.array,
+    np.generic: _NestedWriter.array,
+    Program: _NestedWriter.program,
 }
 
 
@@ -175,7 +175,7 @@ def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, r
     Raises:
         FileFormatError: what it says about itself is not right.
     """
-    reader = _Reader(arrays, file, return_numpy)
+    reader = _NestedReader(arrays, file, return_numpy)
     form = texts.get("format", "")
     if not form.startswith("gradtool/"):
         return {name: reader.tensor({"tensor": name, "name": name}, 0) for name in arrays}
@@ -195,7 +195,7 @@ def program_from(data: bytes, where: str = "the bytes") -> Program:
     return content
 
 
-class _Reader:
+class _NestedReader:
     def __init__(self, arrays: Mapping[str, Array], file: str, return_numpy: bool) -> None:
         self.arrays = arrays
         self.file = file
@@ -312,16 +312,16 @@ def _is_pair(value: Any) -> bool:
 
 _TENSOR_TYPES = {d.name for d in DTYPES}
 
-_READERS: Mapping[str, tuple[Callable[[_Reader, Any, int], Any], set[str]]] = {
-    "float": (_Reader.float_, {"float"}),
-    "complex": (_Reader.complex_, {"complex"}),
-    "tuple": (_Reader.tuple_, {"tuple"}),
-    "dict": (_Reader.dict_, {"dict"}),
-    "items": (_Reader.items, {"items"}),
-    "array": (_Reader.array, {"array"}),
-    "scalar": (_Reader.scalar, {"scalar"}),
-    "tensor": (_Reader.tensor, {"tensor", "name"}),
-    "selected_rows": (_Reader.selected_rows, {"selected_rows", "height", "name"}),
-    "program": (_Reader.program, {"program"}),
+_READERS: Mapping[str, tuple[Callable[[_NestedReader, Any, int], Any], set[str]]] = {
+    "float": (_NestedReader.float_, {"float"}),
+    "complex": (_NestedReader.complex_, {"complex"}),
+    "tuple": (_NestedReader.tuple_, {"tuple"}),
+    "dict": (_NestedReader.dict_, {"dict"}),
+    "items": (_NestedReader.items, {"items"}),
+    "array": (_NestedReader.array, {"array"}),
+    "scalar": (_NestedReader.scalar, {"scalar"}),
+    "tensor": (_NestedReader.tensor, {"tensor", "name"}),
+    "selected_rows": (_NestedReader.selected_rows, {"selected_rows", "height", "name"}),
+    "program": (_NestedReader.program, {"program"}),
 }
 """What an object stands for, by its first key: who reads it, and all its keys."""

@@ -20,7 +20,7 @@ from .spec import DType, dtype, float32
 T = TypeVar("T")
 
 
-class _Process:
+class _ProcessDefaults:
     """What is one for all threads and tasks.
 
     Attributes:
@@ -37,8 +37,8 @@ class _Beginning:
     __slots__ = ()
 
     def __bool__(self) -> bool:
-        _static.set(_Process.static)
-        return _Process.static
+        _static.set(_ProcessDefaults.static)
+        return _ProcessDefaults.static
 
 
 _static: ContextVar[bool | _Beginning] = ContextVar("gradtool_static", default=_Beginning())  # noqa: B039  (holds nothing)
@@ -60,7 +60,7 @@ def disable_static(place: object = None) -> None:
 
 def _switch(static: bool) -> None:
     if _in_main_thread():
-        _Process.static = static
+        _ProcessDefaults.static = static
     _static.set(static)
 
 
@@ -141,7 +141,7 @@ def require_static(function: str) -> None:
 
 
 def default_dtype() -> DType:
-    return _Process.default_dtype
+    return _ProcessDefaults.default_dtype
 
 
 def set_default_dtype(d: object) -> None:
@@ -153,7 +153,7 @@ def set_default_dtype(d: object) -> None:
     wanted = dtype(d)
     if not wanted.is_floating:
         raise DtypeError(f"set_default_dtype takes float16, float32, float64 or bfloat16, but received {wanted.name}.")
-    _Process.default_dtype = wanted
+    _ProcessDefaults.default_dtype = wanted
 
 
 def name_scope() -> str:
@@ -190,12 +190,13 @@ random = RandomState()
 @contextmanager
 def kept() -> Iterator[None]:
     """Give mode, default dtype and the stream of random numbers back as they were."""
-    static, begun, usual, drawn = bool(_static.get()), _Process.static, _Process.default_dtype, dict(vars(random))
+    static, drawn = bool(_static.get()), dict(vars(random))
+    begun, usual = _ProcessDefaults.static, _ProcessDefaults.default_dtype
     try:
         yield
     finally:
         _static.set(static)
-        _Process.static, _Process.default_dtype = begun, usual
+        _ProcessDefaults.static, _ProcessDefaults.default_dtype = begun, usual
         vars(random).update(drawn)
 
 

@@ -118,7 +118,7 @@ def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
     if not os.path.isfile(name):
         raise FileFormatError(name, "a file", "it is a folder or a device")
     with open(name, "rb") as file:
-        return _Reader(file, name, os.fstat(file.fileno()).st_size).contents()
+        return _ContainerReader(file, name, os.fstat(file.fileno()).st_size).contents()
 
 
 def read_stream(file: BinaryIO, name: str | None = None) -> tuple[dict[str, Array], dict[str, str]]:
@@ -133,10 +133,10 @@ def read_stream(file: BinaryIO, name: str | None = None) -> tuple[dict[str, Arra
     start = file.tell()
     size = file.seek(0, os.SEEK_END) - start
     file.seek(start)
-    return _Reader(file, name or str(getattr(file, "name", type(file).__name__)), size).contents()
+    return _ContainerReader(file, name or str(getattr(file, "name", type(file).__name__)), size).contents()
 
 
-class _Reader:
+class _ContainerReader:
     """One container, read from beginning to end."""
 
     def __init__(self, file: BinaryIO, name: str, size: int) -> None:

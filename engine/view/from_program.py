@@ -37,10 +37,10 @@ def view(
         same ids.
     """
     with paused_gc():
-        return _Builder(program, loss, gradients).build(title)
+        return _ProgramBuilder(program, loss, gradients).build(title)
 
 
-class _Builder:
+class _ProgramBuilder:
     """Operators come first in a view, in the order of the program, then variables; so their positions are known."""
 
     def __init__(self, program: Program, loss: Variable | None, gradients: Mapping[Variable, Variable] | None) -> None:

@@ -59,7 +59,7 @@ def graph(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, 
         operator name each other in ``pair``.
     """
     with paused_gc():
-        return _Builder(tensors, named or {}).build(title)
+        return _TapeBuilder(tensors, named or {}).build(title)
 
 
 def view(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, str] | None = None) -> GraphView:
@@ -67,7 +67,7 @@ def view(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, s
     return graph(tensors, title=title, named=named).view
 
 
-class _Builder:
+class _TapeBuilder:
     def __init__(self, tensors: Sequence[Tensor], named: Mapping[Tensor, str]) -> None:
         self.named: dict[Place, str] = {}
         self.constant_names: dict[Tensor, str] = {}

@@ -27,7 +27,7 @@ def test_no_two_forms_share_a_name_or_an_ending() -> None:
     assert len(forms.BY_ENDING) == sum(len(form.endings) for form in forms.FORMS)
 
 
-def counting(subject: forms.Subject, form: str) -> str:
+def counting(subject: forms.Drawable, form: str) -> str:
     """The whole of a renderer: a line that counts the boxes."""
     return f"{form}: {len(subject.view.drawn())} nodes\n"
 

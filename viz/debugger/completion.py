@@ -77,7 +77,7 @@ def _attributes(book: Notebook, owner: str, begun: str) -> list[str]:
     """The attributes of what dotted names stand for; nothing is called but properties of gradtool's own objects."""
     session = book.session
     first, *others = re.findall(r"\w+|\[-?\d+\]", owner)
-    namespace = scope.Namespace(
+    namespace = scope.ExpressionNames(
         {**vars(builtins), **session.names, "In": book.inputs, "Out": book.outputs},
         scope.names_at(session, session.current),
     )

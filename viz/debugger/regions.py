@@ -35,11 +35,11 @@ class Inner:
     loc: Location
     outputs: list[tuple[str, str]]
     born: str = ""
-    runs: list[Run] = field(default_factory=list)
+    runs: list[BlockRun] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Run:
+class BlockRun:
     """One run of a block.
 
     Attributes:
@@ -55,18 +55,18 @@ class Run:
         return f"branch {name}" if self.number is None else f"iteration {self.number} of {name}"
 
 
-def runs(branch: Branch, entry: Entry) -> list[Run]:
+def runs(branch: Branch, entry: Entry) -> list[BlockRun]:
     """The runs of the block of *entry*, in the order of their happening, by running it again.
 
     Raises:
         GradtoolError: it fails.
     """
-    reader = _Reader(entry.origin)
+    reader = _StepReader(entry.origin)
     branch.inside(entry, reader)
     return reader.done.get(entry.origin, [])
 
 
-def births(block_runs: Sequence[Run], name: str) -> Iterator[tuple[Inner, str]]:
+def births(block_runs: Sequence[BlockRun], name: str) -> Iterator[tuple[Inner, str]]:
     """Where numbers go wrong, with the runs around in words; *name* is that of the operator with the block."""
     stack = [_placed(block_runs, name, "")]
     while stack:
@@ -81,13 +81,13 @@ def births(block_runs: Sequence[Run], name: str) -> Iterator[tuple[Inner, str]]:
             yield inner, place
 
 
-def _placed(block_runs: Sequence[Run], name: str, before: str) -> Iterator[tuple[Inner, str]]:
+def _placed(block_runs: Sequence[BlockRun], name: str, before: str) -> Iterator[tuple[Inner, str]]:
     for run in block_runs:
         for inner in run.steps:
             yield inner, before + run.told(name)
 
 
-class _Reader:
+class _StepReader:
     """Reads the steps as they come.
 
     Attributes:
@@ -96,13 +96,13 @@ class _Reader:
 
     def __init__(self, op: Operator) -> None:
         self._names = op_names(o for block in op.block.program.blocks for o in block.ops)
-        self._open: list[tuple[Operator, Run]] = []
-        self.done: dict[Operator, list[Run]] = {}
+        self._open: list[tuple[Operator, BlockRun]] = []
+        self.done: dict[Operator, list[BlockRun]] = {}
 
     def __call__(self, event: Step | watch.Entered | watch.Exited) -> None:
         if isinstance(event, watch.Entered):
             _, loops = blocks.run_by(event.op)
-            self._open.append((event.op, Run(event.run + 1 if loops else None)))
+            self._open.append((event.op, BlockRun(event.run + 1 if loops else None)))
         elif isinstance(event, watch.Exited):
             op, run = self._open.pop()
             self.done.setdefault(op, []).append(run)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-class Values(Mapping[str, Any]):
+class TensorsByName(Mapping[str, Any]):
     """``v["h@GRAD"]``: a tensor by name, as it is at the cursor (or, if it is not made yet, as it will be)."""
 
     def __init__(self, session: Session) -> None:
@@ -140,7 +140,7 @@ def names_at(session: Session, entry: Entry | None) -> dict[str, Any]:
         **session.locals,
         "np": np,
         "g": Graph(session),
-        "v": Values(session),
+        "v": TensorsByName(session),
         "cur": op,
         "fwd": op.fwd if op is not None else None,
         "ins": _Lazy(op, "ins"),
@@ -178,7 +178,7 @@ class _Lazy(Mapping[str, Any]):
 _LAZY_DOUT = object()
 
 
-class Namespace(dict[str, Any]):
+class ExpressionNames(dict[str, Any]):
     """The names of one expression: the user's own first, then the session's."""
 
     def __init__(self, own: dict[str, Any], names: dict[str, Any]) -> None:
@@ -214,7 +214,7 @@ def evaluate(session: Session, text: str, entry: Entry | None) -> Any:
         code = compile(text.strip(), "<debugger>", "eval")
     except SyntaxError as error:
         raise VerbError(f"{text.strip()!r} is no Python expression: {error.msg}.") from None
-    return eval(code, Namespace(session.names, names_at(session, entry)))
+    return eval(code, ExpressionNames(session.names, names_at(session, entry)))
 
 
 def run(session: Session, text: str) -> tuple[Any, bool]:
@@ -225,7 +225,7 @@ def run(session: Session, text: str) -> tuple[Any, bool]:
     session.permit(text.strip())
     tree = ast.parse(text, "<debugger>")
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    names = Namespace(session.names, names_at(session, session.current))
+    names = ExpressionNames(session.names, names_at(session, session.current))
     value = None
     if tree.body:
         exec(compile(tree, "<debugger>", "exec"), names)

@@ -183,7 +183,7 @@ def _prompt(book: Notebook, screen: Screen, history: Path | None) -> PromptSessi
     from prompt_toolkit.output import ColorDepth
     from prompt_toolkit.shortcuts import CompleteStyle
 
-    class Names(Completer):
+    class LineCompleter(Completer):
         def get_completions(self, document: Document, complete_event: Any) -> Any:
             line = document.text_before_cursor
             start, offers = complete(book, line)
@@ -209,7 +209,7 @@ def _prompt(book: Notebook, screen: Screen, history: Path | None) -> PromptSessi
     return PromptSession(
         multiline=True,
         key_bindings=keys,
-        completer=Names(),
+        completer=LineCompleter(),
         complete_while_typing=False,
         complete_style=CompleteStyle.READLINE_LIKE,
         history=_history(history),

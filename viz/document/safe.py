@@ -27,13 +27,13 @@ def harmless(html: str) -> str:
 
     Every element that is opened is closed, so that what comes after it is as it would be without.
     """
-    reader = _Reader()
+    reader = _HtmlReader()
     reader.feed(html)
     reader.close()
     return reader.text()
 
 
-class _Reader(HTMLParser):
+class _HtmlReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self._parts: list[str] = []

@@ -23,10 +23,10 @@ from .lanes import WIDEST
 
 def place_backward(sheet: Sheet) -> None:
     """Give backward operators, and gradients that nothing writes, their rows, columns and wishes for lanes."""
-    _Backward(sheet).place()
+    _BackwardCells(sheet).place()
 
 
-class _Backward:
+class _BackwardCells:
     def __init__(self, sheet: Sheet) -> None:
         d = self.drawn = sheet.drawn
         self.sheet = sheet

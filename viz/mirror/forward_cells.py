@@ -17,10 +17,10 @@ SWEEPS: Final = 6
 
 def place_forward(sheet: Sheet) -> None:
     """Give the nodes of the forward column their rows, and wishes for lanes."""
-    _Forward(sheet).place()
+    _ForwardCells(sheet).place()
 
 
-class _Forward:
+class _ForwardCells:
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self.drawn = sheet.drawn

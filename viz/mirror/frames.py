@@ -20,7 +20,7 @@ from .scene import Frame
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FrameRows:
     """A frame before it has a place: cells of one column from row to row, in which stands nothing else.
 
     Attributes:
@@ -37,7 +37,7 @@ class Group:
     depth: int = 0
 
 
-def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, str]) -> list[Group]:
+def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, str]) -> list[FrameRows]:
     """The frames of a picture, outer ones first.
 
     Args:
@@ -53,7 +53,7 @@ def groups(cells: Cells, blocks: dict[int, tuple[int, str]], tensors: dict[int, 
     return sorted(boxes, key=lambda g: (g.depth, g.column, g.first))
 
 
-def framed(group: Group, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
+def framed(group: FrameRows, cells: Cells, x: float, y: float, width: float, height: float) -> Frame:
     members = tuple(cells.drawn.nodes[i].id for i in group.members)
     return Frame(group.id, group.kind, printable(group.title), x, y, width, height, members)
 
@@ -75,7 +75,7 @@ DEEPEST: Final = 2
 """Frames inside another one for which this makes room at the sides."""
 
 
-def nestings(boxes: Sequence[Group]) -> list[Nesting]:
+def nestings(boxes: Sequence[FrameRows]) -> list[Nesting]:
     """The nesting of each frame."""
     spans: dict[int, list[tuple[int, int]]] = {}
     begin: dict[tuple[int, int], list[int]] = {}
@@ -102,7 +102,7 @@ def nestings(boxes: Sequence[Group]) -> list[Nesting]:
     return nested
 
 
-def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[Group]:
+def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[FrameRows]:
     if not blocks:
         return
     gutters = {n for n, c in enumerate(cells.columns) if c in GUTTERS}
@@ -127,7 +127,7 @@ def _blocks(cells: Cells, blocks: dict[int, tuple[int, str]]) -> Iterator[Group]
         depth, outer = 0, blocks[block][0]
         while outer in blocks:
             depth, outer = depth + 1, blocks[outer][0]
-        yield Group(f"block:{block}", "block", blocks[block][1], tuple(members), column, first, last, depth)
+        yield FrameRows(f"block:{block}", "block", blocks[block][1], tuple(members), column, first, last, depth)
 
 
 def _forward_ops(cells: Cells) -> list[tuple[int, NodeView]]:
@@ -151,7 +151,7 @@ def _repetitions(cells: Cells) -> dict[int, tuple[str, str]]:
     return {i: (f"repeat:{n.count}", f"×{n.count}") for i, n in _forward_ops(cells) if n.count > 1}
 
 
-def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:
+def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[FrameRows]:
     if RECOMPUTED not in cells.columns:
         return
     column = cells.columns.index(RECOMPUTED)
@@ -163,7 +163,9 @@ def _segments(cells: Cells, tensors: dict[int, str]) -> Iterator[Group]:
     yield from _runs(cells, titles, "segment", 9, alone=1)
 
 
-def _runs(cells: Cells, named: dict[int, tuple[str, str]], kind: str, depth: int, alone: int = 2) -> Iterator[Group]:
+def _runs(
+    cells: Cells, named: dict[int, tuple[str, str]], kind: str, depth: int, alone: int = 2
+) -> Iterator[FrameRows]:
     """Runs of rows whose boxes all have the same name; frames are told apart when a name comes again."""
     if not named:
         return
@@ -175,13 +177,13 @@ def _runs(cells: Cells, named: dict[int, tuple[str, str]], kind: str, depth: int
     name: tuple[str, str] | None = None
     seen: dict[str, int] = {}
 
-    def finished() -> Iterator[Group]:
+    def finished() -> Iterator[FrameRows]:
         if name is None or len(run) < alone:
             return
         again = seen[name[0]] = seen.get(name[0], 0) + 1
         id_ = name[0] if again == 1 else f"{name[0]}#{again}"
         spread = cells.row[run]
-        yield Group(id_, kind, name[1], tuple(run), column, int(spread.min()), int(spread.max()), depth)
+        yield FrameRows(id_, kind, name[1], tuple(run), column, int(spread.min()), int(spread.max()), depth)
 
     for r in sorted(rows):
         here = {named.get(i) for i in rows[r]}

@@ -131,7 +131,7 @@ class _Layout:
         self.strip[self.label_alleys] = _STRIP
         alleys = alleys + np.where(self.strip > 0, np.maximum(0.0, self.strip + 4 - np.where(w.alleys > 0, 0, 18)), 0)
         self.roof, self.floor = np.zeros(rows + 1), np.zeros(rows + 1)
-        in_columns: dict[int, list[frames.Group]] = {}
+        in_columns: dict[int, list[frames.FrameRows]] = {}
         for g in self.groups:
             in_columns.setdefault(g.column, []).append(g)
         for groups in in_columns.values():
@@ -271,7 +271,7 @@ class _Layout:
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
-    def _groups(self) -> list[frames.Group]:
+    def _groups(self) -> list[frames.FrameRows]:
         blocks = {b.index: (b.parent, f"block {b.index} of {printable(b.owner)}") for b in self.view.blocks}
         tensors: dict[int, str] = {}
         if RECOMPUTED in self.cells.columns:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..external import draw
-from ..forms import Subject
+from ..forms import Drawable
 from . import dot
 
 
-def picture(subject: Subject, form: str) -> bytes:
+def picture(subject: Drawable, form: str) -> bytes:
     """The picture as ``png`` or ``pdf``.
 
     Raises:

@@ -15,7 +15,7 @@ from graphviz.quoting import quote
 
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
-from ..forms import Subject
+from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..mirror.scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, role_of
@@ -36,8 +36,8 @@ _STROKES: Final[dict[str, dict[str, str]]] = {
 }
 
 
-def picture(subject: Subject, form: str) -> str:
-    """Of a :class:`~gradtool.viz.forms.Subject`: DOT text with places."""
+def picture(subject: Drawable, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Drawable`: DOT text with places."""
     return render(subject.scene, file=subject.file, command=subject.command, colouring=subject.colouring)
 
 

@@ -19,7 +19,7 @@ from gradtool.engine.view.graph import GraphView, NodeView
 
 from ..details import Details
 from ..fold import automatic
-from ..forms import Subject
+from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading
 from ..mirror.scene import KINDS, Scene
 from ..policy import digest
@@ -50,8 +50,8 @@ LONGEST_NAME: Final = 80
 _NOTHING: Final = Details()
 
 
-def picture(subject: Subject, form: str) -> str:
-    """Of a :class:`~gradtool.viz.forms.Subject`: a page that needs nothing else."""
+def picture(subject: Drawable, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Drawable`: a page that needs nothing else."""
     return render(subject.scene, details=subject.explain(), colouring=subject.colouring)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from gradtool.engine.view.graph import OP, GraphView, NodeView
 
-from ..forms import Subject
+from ..forms import Drawable
 
 SCHEMA = "gradtool/graph/1"
 
 
-def picture(subject: Subject, form: str) -> str:
-    """Of a :class:`~gradtool.viz.forms.Subject`: JSON text."""
+def picture(subject: Drawable, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Drawable`: JSON text."""
     return render(subject.view)
 
 

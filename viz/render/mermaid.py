@@ -12,7 +12,7 @@ from typing import Final
 
 from gradtool.engine.view.graph import OP, EdgeView, GraphView, NodeView
 
-from ..forms import Subject
+from ..forms import Drawable
 from ..legend import FLOW, heading
 from ..style import ROLES, look, role_of
 from ..text import printable, shortened
@@ -34,8 +34,8 @@ _SHAPES: Final = {
 }
 
 
-def picture(subject: Subject, form: str) -> str:
-    """Of a :class:`~gradtool.viz.forms.Subject`: a Mermaid flowchart."""
+def picture(subject: Drawable, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Drawable`: a Mermaid flowchart."""
     for note in notes(subject.view):
         subject.note(note)
     return render(subject.view)

@@ -14,7 +14,7 @@ from typing import Final
 from gradtool.engine.core.collector import paused_gc
 from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
-from ..forms import Subject
+from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading, roles
 from ..mirror.scene import KINDS, Box, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, STROKES_ON_DARK, role_of
@@ -29,8 +29,8 @@ _NARROWEST: Final = 460.0
 _DASHES: Final = {"saved": "5 3", "shape": "1.5 3"}
 
 
-def picture(subject: Subject, form: str) -> str:
-    """Of a :class:`~gradtool.viz.forms.Subject`: the text of an SVG file."""
+def picture(subject: Drawable, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Drawable`: the text of an SVG file."""
     return render(subject.scene, colouring=subject.colouring, command=subject.command)
 
 

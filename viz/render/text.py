@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 
-from ..forms import Subject
+from ..forms import Drawable
 from ..legend import heading
 from ..text import cells, printable
 
@@ -87,8 +87,8 @@ def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
     return ["forward", "saved", "", "backward", "source"], rows
 
 
-def picture(subject: Subject, form: str) -> str:
-    """Of a :class:`~gradtool.viz.forms.Subject`: lines for a terminal."""
+def picture(subject: Drawable, form: str) -> str:
+    """Of a :class:`~gradtool.viz.forms.Drawable`: lines for a terminal."""
     return render(subject.view, ascii=subject.ascii)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.core import state
-from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer
 from ._table import table_layer
+from .functional._norm import InputRankError
 from .layer import Layer
 
 CELU = table_layer(__name__, "CELU", "celu", alpha=1.0)
@@ -73,15 +73,11 @@ class Softmax2D(Layer):
 
     def forward(self, x: Any) -> Any:
         if x.ndim not in (3, 4):
-            raise RankError(f"Softmax2D requires a 3D or 4D tensor as input. Received: {x.ndim}D.")
+            raise InputRankError(f"Softmax2D requires a 3D or 4D tensor as input. Received: {x.ndim}D.")
         return F.softmax(x, axis=-3, name=self._name)
 
     def extra_repr(self) -> str:
         return f"name={self._name}" if self._name else ""
-
-
-class RankError(UsageError, AssertionError):
-    """A tensor of a wrong number of dimensions (Paddle raises AssertionError)."""
 
 
 class Identity(Layer):

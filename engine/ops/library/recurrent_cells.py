@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 # -- one step: from the input's part of the gates and the states before to the states after, and back ------------------
 
 
-class Cell(NamedTuple):
+class RecurrentCell(NamedTuple):
     """A kind of cell.
 
     Attributes:
@@ -88,10 +88,10 @@ def _relu_back(k, states, after, gates, gradients):
 
 
 CELLS = {
-    "LSTM": Cell(4, _lstm, _lstm_back),
-    "GRU": Cell(3, _gru, _gru_back),
-    "RNN_TANH": Cell(1, _tanh, _tanh_back),
-    "RNN_RELU": Cell(1, _relu, _relu_back),
+    "LSTM": RecurrentCell(4, _lstm, _lstm_back),
+    "GRU": RecurrentCell(3, _gru, _gru_back),
+    "RNN_TANH": RecurrentCell(1, _tanh, _tanh_back),
+    "RNN_RELU": RecurrentCell(1, _relu, _relu_back),
 }
 
 

@@ -13,7 +13,7 @@ from gradtool import fluid
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.fluid import layers
-from gradtool.fluid.layers._rows import Operation
+from gradtool.fluid.layers._rows import OperatorLayer
 from gradtool.fluid.layers._table import ROWS
 
 RNG = np.random.default_rng(3)
@@ -486,7 +486,7 @@ def test_every_row_of_the_table_stands() -> None:
         layer = getattr(layers, name)
         assert layer.__name__ == name
         assert layer.__doc__.startswith(f"{name}(")
-        if isinstance(row, Operation):
+        if isinstance(row, OperatorLayer):
             assert registry.find(row.type) is not None
     assert set(ROWS) < set(dir(layers))
 

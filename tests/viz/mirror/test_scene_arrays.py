@@ -71,10 +71,12 @@ def test_an_empty_view_is_an_empty_scene() -> None:
 
 def test_frames_make_room_for_those_inside() -> None:
     spans = [(0, 9), (0, 4), (0, 1), (3, 4), (6, 9), (6, 9)]
-    nestings = frames.nestings([frames.Group(str(i), "layer", "", (), 0, a, b) for i, (a, b) in enumerate(spans)])
+    nestings = frames.nestings([frames.FrameRows(str(i), "layer", "", (), 0, a, b) for i, (a, b) in enumerate(spans)])
     assert [(n.above, n.below) for n in nestings] == [(2, 2), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0)]
     assert [n.inside for n in nestings] == [2, 2, 0, 0, 1, 1]
-    apart = frames.nestings([frames.Group("a", "layer", "", (), 0, 0, 3), frames.Group("b", "layer", "", (), 1, 1, 2)])
+    apart = frames.nestings(
+        [frames.FrameRows("a", "layer", "", (), 0, 0, 3), frames.FrameRows("b", "layer", "", (), 1, 1, 2)]
+    )
     assert [n.inside for n in apart] == [0, 0]
 
 

@@ -15,7 +15,7 @@ from gradtool.engine.core import source
 from gradtool.engine.view import from_program
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, TENSOR, EdgeView, GraphView, NodeView
 from gradtool.viz import details as facts
-from gradtool.viz.layers import Layer, layers
+from gradtool.viz.layers import LayerRows, layers
 from gradtool.viz.mirror.layout import mirror
 from gradtool.viz.render import html, mermaid, text
 from gradtool.viz.render import json as as_json
@@ -233,12 +233,12 @@ def test_layers_are_runs_of_rows_with_what_stands_between_them() -> None:
     edges = tuple(EdgeView(f"op{i}", f"op{i + 1}", f"v{i}") for i in range(10))
     spans = layers(mirror(GraphView("", nodes + tensors, edges)))
     assert spans == [
-        Layer("layer:a", "a", 0, 5, 0),
-        Layer("layer:b", "b", 7, 8, 0),
-        Layer("layer:a#2", "a", 9, 10, 0),
-        Layer("layer:a.0", "a.0", 0, 3, 1),
-        Layer("layer:a.1", "a.1", 4, 5, 1),
-        Layer("layer:a.0.fc", "a.0.fc", 0, 1, 2),
+        LayerRows("layer:a", "a", 0, 5, 0),
+        LayerRows("layer:b", "b", 7, 8, 0),
+        LayerRows("layer:a#2", "a", 9, 10, 0),
+        LayerRows("layer:a.0", "a.0", 0, 3, 1),
+        LayerRows("layer:a.1", "a.1", 4, 5, 1),
+        LayerRows("layer:a.0.fc", "a.0.fc", 0, 1, 2),
     ]
 
 

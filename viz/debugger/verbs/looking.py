@@ -10,7 +10,7 @@ from gradtool.engine.runs.timeline import Entry
 from .. import regions, show
 from ..errors import VerbError
 from ..notebook import Notebook
-from ..regions import Run
+from ..regions import BlockRun
 from . import Reply, nothing, verb
 
 
@@ -101,7 +101,7 @@ _SHOWN = 20
 """So many iterations are listed; those where numbers go wrong always are."""
 
 
-def _ran(runs: Sequence[Run]) -> str:
+def _ran(runs: Sequence[BlockRun]) -> str:
     if not runs:
         return "its block did not run"
     if runs[0].number is None:
@@ -110,7 +110,7 @@ def _ran(runs: Sequence[Run]) -> str:
     return f"its block ran {len(runs)} time{'s' * (len(runs) != 1)}, iterations {numbers[0]} to {numbers[-1]}"
 
 
-def _summary(entry: Entry, runs: Sequence[Run]) -> Iterator[str]:
+def _summary(entry: Entry, runs: Sequence[BlockRun]) -> Iterator[str]:
     yield f"{entry.name}: {_ran(runs)}"
     left_out = 0
     for n, run in enumerate(runs, 1):
@@ -128,7 +128,7 @@ def _summary(entry: Entry, runs: Sequence[Run]) -> Iterator[str]:
         yield f"  {left_out} more, in which nothing went wrong that was not wrong before"
 
 
-def _steps(run: Run, indent: str) -> Iterator[str]:
+def _steps(run: BlockRun, indent: str) -> Iterator[str]:
     stack = [(iter(run.steps), indent)]
     while stack:
         steps, indent = stack[-1]

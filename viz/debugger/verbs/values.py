@@ -34,9 +34,9 @@ def print_(book: Notebook, rest: str) -> Reply:
     if not rest:
         raise VerbError("p what?", hint="p h@GRAD · p w[0, :3]")
     session = book.session
-    if rest not in scope.Values(session):
+    if rest not in scope.TensorsByName(session):
         name, bracket, index = rest.partition("[")
-        if not bracket or name not in scope.Values(session):
+        if not bracket or name not in scope.TensorsByName(session):
             return _expression(session, rest)
         array = scope.evaluate(session, f"v[{name!r}][{index}", session.current)
     else:

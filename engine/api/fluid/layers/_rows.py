@@ -24,7 +24,7 @@ _REQUIRED = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Argument:
     """One parameter of a layer."""
 
     name: str
@@ -32,17 +32,17 @@ class Parameter:
     default: Any
 
 
-def parameters(text: str) -> tuple[Parameter, ...]:
+def parameters(text: str) -> tuple[Argument, ...]:
     """The parameters that *text* lists."""
     entries = []
     for word in text.split():
         head, equals, value = word.partition("=")
         name, _, target = head.partition(":")
-        entries.append(Parameter(name, target or name, ast.literal_eval(value) if equals else _REQUIRED))
+        entries.append(Argument(name, target or name, ast.literal_eval(value) if equals else _REQUIRED))
     return tuple(entries)
 
 
-def bound(name: str, signature: tuple[Parameter, ...], args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+def bound(name: str, signature: tuple[Argument, ...], args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call by parameter, defaults included.
 
     Raises:
@@ -66,12 +66,12 @@ def bound(name: str, signature: tuple[Parameter, ...], args: tuple[Any, ...], na
     return arguments
 
 
-def _shown(p: Parameter) -> str:
+def _shown(p: Argument) -> str:
     return p.name if p.default is _REQUIRED else f"{p.name}={p.default!r}"
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperatorLayer:
     """A layer that is one operator.
 
     Targets are input slots (in capitals, as operators have them), attributes, ``>Out`` for a variable to write to,
@@ -131,7 +131,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class RenamedLayer:
     """A layer that is a function of today's.
 
     Attributes:
@@ -156,7 +156,7 @@ class Renamed:
         return _named(layer, name, signature, today.__doc__ or "")
 
 
-def _named(layer: Callable[..., Any], name: str, signature: tuple[Parameter, ...], doc: str) -> Callable[..., Any]:
+def _named(layer: Callable[..., Any], name: str, signature: tuple[Argument, ...], doc: str) -> Callable[..., Any]:
     layer.__name__ = layer.__qualname__ = name
     layer.__module__ = "gradtool.fluid.layers"
     layer.__doc__ = f"{name}({', '.join(map(_shown, signature))})\n\n{doc}"

@@ -202,4 +202,4 @@ _LARGEST = 3.4028234663852886e38
 
 
 class InputRankError(UsageError, AssertionError):
-    """A tensor of too few dimensions (Paddle raises AssertionError)."""
+    """A tensor of a wrong number of dimensions (Paddle raises AssertionError)."""
