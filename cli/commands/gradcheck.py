@@ -35,8 +35,8 @@ def command(**options: Any) -> int:
     """
     out = Output.take(options)
     from gradtool.engine.answers import checking
-    from gradtool.engine.answers.recording import Recorder
     from gradtool.engine.core import watch
+    from gradtool.engine.runs.recorder import Recorder
     from gradtool.models import loader, opening
     from gradtool.models.feeds import run
     from gradtool.models.loader import Request
@@ -44,7 +44,7 @@ def command(**options: Any) -> int:
 
     request = Request.take(options)
     recorder = Recorder()
-    with watch.watched(recorder), loader.executed(request) as left, watch.unwatched():
+    with recorder.recording(), loader.executed(request) as left, watch.unwatched():
         model = opening.model_in(left, request)
         order, seed = options["order"], request.seed
         if isinstance(model, TapeModel):

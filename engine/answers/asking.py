@@ -14,6 +14,7 @@ from ..eager.tensor import Leaf, Tensor
 from ..executor.executor import Executor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
+from ..runs.recorder import Recorder
 from ..view.graph import FORWARD
 from . import checking
 from . import profile as timing
@@ -23,7 +24,6 @@ from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .profile import Clock, ProfileStory
-from .recording import Recorder
 from .running import any_model, computed_loss, through_program, through_tape
 from .saved import Keeper, SavedStory
 from .stats import Gatherer, StatsStory
@@ -122,7 +122,7 @@ def gradcheck(
             hint="pass a function that computes it, so that the run can be written down",
         )
     recorder = Recorder()
-    with watch.watched(recorder):
+    with recorder.recording():
         loss = computed_loss(model)
     if isinstance(loss, Variable):
         program = loss.block.program

@@ -17,35 +17,36 @@ from ..eager.recorded import leaves_behind, nodes_behind
 from ..eager.tensor import Leaf, Tensor
 from ..executor.scope import global_scope
 from ..ir.variable import Variable
+from ..runs import of_steps, of_tape
+from ..runs.recorder import Recorder
+from ..runs.timeline import Timeline
 from . import gradcheck, kinks, magnitudes
+from .double import Double
 from .gradcheck import Array, Checked, Subject
-from .recording import Recorder
-from .replay import Trace
 
 FAITHFUL = 2e-3
 """How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""
 
 
-class ReplayModel:
-    """A recorded forward pass, computed again in double precision."""
+class WrittenModel:
+    """The loss of a written-down run, computed again in double precision."""
 
-    def __init__(self, trace: Trace, leaves: Sequence[Any], weights: Sequence[Array]) -> None:
-        self.trace = trace
-        self.replay = trace.replay(leaves)
-        self.weights = weights
+    def __init__(self, timeline: Timeline, leaves: Sequence[Any], weight: Array) -> None:
+        self.timeline = timeline
+        self.again = Double(timeline, leaves)
+        self.weight = weight
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
-        results, choices = self.replay(at)
-        return float(sum(np.vdot(w, r) for w, r in zip(self.weights, results, strict=True))), choices
+        loss, choices = self.again(at)
+        return float(np.vdot(self.weight, loss)), choices
 
     def chooser(self, number: int) -> tuple[str, Location]:
-        entry = self.trace.entries[number]
-        assert entry.op is not None, "what cannot be computed again chooses nothing"
-        return entry.op.type, entry.loc
+        entry = self.timeline.entries[number]
+        return entry.type, entry.loc
 
     def undecided(self, key: Hashable) -> tuple[str, Location] | None:
-        found = self.replay.undecided(key)
-        return None if found is None else self.chooser(found)
+        entry = self.again.undecided(key)
+        return None if entry is None else (entry.type, entry.loc)
 
 
 class FunctionModel:
@@ -92,7 +93,7 @@ class FunctionModel:
 
         def note(event: Any) -> None:
             if isinstance(event, watch.Computed):
-                choice = kinks.choice(event.op, event.attrs, event.inputs, event.outputs)
+                choice = kinks.choice(event.op.type, event.attrs, event.inputs, event.outputs)
                 if choice is not None:
                     choices.append((len(choices), choice))
                     choosers.append((event.op.type, event.loc))
@@ -193,7 +194,7 @@ def of_loss(
     """Check the gradients of a recorded loss by its leaves.
 
     Args:
-        recorder: watched the run that computed it.
+        recorder: wrote down the run that computed it.
         names: the leaves to check, or their tensors, and what they are called.
     """
     if loss.stop_gradient:
@@ -202,16 +203,16 @@ def of_loss(
     rng = np.random.default_rng(seed)
     weight = rng.uniform(0.5, 1.5, loss.array.shape)
     named = {t.leaf if isinstance(t, Tensor) else t: name for t, name in names.items()}
-    trace = recorder.of_tensors([loss], nodes, [t for t in names if isinstance(t, Tensor)])
+    timeline = of_tape.forward(recorder, loss, [t for t in names if isinstance(t, Tensor)])
     behind = set(leaves_behind([loss], nodes))
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
-    missing = [leaf for leaf in leaves if leaf not in trace.leaves]
+    missing = [leaf for leaf in leaves if leaf not in timeline.leaves]
     found, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng)
     subjects = [
         Subject(
             leaf,
             named[leaf],
-            _double(trace.leaves[leaf]),
+            _double(timeline.store.get(timeline.leaves[leaf][-1])),
             found.get(leaf),
             leaf.spec.dtype.numpy,
             seconds.get(leaf),
@@ -223,7 +224,7 @@ def of_loss(
         if leaf not in missing
     ]
     rest = [_unchecked(named[leaf], leaf.spec, "its value was not read by an operator") for leaf in missing]
-    return [*_checked(trace, subjects, [weight], [loss.array], seed), *rest]
+    return [*_checked(timeline, subjects, weight, loss.array, seed), *rest]
 
 
 def of_program(
@@ -249,43 +250,43 @@ def of_program(
             global_scope().values[name] = along[p].astype(p.dtype.numpy)
         found = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
         seconds = {p: h for (p, _), h in zip(pairs, found, strict=True) if h is not None}
-    recorder = Recorder()
+    rounds = of_steps.told()
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
-    with watch.watched(recorder):
+    with watch.watched(rounds):
         values = dict(zip(fetch, run(fetch), strict=True))
     held = global_scope().values
-    trace = recorder.of_program([loss], {p: held[p.name] for p, _ in pairs})
+    timeline = of_steps.timeline(rounds.last, loss, {p: held[p.name] for p, _ in pairs})
     written = [(op.type, op.loc) for b in loss.block.program.blocks for op in b.ops if op.type == "pylayer"]
     subjects = []
     for p, g in pairs:
         second = None
         if order > 1:
             second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
-        start = trace.leaves.get(p, held[p.name])  # no operator reads the parameters of a branch that was not taken
+        read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
+        start = held[p.name] if read is None else timeline.store.get(read[-1])
         subjects.append(Subject(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
-    return _checked(trace, subjects, [np.ones(values[loss].shape)], [values[loss]], seed)
+    return _checked(timeline, subjects, np.ones(values[loss].shape), values[loss], seed)
 
 
-def _checked(
-    trace: Trace, subjects: Sequence[Subject], weights: Sequence[Array], recorded: Sequence[Any], seed: int
-) -> list[Checked]:
-    """The check by replay, if the replay gives what was recorded and nothing was computed outside of operators."""
-    model = ReplayModel(trace, [s.key for s in subjects], weights)
+def _checked(timeline: Timeline, subjects: Sequence[Subject], weight: Array, recorded: Any, seed: int) -> list[Checked]:
+    """The check by computing again, if that gives what was recorded and nothing was computed outside of operators."""
+    model = WrittenModel(timeline, [s.key for s in subjects], weight)
     reason, loc = "", ()
-    if model.replay.breaks:
-        reason, loc = model.replay.breaks[0]  # type: ignore[assignment]
-    elif not all(np.isfinite(_double(r)).all() for r in recorded):
+    if model.again.gaps:
+        reason, loc = model.again.gaps[0]  # type: ignore[assignment]
+    elif not np.isfinite(_double(recorded)).all():
         reason = "the loss is not finite (gradtool nan explains it)"
-    else:
-        results, _ = model.replay({})
-        for again, before in zip(results, recorded, strict=True):
-            wide = _double(before)
-            far = FAITHFUL * (10 if any(np.dtype(s.dtype).itemsize < 4 for s in subjects) else 1)
-            if not np.allclose(again, wide, rtol=far, atol=far * (1e-3 + float(np.abs(wide).max(initial=0)))):
-                reason = "computed again in double precision the loss is another: values were overwritten in between?"
+    elif not _faithful(model.again({})[0], _double(recorded), subjects):
+        reason = "computed again in double precision the loss is another: values were overwritten in between?"
     if reason:
         return [_refused(s, reason, loc) for s in subjects]
     return gradcheck.check(model, subjects, seed)
+
+
+def _faithful(again: Array, recorded: Array, subjects: Sequence[Subject]) -> bool:
+    """Whether the loss that was computed again is the recorded one up to rounding."""
+    far = FAITHFUL * (10 if any(np.dtype(s.dtype).itemsize < 4 for s in subjects) else 1)
+    return np.allclose(again, recorded, rtol=far, atol=far * (1e-3 + float(np.abs(recorded).max(initial=0))))
 
 
 def _refused(s: Subject, reason: str, loc: Location) -> Checked:

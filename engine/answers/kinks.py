@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.opdef import OpDef
-
 Choose = Callable[[Sequence[Any], Sequence[Any], Mapping[str, Any]], Any]
 
 
@@ -46,8 +44,8 @@ def _extreme(ins: Sequence[Any], outs: Sequence[Any], attrs: Mapping[str, Any]) 
     x = np.asarray(ins[0])
     axes = attrs.get("dim") or ()
     every = attrs.get("reduce_all") or not axes
-    kept = tuple(range(x.ndim)) if every else tuple(a % x.ndim for a in axes)
-    out = np.asarray(outs[0]).reshape([1 if i in kept else n for i, n in enumerate(x.shape)])
+    reduced = tuple(range(x.ndim)) if every else tuple(a % x.ndim for a in axes)
+    out = np.asarray(outs[0]).reshape([1 if i in reduced else n for i, n in enumerate(x.shape)])
     return x == out
 
 
@@ -89,7 +87,7 @@ CHOICES: dict[str, Choose] = {
 """By operator: what it chose, as an array."""
 
 
-def choice(op: OpDef, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """What the operator chose, or None where there is nothing to choose."""
-    choose = CHOICES.get(op.type)
+def choice(type_: str, attrs: Mapping[str, Any], operands: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """What an operator of that type chose, or None where there is nothing to choose."""
+    choose = CHOICES.get(type_)
     return None if choose is None else choose(operands, outputs, attrs)

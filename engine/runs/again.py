@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,8 @@ from ..eager.mode import no_grad
 from ..eager.pylayer import LayerNode
 from ..eager.tape import GradNode, restore
 from ..eager.tensor import Tensor
-from ..ops.opdef import OpDef
 from .bound import Binding
 from .records import Call
-
-
-def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:
-    """Whether an operator that can draw random numbers draws none."""
-    return op.type == "rnn" and not attrs.get("dropout_prob")
 
 
 def of_call(call: Call, padded: bool = False) -> Binding:

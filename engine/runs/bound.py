@@ -21,6 +21,8 @@ from .timeline import NOBODY, Entry
 MASKED = frozenset({"dropout"})
 """Random operators that say in a second output what they drew."""
 
+NOT_DRAWN_AGAIN = "its random numbers cannot be drawn again"
+"""Why the results of other random operators stay what they are."""
 
 USERS_FUNCTION = "py_func"
 """The operator of static programs that calls Python of the user's."""
@@ -47,6 +49,11 @@ class Binding:
     mask: int = NOBODY
     padded: bool = False
     backend: Backend = field(default_factory=current)
+
+
+def draws_nothing(op: OpDef, attrs: Mapping[str, Any]) -> bool:
+    """Whether an operator that can draw random numbers draws none."""
+    return op.type == "rnn" and not attrs.get("dropout_prob")
 
 
 def kernel(binding: Binding, mask: Any = None) -> Callable[..., Sequence[Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..executor.plan import Instruction, Plan, explained
 from ..ir import roles
-from ..ir.operator import Operator
+from ..ir.operator import Operands, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..ops.opdef import Trait
@@ -90,8 +90,7 @@ def shown_instructions(plan: Plan) -> Iterator[tuple[Instruction, Operator]]:
 
 def results_of(instruction: Instruction, op: Operator) -> Iterator[tuple[Variable | None, int]]:
     """Each result with the number of its value; None and :data:`NOBODY` for one that is not made."""
-    flat = [v for value in op.outputs for v in (value if isinstance(value, tuple) else (value,))]
-    for v, number in zip(flat, instruction.outs, strict=True):
+    for v, number in zip(laid_flat(op.outputs), instruction.outs, strict=True):
         yield (None, NOBODY) if v is None or number < 0 else (v, number)
 
 
@@ -106,6 +105,29 @@ def spread(instruction: Instruction) -> Callable[..., Sequence[Any]]:
     return kernel if instruction.spread else lambda *arrays: (kernel(*arrays),)
 
 
+def laid_flat(operands: Operands) -> Iterator[Variable | None]:
+    """Every place of *operands*, those of lists one by one, empty ones included."""
+    for value in operands:
+        if isinstance(value, tuple):
+            yield from value
+        else:
+            yield value
+
+
+def described(index: int, name: str, op: Operator) -> Entry:
+    """An entry with what people are told of *op*; what it took and made is not in it yet."""
+    return Entry(
+        index,
+        name,
+        op.type,
+        BACKWARD if roles.is_backward(op.role) and not op.saves else FORWARD,
+        op.loc,
+        op.scope.strip("/") or from_program.layer_of(op),
+        region=bool(op.sub_blocks),
+        origin=op,
+    )
+
+
 def _entry(
     index: int,
     instruction: Instruction,
@@ -115,18 +137,9 @@ def _entry(
     asked: set[str],
     shown: Callable[[Variable], Sequence[str]] | None,
 ) -> Entry:
-    entry = Entry(
-        index,
-        name,
-        op.type,
-        BACKWARD if roles.is_backward(op.role) and not op.saves else FORWARD,
-        op.loc,
-        op.scope.strip("/") or from_program.layer_of(op),
-        operands=instruction.ins,
-        kernel=spread(instruction),
-        region=bool(op.sub_blocks),
-        origin=op,
-    )
+    entry = described(index, name, op)
+    entry.operands = instruction.ins
+    entry.kernel = spread(instruction)
     slots = {v: slot for slot, v in writes(op)}
     for v, number in results_of(instruction, op):
         if v is None:
@@ -151,8 +164,9 @@ def _name(value: Value, v: Variable, shown: Callable[[Variable], Sequence[str]] 
 
 def _last(plan: Plan, entries: Sequence[Entry]) -> dict[str, int]:
     """The number of the last value of every variable, by name."""
-    found = {**plan.feeds, **plan.loads}
+    last = {**plan.feeds, **plan.loads}
     for e in entries:
-        flat = [w for value in e.origin.outputs for w in (value if isinstance(value, tuple) else (value,))]
-        found |= {w.name: n for w, (_, n) in zip(flat, e.outs, strict=True) if w is not None and n >= 0}
-    return found
+        for v, (_, number) in zip(laid_flat(e.origin.outputs), e.outs, strict=True):
+            if v is not None and number >= 0:
+                last[v.name] = number
+    return last

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -14,7 +14,7 @@ from ..ops.opdef import Trait
 from ..view import from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import again
-from .bound import MASKED, kernel
+from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
 from .places import Places
 from .recorder import Recorder
 from .records import Call, Failure, Hooked, Pass, Pull, flat
@@ -53,6 +53,21 @@ def timeline(
     return builder.build(title, failed, failure)
 
 
+def forward(recorder: Recorder, result: Tensor, tensors: Iterable[Tensor] = ()) -> Timeline:
+    """The operators that led to *result*, without any backward pass.
+
+    Args:
+        tensors: leaves that may have been read by operators that the tape does not know, in the user's own.
+    """
+    recorder.number_of(result.array)
+    builder = _Builder(recorder, Pass((result,)), {}, None, {}, None, tensors)
+    run = builder.build("", None, None)
+    for number, leaf in sorted(builder.of_leaf.items()):
+        run.leaves.setdefault(leaf, []).append(number)
+    run.gaps += [(f"{n.op.type} computes outside of operators", n.loc) for n in builder.places.outside()]
+    return run
+
+
 class _Builder:
     def __init__(
         self,
@@ -62,6 +77,7 @@ class _Builder:
         shown: Mapping[Leaf, str] | None,
         also: Mapping[Leaf, Sequence[str]],
         call: Call | None,
+        tensors: Iterable[Tensor] = (),
     ) -> None:
         self.recorder = recorder
         self.work = work
@@ -81,6 +97,7 @@ class _Builder:
         """How many summands there were before the last one of a sum."""
         self._know_named()
         self.places = Places(recorder, self.nodes.values(), work.roots)
+        self.places.note_leaves(tensors)
         self.of_leaf = self.places.of_leaf
         for number in self.of_leaf:
             self._give(number, "parameter")
@@ -202,7 +219,7 @@ class _Builder:
             entry.kernel is not None
             and call is not self.failing
             and call.op.trait & Trait.RANDOM
-            and not again.draws_nothing(call.op, call.attrs)
+            and not draws_nothing(call.op, call.attrs)
         ):
             self._as_drawn(entry, call)
         # The places of the tape have an order of their own, and not every result has one.
@@ -251,7 +268,7 @@ class _Builder:
             entry.kernel = kernel(entry.binding, kept[1])
         else:
             entry.kernel, entry.binding = None, None
-            entry.fixed = "its random numbers cannot be drawn again"
+            entry.fixed = NOT_DRAWN_AGAIN
 
     def _backward(self, pull: Pull) -> None:
         node = pull.node

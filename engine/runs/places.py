@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..eager.recorded import outputs_of
 from ..eager.tape import GradNode, Place
@@ -39,6 +39,14 @@ class Places:
             if number is not None:
                 self.at.setdefault(root.on_tape(), number)
 
+    def note_leaves(self, tensors: Iterable[Tensor]) -> None:
+        """Know the values of leaves that the tape alone does not tell: the user's own operators read them."""
+        for t in tensors:
+            number = self._recorder.known(t.array)
+            if number is not None and t.leaf not in self.at:
+                self.at[t.leaf] = number
+                self.of_leaf[number] = t.leaf
+
     def with_users_own(self) -> list[Call]:
         """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
         calls = self._recorder.calls
@@ -57,6 +65,32 @@ class Places:
             )
             own.append(Call(op, {}, operands, outs, node.loc, node.key, THROUGH_NUMPY, node=node))
         return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
+
+    def outside(self) -> list[GradNode]:
+        """The user's own operators from one of whose arguments no operators lead to a result that somebody reads."""
+        maker = {n: c for c in self._recorder.calls for n in flat(c.outs)}
+        outside: list[GradNode] = []
+        for node in self._nodes:
+            if isinstance(node.op, OpDef):
+                continue
+            results = [self.at[node, i] for i in range(len(node.shapes)) if (node, i) in self.at]
+            if any(not self._led_to(number, node, maker) for number in results):
+                outside.append(node)
+        return outside
+
+    def _led_to(self, result: int, node: GradNode, maker: Mapping[int, Call]) -> bool:
+        """Whether operators made *result* of all that the user's own operator took."""
+        seen: set[int] = set()
+        todo = [result]
+        while todo:
+            number = todo.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            if number in maker:
+                todo += flat(maker[number].operands)
+        taken = [(p, self.at.get(p)) for p in node.wrt if p is not None]
+        return all(n in seen if n is not None else not isinstance(p, Leaf) for p, n in taken)
 
     def needs(self, node: GradNode, pull: Pull) -> list[int]:
         """What the gradient of an operator depends on beside its operands: all that forward took and made."""

@@ -18,6 +18,7 @@ from .store import Store
 if TYPE_CHECKING:
     from ..ir.program import Program
     from .bound import Binding
+    from .rounds import Round
 
 NOBODY: Final = -1
 """The maker of values that were there before the run: parameters, data, constants."""
@@ -70,7 +71,7 @@ class Entry:
         sums: values that are made of its results, in order.
         kernel: takes the operands and returns the results in the order of ``outs``; None where it cannot run again.
         fixed: why its results are kept and never computed again, or empty.
-        binding: what the kernel follows from, in dynamic mode; None for what is the user's own Python.
+        binding: what the kernel follows from; None for what is the user's own Python, and in timelines of a plan.
         drawn: the state of the random numbers when it first ran, if it draws any.
         region: whether it runs a block (a branch or a loop).
         origin: the static operator, or the recorded call.
@@ -143,6 +144,10 @@ class Timeline:
         recalled: of operators that are the user's own Python, by the index of the entry: what they gave when they ran
             again, by what they were given.
         lowered: of a static program, what its plan was made from.
+        leaves: the values that operators read of a leaf, or of a persistable or fed variable, the first one first.
+        guards: what decided that a branch was taken, and that a loop went on or ended, where these are unrolled.
+        gaps: where values came about outside of operators: what did that, and the line.
+        unrolled: the entries by the runs of blocks, where these are unrolled.
     """
 
     title: str
@@ -157,6 +162,10 @@ class Timeline:
     picture: Callable[[], GraphView] | None = None
     recalled: dict[int, dict[str, Sequence[Any]]] = field(default_factory=dict)
     lowered: Lowered | None = None
+    leaves: dict[Any, list[int]] = field(default_factory=dict)
+    guards: list[int] = field(default_factory=list)
+    gaps: list[tuple[str, Location]] = field(default_factory=list)
+    unrolled: Round[Entry] | None = None
 
     def __post_init__(self) -> None:
         self._by_name: dict[str, list[int]] = {}

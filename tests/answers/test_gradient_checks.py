@@ -9,10 +9,10 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.answers import checking
+from gradtool.engine.answers.double import Double
 from gradtool.engine.answers.gradcheck import Subject, likely_cause
-from gradtool.engine.answers.recording import Recorder
-from gradtool.engine.core import watch
-from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.runs import of_tape
+from gradtool.engine.runs.recorder import Recorder
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -83,7 +83,7 @@ def test_functions_that_cannot_be_checked() -> None:
 
 def test_a_training_loop_is_computed_again_at_its_last_step() -> None:
     recorder = Recorder()
-    with watch.watched(recorder):
+    with recorder.recording():
         net = paddle.nn.Sequential(
             paddle.nn.Conv2D(1, 2, 3), paddle.nn.BatchNorm2D(2), paddle.nn.Flatten(), paddle.nn.Dropout(0.3),
             paddle.nn.Linear(8, 3),
@@ -96,15 +96,18 @@ def test_a_training_loop_is_computed_again_at_its_last_step() -> None:
             optimizer.step()
             optimizer.clear_grad()
     parameters = [p for p in net.parameters() if not p.stop_gradient]
-    trace = recorder.of_tensors([loss], nodes_behind([loss]), parameters)
-    assert trace.breaks == []
+    timeline = of_tape.forward(recorder, loss, parameters)
     for p in parameters:
-        np.testing.assert_array_equal(trace.leaves[p.leaf], before[p.name])
-    replay = trace.replay([p.leaf for p in parameters])
-    [again], _ = replay({})
+        [number] = timeline.leaves[p.leaf]
+        np.testing.assert_array_equal(timeline.store.get(number), before[p.name])
+    double = Double(timeline, [p.leaf for p in parameters])
+    assert double.gaps == []
+    again, _ = double({})
     np.testing.assert_allclose(again, loss.numpy(), rtol=1e-5)
     assert again.dtype == np.float64
-    assert set(replay.reached) == {p.leaf for p in parameters}
+    for p in parameters:
+        moved, _ = double({p.leaf: before[p.name] + 0.1})
+        assert (moved != again) == (p is not net[0].bias)  # which the normalisation takes off again
 
 
 def test_numpy_inside_of_a_layer_is_noticed() -> None:
@@ -118,7 +121,7 @@ def test_numpy_inside_of_a_layer_is_noticed() -> None:
             return dy
 
     recorder = Recorder()
-    with watch.watched(recorder):
+    with recorder.recording():
         x = leaf([1.0, 2.0])
         loss = Outside.apply(x * 1.0).sum()
     [entry] = checking.of_loss(loss, recorder, {x: "x"})
@@ -146,7 +149,7 @@ def test_a_choice_that_rounding_decides_is_a_kink() -> None:
     """In float32 both sums are 1, and the first one is the larger; in double precision the second one is."""
     small = paddle.to_tensor(np.array([1.0, 0.0, 1.0, 5e-8], "float32"))
     recorder = Recorder()
-    with watch.watched(recorder):
+    with recorder.recording():
         w = leaf(np.ones(4, "float32"))
         pairs = (w * small).reshape([2, 2]).sum(axis=1)
         loss = paddle.topk(pairs, 1)[0].sum() * 2.0
@@ -175,3 +178,8 @@ def test_a_program_is_checked_from_python() -> None:
     story = paddle.gradcheck(loss, feed={"x": np.ones([2, 3], "float32")})
     assert story.passed
     assert len(story.entries) == 2
+
+
+def test_recurrent_layers_are_computed_again() -> None:
+    lstm = paddle.nn.LSTM(3, 2)
+    assert paddle.gradcheck(lambda: lstm(paddle.ones([1, 4, 3]))[0].sum()).passed

@@ -10,11 +10,12 @@ from hypothesis import given
 
 import gradtool as paddle
 from gradtool.engine.answers import checking
-from gradtool.engine.answers.recording import Recorder
+from gradtool.engine.answers.double import Double
 from gradtool.engine.core import watch
 from gradtool.engine.executor.executor import Executor
 from gradtool.engine.executor.lower import lower
 from gradtool.engine.ir.default import fresh_programs
+from gradtool.engine.runs import of_steps
 from tests.autodiff.random_programs import NUMPY, Net, Step, examples, interpret, steps
 
 
@@ -25,19 +26,19 @@ def test_random_programs_computed_again_are_what_an_interpreter_computes(recipe:
         net = Net(recipe, blocks=True)
         forward = list(net.block.ops)
         gradients = dict(paddle.static.append_backward(net.loss, net.sources))
-        recorder = Recorder()
+        rounds = of_steps.told()
         plan = lower(net.program, net.feed, [net.loss.name, *(g.name for g in gradients.values())], NUMPY)
         registers = plan.registers(net.feed, net.start)
-        with watch.watched(recorder):
+        with watch.watched(rounds):
             plan.run(registers)
-        trace = recorder.of_program([net.loss], {v: net.start[v.name] for v in net.sources})
-        replay = trace.replay(net.sources)
-        assert replay.breaks == []
-        _, before = replay({})
+        timeline = of_steps.timeline(rounds.last, net.loss, {v: net.start[v.name] for v in net.sources})
+        double = Double(timeline, net.sources)
+        assert double.gaps == []
+        _, before = double({})
         rng = np.random.default_rng(len(recipe))
         moved = {v: net.start[v.name] + 1e-3 * rng.normal(size=v.shape) for v in net.sources}
         for at in ({}, moved):
-            [loss], after = replay(at)
+            loss, after = double(at)
             if all(np.array_equal(a, b) for (_, a), (_, b) in zip(before, after, strict=True)):
                 values = dict(net.start) | {v.name: array for v, array in at.items()}
                 interpret(forward, values)
@@ -92,6 +93,13 @@ def test_a_loop_that_would_run_more_often_is_a_kink() -> None:
         lambda h, n: paddle.sum(h) < 2.0, lambda h, n: [h * 2.0, n + 1.0], [w * 1.0, steps_]
     )
     [entry] = checked(paddle.sum(h))
+    assert (entry.status, entry.cause) == ("kink", "less_than has a kink there")
+
+
+def test_a_branch_that_would_not_be_taken_is_a_kink() -> None:
+    w = weight(0.5)
+    taken = paddle.static.nn.cond(paddle.sum(w) < 0.5, lambda: w * 2.0, lambda: w * 3.0)
+    [entry] = checked(paddle.sum(taken))
     assert (entry.status, entry.cause) == ("kink", "less_than has a kink there")
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradtool.engine.answers import kinks, replay, saved
+from gradtool.engine.answers import kinks, saved
 from gradtool.engine.answers.causes import CAUSES
 from gradtool.engine.answers.events import Event, Value
 from gradtool.engine.answers.explaining import explain
 from gradtool.engine.ops import registry
+from gradtool.engine.runs import bound
 from gradtool.engine.view.graph import FORWARD
 
 NAMED = {
     "causes": {t for c in CAUSES for t in c.ops},
     "kinks": set(kinks.CHOICES),
     "work": {*saved._PRODUCTS, *saved._CONVOLUTIONS},
-    "masks": set(replay._MASKED),
+    "masks": set(bound.MASKED),
 }
 
 
