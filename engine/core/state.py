@@ -1,6 +1,6 @@
 """What this process is set to: static or dynamic mode, default dtype, seeds; and settings that ``with`` blocks change.
 
-What is one for the process and what each thread or async task has for itself is a table in CONTRIBUTING.md.
+What is one for the process and what each thread or async task has for itself is a table in docs/threads.md.
 """
 
 from __future__ import annotations

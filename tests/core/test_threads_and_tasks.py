@@ -1,4 +1,4 @@
-"""What threads and async tasks have for themselves, by the table in CONTRIBUTING.md."""
+"""What threads and async tasks have for themselves, by the table in docs/threads.md."""
 
 from __future__ import annotations
 
