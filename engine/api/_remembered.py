@@ -22,7 +22,7 @@ from gradtool.engine.core import generated, watch
 from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.core.spec import DType
 from gradtool.engine.core.state import in_static_mode
-from gradtool.engine.eager.recipe import Call, Recipe
+from gradtool.engine.eager.recipe import BoundOp, Recipe
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.backend import Backend
 from gradtool.engine.kernels.choice import when_chosen
@@ -35,7 +35,7 @@ Plan = Callable[..., Any]
 class Step(NamedTuple):
     """An operator that was computed."""
 
-    call: Call
+    call: BoundOp
     operands: Sequence[Any]
     result: Any
 
@@ -44,7 +44,7 @@ _steps: ContextVar[list[Step] | None] = ContextVar("gradtool_steps", default=Non
 _noting = _steps.get
 
 
-def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
+def computed(recipe: Recipe, call: BoundOp, operands: Sequence[Any]) -> Any:
     """The result of the operator, which is noted if someone wants to repeat it."""
     call.check(operands)
     result = recipe.record(call, *operands)
@@ -54,7 +54,7 @@ def computed(recipe: Recipe, call: Call, operands: Sequence[Any]) -> Any:
     return result
 
 
-_all_plans: list[dict[Any, tuple[Plan, Call] | None]] = []
+_all_plans: list[dict[Any, tuple[Plan, BoundOp] | None]] = []
 
 
 @when_chosen
@@ -66,7 +66,7 @@ def _forget(before: Backend, now: Backend) -> None:
 
 def remembered(function: F) -> F:
     """*function*, which in dynamic mode repeats the operators of an earlier call with arguments of the same kind."""
-    plans: dict[Any, tuple[Plan, Call] | None] = {}
+    plans: dict[Any, tuple[Plan, BoundOp] | None] = {}
     _all_plans.append(plans)
 
     @functools.wraps(function)
@@ -159,7 +159,7 @@ _READ: dict[type, Callable[[Any, list[Tensor]], Any] | None] = {
 """By the type of an argument: what gives its part of a key, None where it is that itself."""
 
 
-def _plan(title: str, tensors: Sequence[Tensor], steps: Sequence[Step], result: Any) -> tuple[Plan, Call] | None:
+def _plan(title: str, tensors: Sequence[Tensor], steps: Sequence[Step], result: Any) -> tuple[Plan, BoundOp] | None:
     """A function of a call and the tensors that repeats *steps*, and that call; None where there is none such.
 
     It is text: a closure over the steps takes 0.7 µs more for two operators that take 2.2.

@@ -14,7 +14,7 @@ from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeErro
 from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
-from gradtool.engine.eager.recipe import Call, recipes
+from gradtool.engine.eager.recipe import BoundOp, recipes
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import when_chosen
 from gradtool.engine.ops import registry
@@ -49,11 +49,11 @@ def operator(
     op = registry.by_type(op_type)
     divides = op_type == "elementwise_div"  # the quotient of whole numbers is a floating-point number
     products = op_type == "matmul_v2"  # here, as in Paddle, the operator is not the function
-    numbers: dict[float, Call] = {}
+    numbers: dict[float, BoundOp] = {}
     in_static_mode = state.in_static_mode
     when_chosen(lambda before, now: numbers.clear())  # they are bound to a backend
 
-    def with_number(number: float) -> Call | None:
+    def with_number(number: float) -> BoundOp | None:
         """The operator with that number as its second operand; None where there is none such."""
         if scalar is not None and (number or not divides):
             factor, bias = scalar(number)
@@ -68,7 +68,7 @@ def operator(
             numbers[number] = call
         return call
 
-    def of(type_: str, attrs: dict[str, float]) -> Call:
+    def of(type_: str, attrs: dict[str, float]) -> BoundOp:
         target = registry.by_type(type_)
         return recipes[target].call({**target.defaults, **attrs})
 

@@ -75,7 +75,7 @@ class Pass:
         self.needed = needed
         self.constants = constants
         self.leaves: dict[Leaf, Grad] = {}
-        self.kept: list[tuple[Leaf, Grad]] = []
+        self.intermediate: list[tuple[Leaf, Grad]] = []
         self.loc = source.here()
         self.roots: list[Tensor] = []
         self.at: list[Any] | None = None
@@ -124,30 +124,30 @@ class Pass:
 
     def steps(self) -> Iterator[watch.Pulled]:
         """As :meth:`run`, stopping after each operator with what it got and gave."""
-        found: list[watch.Pulled] = []
+        events: list[watch.Pulled] = []
 
         def pause(event: watch.Pulled) -> bool:
-            found.append(event)
+            events.append(event)
             return True
 
         while self._order:
             with _GradMode(self.create_graph), np.errstate(all="ignore"):
                 self._sweep(pause)
-            while found:
-                yield found.pop()
+            while events:
+                yield events.pop()
 
     def total(self, place: Place) -> Grad | None:
         """The whole gradient at *place* after the sweep, or None where none arrived."""
         if isinstance(place, Leaf):
-            found = self.leaves.get(place)
+            gradient = self.leaves.get(place)
         elif place in self._results:
-            found = self._results[place]
+            gradient = self._results[place]
         else:
             entry = self.pending.get(place[0].key)
-            found = entry[place[1] + 1] if entry is not None else None
-        return self._sum(found)
+            gradient = entry[place[1] + 1] if entry is not None else None
+        return self._sum(gradient)
 
-    def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, made: str | None) -> Grad:
+    def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
         """*gradient* after all *hooks*, in the order of registration.
 
         Raises:
@@ -155,28 +155,30 @@ class Pass:
             ShapeError: a hook returned a tensor of another shape (a ValueError).
         """
         # The hooks get a copy: the same array may be on its way to other tensors as well.
-        given = _as_tensor(gradient)
-        given = Tensor(given.array.copy(), stop_gradient=given.node is None, node=given.node, index=given.index)
+        current = _as_tensor(gradient)
+        current = Tensor(
+            current.array.copy(), stop_gradient=current.node is None, node=current.node, index=current.index
+        )
         for hook in list(hooks.values()):
             if isinstance(hook, Keep):
                 tensor = hook.tensor()
                 if tensor is not None and self.fill:
-                    self.kept.append((tensor.leaf, given if self.create_graph else given.array.copy()))
+                    self.intermediate.append((tensor.leaf, current if self.create_graph else current.array.copy()))
                 continue
             try:
                 with _GradMode(self.recording):
-                    result = hook(given)
+                    result = hook(current)
             except Exception as error:
-                error.add_note(f"raised by a hook on {what}{f', made at {made}' if made else ''}")
+                error.add_note(f"raised by a hook on {what}{f', made at {site}' if site else ''}")
                 raise
             if result is None:
                 continue
             if not isinstance(result, Tensor):
                 raise GradientError(
-                    f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.", made=made
+                    f"a hook on {what} returned {type(result).__name__}; it must return a Tensor or None.", made=site
                 )
-            given = _as_tensor(checked(result, spec, f"what a hook on {what} returned"))
-        return given if self.create_graph else given.array
+            current = _as_tensor(checked(result, spec, f"what a hook on {what} returned"))
+        return current if self.create_graph else current.array
 
     def hooked_leaf(self, leaf: Leaf, gradient: Grad) -> Grad:
         """*gradient* after the hooks of *leaf*."""
@@ -200,14 +202,14 @@ class Pass:
 
     def _seeds(self) -> dict[Place, Grad]:
         """What stands at each place before the sweep; copies of sums, which go on in their own storage."""
-        found: dict[Place, Grad] = {}
+        seeds: dict[Place, Grad] = {}
         for key, (node, *gradients) in self.pending.items():
-            found |= {
+            seeds |= {
                 (node, i): g.copy() if (key, i) in self._own else g for i, g in enumerate(gradients) if g is not None
             }
         for leaf, g in self.leaves.items():
-            found[leaf] = g.copy() if leaf in self._own else g
-        return found
+            seeds[leaf] = g.copy() if leaf in self._own else g
+        return seeds
 
     def _sweep(self, by: watch.Watcher | None) -> None:
         order, entries, deliver = self._order, self.pending, self._deliver
@@ -303,9 +305,9 @@ class Pass:
             self._own.add(at)
         return total
 
-    def _sum(self, found: Grad | None) -> Grad | None:
+    def _sum(self, gradient: Grad | None) -> Grad | None:
         """The gradient for what a recorded pass collected."""
-        return apply(by_type("sum"), [found], {}) if isinstance(found, list) else found
+        return apply(by_type("sum"), [gradient], {}) if isinstance(gradient, list) else gradient
 
     def flows_to(self, place: Place) -> bool:
         """Whether a gradient that is sent to *place* matters."""
@@ -342,7 +344,7 @@ class Pass:
             args = rare.widened(args)
         k = self._ops(node)
         groups = rare.pulled(node.op, k, args, wanted, node.attrs)
-        found: list[Grad | None] = []
+        gradients: list[Grad | None] = []
         for place, g in zip(node.wrt, [g for group in groups for g in group], strict=True):
             if g is not None and place is not None:
                 kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
@@ -350,8 +352,8 @@ class Pass:
                     g = rare.settled(g, kind)
                 elif g.dtype != kind.numpy:
                     g = k.cast(g, in_dtype=dtype_of(g.dtype).code, out_dtype=kind.code)
-            found.append(g)
-        return found
+            gradients.append(g)
+        return gradients
 
     def _arguments(self, node: GradNode, arriving: Sequence[Grad | None]) -> list[Operand]:
         rule = node.op.rule
@@ -466,8 +468,8 @@ def backward(
     work.run()
     leaves = list(work.leaves)
     with _GradMode(create_graph):
-        found = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
-        for leaf, gradient in (*work.kept, *found):
+        gradients = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
+        for leaf, gradient in (*work.intermediate, *gradients):
             store(leaf, gradient)
     for leaf in leaves:
         for after in list(leaf.after.values()):
@@ -504,12 +506,12 @@ def grad(
     work.run()
     held = {id(t) for t in grad_outputs}
     with _GradMode(create_graph):
-        found = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
+        gradients = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
     if watch.noting:
-        for t in found:
+        for t in gradients:
             if t is not None and t.node is None:  # a constant, unless the pass is recorded itself
                 watch.note(watch.Copied("grad", tuple(outputs), t))
-    return found
+    return gradients
 
 
 def _result(work: Pass, tensor: Tensor, held: set[int]) -> Tensor | None:

@@ -151,13 +151,13 @@ def grad(
         raise GradArgumentError(f"{where}: only_inputs=False is not supported.", hint="use paddle.autograd.backward")
     constants: list[Tensor] = []
     if no_grad_vars is not None:
-        given = list(no_grad_vars) if isinstance(no_grad_vars, (set, frozenset)) else no_grad_vars
-        constants = _tensors(given, "no_grad_vars", where) if not _empty(given) else []
+        listed = list(no_grad_vars) if isinstance(no_grad_vars, (set, frozenset)) else no_grad_vars
+        constants = _tensors(listed, "no_grad_vars", where) if not _empty(listed) else []
     for name, several in (("outputs", roots), ("inputs", asked)):
         if len({id(t) for t in several}) < len(several):
             raise DuplicateError(f"{where}: the same tensor occurs twice in '{name}'.")
     _dump(dump_backward_graph_path, roots)
-    found = sweeping.grad(
+    gradients = sweeping.grad(
         roots,
         asked,
         seeds,
@@ -166,14 +166,14 @@ def grad(
         constants=constants,
     )
     if not allow_unused:
-        for i, gradient in enumerate(found):
+        for i, gradient in enumerate(gradients):
             if gradient is None:
                 raise UnusedInputError(
                     f"{where}: input {i} ('{asked[i].name}') does not appear in the backward graph of the outputs: "
                     f"{_why_unused(asked[i], roots)}.",
                     hint="set allow_unused=True to get None for it",
                 )
-    return found
+    return gradients
 
 
 def _start(
@@ -239,27 +239,27 @@ def _seeds(value: Any, roots: Sequence[Tensor], name: str, of: str, where: str) 
     """One gradient to start with per root."""
     if value is None or _empty(value):
         return [None] * len(roots)
-    given = [value] if isinstance(value, Tensor) else value
-    if not isinstance(given, (list, tuple)):
+    seeds = [value] if isinstance(value, Tensor) else value
+    if not isinstance(seeds, (list, tuple)):
         raise GradArgumentTypeError(
             f"{where}: The argument '{name}' is invalid: it must be None, a Tensor or a list of them, but is "
             f"{type(value).__name__}."
         )
-    for v in given:
+    for v in seeds:
         if v is not None and not isinstance(v, Tensor):
             raise GradArgumentTypeError(
                 f"{where}: The argument '{name}' is invalid: an element must be None or a Tensor, but is "
                 f"{type(v).__name__}."
             )
-    if len(given) != len(roots):
+    if len(seeds) != len(roots):
         raise GradArgumentError(
-            f"{where}: The length of '{name}' must be equal to that of '{of}', but they are {len(given)} and "
+            f"{where}: The length of '{name}' must be equal to that of '{of}', but they are {len(seeds)} and "
             f"{len(roots)}."
         )
-    for seed, root in zip(given, roots, strict=True):
+    for seed, root in zip(seeds, roots, strict=True):
         if seed is not None:
             _check_seed(seed, root, name, where)
-    return list(given)
+    return list(seeds)
 
 
 def _check_seed(seed: Tensor, root: Tensor, name: str, where: str) -> None:

@@ -12,7 +12,7 @@ from ..ops.opdef import Array, OpDef, Operand, specs_of
 from ..ops.registry import by_type
 
 if TYPE_CHECKING:
-    from .recipe import Call
+    from .recipe import BoundOp
 
 
 class Fit(NamedTuple):
@@ -27,7 +27,7 @@ class Fit(NamedTuple):
     settles: tuple[Any, ...] | None
 
 
-def fitted(call: Call, operands: Sequence[Operand], arrays: Sequence[Operand]) -> tuple[Any, Sequence[Operand]]:
+def fitted(call: BoundOp, operands: Sequence[Operand], arrays: Sequence[Operand]) -> tuple[Any, Sequence[Operand]]:
     """The kernel of *call* for operands of these types, and the operands to call it with.
 
     Args:
@@ -59,7 +59,7 @@ def _type(array: Array) -> tuple[Any, bool]:
     return array.dtype, not array.ndim
 
 
-def _fit(call: Call, arrays: Sequence[Operand]) -> Fit:
+def _fit(call: BoundOp, arrays: Sequence[Operand]) -> Fit:
     op: OpDef = call.recipe.op
     specs = specs_of(arrays)
     try:
@@ -73,10 +73,10 @@ def _fit(call: Call, arrays: Sequence[Operand]) -> Fit:
     return Fit(casts, settles)
 
 
-def _difference(given: Any, wanted: Any) -> Any:
-    if isinstance(given, (list, tuple)):
-        return [_difference(g, w) for g, w in zip(given, wanted, strict=True)]
-    return None if given is wanted else wanted.dtype
+def _difference(spec: Any, wanted: Any) -> Any:
+    if isinstance(spec, (list, tuple)):
+        return [_difference(g, w) for g, w in zip(spec, wanted, strict=True)]
+    return None if spec is wanted else wanted.dtype
 
 
 def _settles(op: OpDef, specs: Sequence[Any], computed: Sequence[Any], attrs: Any) -> tuple[Any, ...] | None:

@@ -152,17 +152,17 @@ class Journal:
         if t._leaf is not None and t._leaf in self._leaves:
             return self._leaves[t._leaf]
         held = self._held.get(id(t))
-        found = self._give(t) if held is None else held[0]
+        number = self._give(t) if held is None else held[0]
         if t._leaf is not None:
-            self._leaves[t._leaf] = found
-        return found
+            self._leaves[t._leaf] = number
+        return number
 
     def place(self, key: int, index: int) -> int:
         """The number of output *index* of the node *key*."""
-        found = self._places.get((key, index))
-        if found is None:
-            found = self._places[key, index] = self.tick()
-        return found
+        number = self._places.get((key, index))
+        if number is None:
+            number = self._places[key, index] = self.tick()
+        return number
 
     def tick(self) -> int:
         """The next moment, which is also the next number of a value."""
@@ -171,9 +171,9 @@ class Journal:
 
     def _give(self, t: Tensor, number: int | None = None) -> int:
         key, held = id(t), self._held
-        found = self.tick() if number is None else number
-        held[key] = found, weakref.ref(t, lambda _: held.pop(key, None))
-        return found
+        own = self.tick() if number is None else number
+        held[key] = own, weakref.ref(t, lambda _: held.pop(key, None))
+        return own
 
     def knows(self, t: Tensor, nodes: Iterable[GradNode]) -> bool:
         """Whether the call that made *t* was noted, and those of the recorded *nodes* behind it are not forgotten."""
@@ -191,12 +191,12 @@ class Journal:
 
     def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
         """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
-        found: set[int | None] = {self.number(t) for t in targets}
+        numbers: set[int | None] = {self.number(t) for t in targets}
         for call in reversed(self.calls):
-            if not found.isdisjoint(call.writes):
-                found.update(call.reads)
-        found.discard(None)
-        return found
+            if not numbers.isdisjoint(call.writes):
+                numbers.update(call.reads)
+        numbers.discard(None)
+        return numbers
 
     # -- what is noted --------------------------------------------------------------------------------------------
 
@@ -206,22 +206,22 @@ class Journal:
     def _called(self, event: watch.Called) -> None:
         op, operands = event.op, event.operands
         read = flatten(operands, range(len(operands)))
-        made = [t for t in flatten(event.results, range(len(event.results))) if t is not None]
-        recorded = next((t.node.key for t in made if t.node is not None), None)
-        unrecorded = _reason(op, read, made) if recorded is None else None
+        results = [t for t in flatten(event.results, range(len(event.results))) if t is not None]
+        recorded = next((t.node.key for t in results if t.node is not None), None)
+        unrecorded = _reason(op, read, results) if recorded is None else None
         reads = [None if t is None else self.number(t) for t in read]
-        writes = [self.number(t) if t.node is not None else self._give(t) for t in made]
-        taken = tuple([t.node is not None for t in made])
+        writes = [self.number(t) if t.node is not None else self._give(t) for t in results]
+        taken = tuple([t.node is not None for t in results])
         self._note(op.type, read, reads, writes, _passes(op, operands), taken, recorded, unrecorded)
-        if made:
-            self._last = made[0].array, writes[0]
+        if results:
+            self._last = results[0].array, writes[0]
 
     def _applied(self, event: watch.Applied) -> None:
         reads = [self.number(t) for t in event.inputs]
         key, taken = event.node.key, event.taken
         writes = [
-            self.place(key, j) if t else self.number(made)
-            for j, (made, t) in enumerate(zip(event.outputs, taken, strict=True))
+            self.place(key, j) if t else self.number(result)
+            for j, (result, t) in enumerate(zip(event.outputs, taken, strict=True))
         ]
         unrecorded = None if any(taken) else Unrecorded.NO_RULE
         recorded = key if any(taken) else None
@@ -229,11 +229,11 @@ class Journal:
         self._note(event.node.op.type, event.inputs, reads, writes, passes, taken, recorded, unrecorded)
 
     def _copied(self, event: watch.Copied) -> None:
-        given, made = event.given, event.made
-        reads, passes = [self.number(t) for t in given], (True,) * len(given)
-        writes = [self.number(made) if made.node is not None else self._give(made)]
-        self._note(event.how, given, reads, writes, passes, (made.node is not None,), None, Unrecorded.COPIED)
-        self._last = made.array, writes[0]
+        sources, copy = event.given, event.made
+        reads, passes = [self.number(t) for t in sources], (True,) * len(sources)
+        writes = [self.number(copy) if copy.node is not None else self._give(copy)]
+        self._note(event.how, sources, reads, writes, passes, (copy.node is not None,), None, Unrecorded.COPIED)
+        self._last = copy.array, writes[0]
 
     def _note(
         self,
@@ -344,7 +344,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
 }
 
 
-def _reason(op: OpDef, read: Sequence[Tensor | None], made: Sequence[Tensor]) -> Unrecorded | None:
+def _reason(op: OpDef, read: Sequence[Tensor | None], results: Sequence[Tensor]) -> Unrecorded | None:
     """What kept a call that is not on the tape from being recorded; None where all that it read stopped gradients."""
     if all(t is None for t in read):
         return None
@@ -352,17 +352,17 @@ def _reason(op: OpDef, read: Sequence[Tensor | None], made: Sequence[Tensor]) ->
         return Unrecorded.NO_GRAD
     if all(t is None or t._stop for t in read):
         return None  # whatever the operator, what stopped its inputs is the reason
-    if op.rule is not None and op.differentiable and made and made[0].array.dtype.kind in "biu":
+    if op.rule is not None and op.differentiable and results and results[0].array.dtype.kind in "biu":
         return Unrecorded.INTEGERS
     return Unrecorded.NO_RULE
 
 
 def _passes(op: OpDef, operands: Sequence[Any]) -> tuple[bool, ...]:
     wrt = set(op.rule.wrt) if op.rule is not None else set()
-    found: list[bool] = []
+    passes: list[bool] = []
     for i, value in enumerate(operands):
-        found += [i in wrt] * (len(value) if isinstance(value, (list, tuple)) else 1)
-    return tuple(found)
+        passes += [i in wrt] * (len(value) if isinstance(value, (list, tuple)) else 1)
+    return tuple(passes)
 
 
 _current: ContextVar[Journal | None] = ContextVar("gradtool_journal", default=None)
@@ -387,9 +387,9 @@ def keeping(spared: Iterable[tuple[str, int]] = (), journal: Journal | None = No
     >>> [call.type for call in journal.calls]
     ['elementwise_mul', 'detach']
     """
-    known = current()
-    if known is not None:
-        yield known
+    running = current()
+    if running is not None:
+        yield running
         return
     journal = Journal(spared) if journal is None else journal
     _current.set(journal)

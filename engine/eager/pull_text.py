@@ -16,11 +16,11 @@ def pull_text(slots: Slots) -> list[str] | None:
     by_list = any(i in slots.lists for i in wrt)
     if (by_list and len(wrt) > 1) or (any(map(slots.many, douts)) and len(douts) > 1):
         return None
-    body = ["kept = node.kept", "if type(kept) is not tuple:", "    kept = node.retained()"]
+    body = ["values = node.kept", "if type(values) is not tuple:", "    values = node.retained()"]
     # what was kept, unless it was overwritten since
     if len(douts) < len(reads):
         names = "".join("_, " if r.kind == "dout" else f"k{n}, " for n, r in enumerate(reads))
-        body.append(f"{names}= kept")
+        body.append(f"{names}= values")
     if slots.retained():
         body += [f"if {' or '.join(['node.versions', *_overwritten(slots)])}:", "    node.check()"]
     # the gradient kernel, by which gradients are wanted

@@ -125,14 +125,14 @@ class _LayerRule:
     ) -> list[list[Array | None]]:
         where = f"{self.cls.__name__}.backward"
         result = self.cls.backward(self.ctx, *(lifted(a) for a in args))
-        given = tuple(result) if isinstance(result, (list, tuple)) else (result,)
-        if len(given) != len(self._specs):
+        returned = tuple(result) if isinstance(result, (list, tuple)) else (result,)
+        if len(returned) != len(self._specs):
             raise LayerGradientError(
                 f"{where} must return one value per Tensor input of forward ({len(self._specs)}), "
-                f"but returned {len(given)}."
+                f"but returned {len(returned)}."
             )
         grads: list[list[Array | None]] = []
-        for i, (g, spec, (want,)) in enumerate(zip(given, self._specs, wanted, strict=True)):
+        for i, (g, spec, (want,)) in enumerate(zip(returned, self._specs, wanted, strict=True)):
             if g is not None and not isinstance(g, Tensor):
                 raise LayerGradientError(
                     f"{where} must return a Tensor or None for each input, but value {i} is {type(g).__name__}."
@@ -156,7 +156,7 @@ class _LayerOp:
 
 
 class _LayerCall:
-    """The call of a PyLayer, with what the tape asks of a :class:`~gradtool.engine.eager.recipe.Call`."""
+    """The call of a PyLayer, with what the tape asks of a :class:`~gradtool.engine.eager.recipe.BoundOp`."""
 
     __slots__ = ("backend", "op")
     attrs: Mapping[str, Any] = MappingProxyType({})
@@ -191,8 +191,8 @@ class LayerNode(GradNode):
         return *super().copies(), None if saved is None else tuple(copies)
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
-        *kept, self.ctx._saved = copies
-        super().take_back(tuple(kept))
+        *rest, self.ctx._saved = copies
+        super().take_back(tuple(rest))
 
 
 class PyLayer:

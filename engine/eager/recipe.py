@@ -28,7 +28,7 @@ from .written import written_pull, written_record
 _frame_at = sys._getframe
 
 
-class Call:
+class BoundOp:
     """An operator with its attributes, ready to be computed and differentiated.
 
     Attributes:
@@ -85,7 +85,7 @@ def _form(tensor: Tensor) -> tuple[Any, Any]:
     return tensor.array.shape, tensor.array.dtype
 
 
-_calls: weakref.WeakSet[Call] = weakref.WeakSet()
+_calls: weakref.WeakSet[BoundOp] = weakref.WeakSet()
 
 
 @watch.when_switched
@@ -104,7 +104,7 @@ def _record_again() -> None:
 def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
     """*record*, telling who watches tensors what it took and gave."""
 
-    def noted(call: Call, *operands: Any) -> Any:
+    def noted(call: BoundOp, *operands: Any) -> Any:
         if not grad_enabled() and watch.note(watch.Cutting("no_grad")):
             with enable_grad():
                 result = record(call, *operands)
@@ -116,7 +116,7 @@ def _noted(record: Callable[..., Any]) -> Callable[..., Any]:
     return noted
 
 
-def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _telling(call: BoundOp, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """*kernel*, telling the watcher what it did."""
     op, attrs, shares = call.recipe.op, call.attrs, call.recipe.shares
     single = len(op.outputs) == 1
@@ -127,41 +127,41 @@ def _telling(call: Call, kernel: Callable[..., Any]) -> Callable[..., Any]:
             return kernel(*arrays)
         start = perf_counter()
         try:
-            found = kernel(*arrays)
+            result = kernel(*arrays)
         except Exception as error:
             by(watch.Failed(error, op, attrs, arrays, source.here()))
             raise
         seconds = perf_counter() - start
         if single:
-            found = _as_held(found, arrays, shares)
-            outputs = (found,)
+            result = _as_held(result, arrays, shares)
+            outputs = (result,)
         else:
-            found = outputs = tuple([_as_held(a, arrays, shares) for a in found])
+            result = outputs = tuple([_as_held(a, arrays, shares) for a in result])
         key = next_key() - 1  # the next key is that of this call's node, if it is recorded
         site = source.site(_frame_at(2))
         by(watch.Computed(op, attrs, arrays, outputs, site, key, seconds, call.recipe.backend))
-        return found
+        return result
 
     return tell
 
 
-def _as_held(found: Any, arrays: Sequence[Any], shares: bool) -> Any:
+def _as_held(result: Any, arrays: Sequence[Any], shares: bool) -> Any:
     """A result of a kernel as its tensor will hold it, whatever ``unusual.settled`` would make of it.
 
     Args:
         shares: whether the result is an operand's storage on purpose.
     """
-    if type(found) is np.ndarray:
+    if type(result) is np.ndarray:
         for a in arrays if not shares else ():
             for v in a if isinstance(a, (list, tuple)) else (a,):
-                if is_of(found, v):
-                    return apart(found, v)
-        return found
-    if found is None or isinstance(found, RowArray):
-        return found
-    if isinstance(found, (list, tuple)):
-        return [_as_held(a, arrays, shares) for a in found]
-    return np.asarray(found)
+                if is_of(result, v):
+                    return apart(result, v)
+        return result
+    if result is None or isinstance(result, RowArray):
+        return result
+    if isinstance(result, (list, tuple)):
+        return [_as_held(a, arrays, shares) for a in result]
+    return np.asarray(result)
 
 
 class _Gradients(dict[int, Callable[..., Any]]):
@@ -169,7 +169,7 @@ class _Gradients(dict[int, Callable[..., Any]]):
 
     __slots__ = ("_call",)
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: BoundOp) -> None:
         super().__init__()
         self._call = call
 
@@ -249,40 +249,40 @@ class Recipe:
         self.written: Callable[..., Any] = written_record(self)
         self.record = _noted(self.written) if watch.noting and not lists else self.written
         self.pull = written_pull(self) if isinstance(rule, WrittenRule) else None
-        self._calls: dict[bytes | None, Call] = {}
+        self._calls: dict[bytes | None, BoundOp] = {}
         self._only: dict[int, Callable[..., Any]] = {}
-        self.default = Call(self, op.defaults)
+        self.default = BoundOp(self, op.defaults)
 
-    def call(self, attrs: Mapping[str, Any]) -> Call:
+    def call(self, attrs: Mapping[str, Any]) -> BoundOp:
         """The operator with *attrs*, all of them and in the order of the defaults."""
         if attrs is self.op.defaults:
             return self.default
         key = key_of(tuple(attrs.values()))
-        found = self._calls.get(key)
-        if found is None:
-            found = self._remembered(key, Call(self, attrs), attrs)
-        return found
+        call = self._calls.get(key)
+        if call is None:
+            call = self._remembered(key, BoundOp(self, attrs), attrs)
+        return call
 
-    def given(self, attrs: Mapping[str, Any]) -> Call:
+    def given(self, attrs: Mapping[str, Any]) -> BoundOp:
         """The operator with *attrs* in place of some of the defaults.
 
         Raises:
             OperatorError: a value of the wrong type (also a TypeError).
         """
         key = key_of(attrs)
-        found = self._calls.get(key)
-        if found is None:
-            found = self._remembered(key, self.call(self.op.attributes(attrs)), attrs)
-        return found
+        call = self._calls.get(key)
+        if call is None:
+            call = self._remembered(key, self.call(self.op.attributes(attrs)), attrs)
+        return call
 
     def only(self, place: int) -> Callable[..., Any]:
         """As :attr:`record` of an operator with several outputs, giving only the one at *place*."""
-        found = self._only.get(place)
-        if found is None:
-            found = self._only[place] = written_record(self, place)
-        return found
+        record = self._only.get(place)
+        if record is None:
+            record = self._only[place] = written_record(self, place)
+        return record
 
-    def _remembered(self, key: bytes | None, call: Call, attrs: Mapping[str, Any]) -> Call:
+    def _remembered(self, key: bytes | None, call: BoundOp, attrs: Mapping[str, Any]) -> BoundOp:
         if key is not None and all(map(simple, attrs.values())):
             if len(self._calls) >= REMEMBERED:
                 self._calls.clear()

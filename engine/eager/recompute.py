@@ -95,7 +95,7 @@ class _Call:
     ) -> None:
         self.function = function
         self.names = list(kwargs)
-        self.given = [_kept(v) for v in (*args, *kwargs.values())]
+        self.arguments = [_kept(v) for v in (*args, *kwargs.values())]
         self.random = state.random.generator.bit_generator.state if preserve else None
         self.retained = 0
         self.values: dict[int, tuple[Tensor, int]] = {}
@@ -120,7 +120,7 @@ class _Call:
         return result
 
     def _arguments(self) -> tuple[list[Any], dict[str, Any]]:
-        values = [_given(v) for v in self.given]
+        values = [_given(v) for v in self.arguments]
         plain = len(values) - len(self.names)
         return values[:plain], dict(zip(self.names, values[plain:], strict=True))
 
@@ -146,20 +146,20 @@ class _Call:
         for version, count in self.versions:
             if version.count != count:
                 raise _overwritten(version, count)
-        found: list[tuple[Tensor, int]] = []
+        repeated: list[tuple[Tensor, int]] = []
 
         def leave(tensor: Tensor) -> None:
-            found.append((Tensor(tensor.array, version=tensor.version), tensor.version.count))
+            repeated.append((Tensor(tensor.array, version=tensor.version), tensor.version.count))
 
         args, kwargs = self._arguments()
         with enable_grad(), self._drawing(), self._as_before(), saved_tensors_hooks(leave, self._never):
             self.function(*args, **kwargs)
-        if len(found) != self.retained:
-            raise self._other(f"its operators retained {self.retained} values at first and {len(found)} now")
+        if len(repeated) != self.retained:
+            raise self._other(f"its operators retained {self.retained} values at first and {len(repeated)} now")
         # What the function writes holds again what it held, and so it is what was retained.
         outside = {id(t.version) for t, _ in self.written}
         self.values = {
-            i: (t, t.version.count if id(t.version) in outside else count) for i, (t, count) in enumerate(found)
+            i: (t, t.version.count if id(t.version) in outside else count) for i, (t, count) in enumerate(repeated)
         }
 
     @staticmethod

@@ -40,8 +40,8 @@ class TensorOps:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op = by_name(name)
 
-        def call(*operands: Operand, **given: Any) -> Any:
-            return self._result(apply(op, self._lifted(op, operands), op.attributes(given)))
+        def call(*operands: Operand, **attrs: Any) -> Any:
+            return self._result(apply(op, self._lifted(op, operands), op.attributes(attrs)))
 
         setattr(self, name, call)
         return call
@@ -51,8 +51,8 @@ class TensorOps:
         return [lifted(v) for v in operands]
 
     @staticmethod
-    def _result(found: Any) -> Any:
-        return found
+    def _result(result: Any) -> Any:
+        return result
 
 
 class RuleOps(TensorOps):
@@ -67,8 +67,8 @@ class RuleOps(TensorOps):
         return [lifted(v.astype(kinds[0]) if type(v) is np.ndarray and v.dtype.kind == "b" else v) for v in operands]
 
     @staticmethod
-    def _result(found: Any) -> Any:
-        return tuple(map(recorded, found)) if isinstance(found, tuple) else recorded(found)
+    def _result(result: Any) -> Any:
+        return tuple(map(recorded, result)) if isinstance(result, tuple) else recorded(result)
 
 
 class Recorded(Arithmetic):

@@ -31,15 +31,15 @@ class Input:
 
 def nodes_behind(tensors: Iterable[Tensor]) -> list[GradNode]:
     """The recorded operator calls that *tensors* were computed by, oldest first."""
-    found: set[GradNode] = set()
+    nodes: set[GradNode] = set()
     todo = [t.node for t in tensors if t.node is not None]
     while todo:
         node = todo.pop()
-        if node in found:
+        if node in nodes:
             continue
-        found.add(node)
+        nodes.add(node)
         todo += [p[0] for p in node.wrt if p is not None and not isinstance(p, Leaf)]
-    return sorted(found, key=lambda n: -n.key)
+    return sorted(nodes, key=lambda n: -n.key)
 
 
 def inputs_of(node: GradNode) -> Iterator[Input]:
@@ -47,11 +47,11 @@ def inputs_of(node: GradNode) -> Iterator[Input]:
     rule = node.op.rule
     held: dict[int, Sequence[Tensor | None]] = {}
     like: set[int] = set()
-    kept: set[int] = set()
+    valued: set[int] = set()
     for i, read in enumerate(rule.reads if rule is not None else ()):
         if read.kind != "in":
             continue
-        (like if read.like else kept).add(read.place)
+        (like if read.like else valued).add(read.place)
         value = node.args[i] if node.args is not None else None
         entries = value if isinstance(value, (list, tuple)) else (value,)
         held[read.place] = [v if isinstance(v, Tensor) else None for v in entries]
@@ -71,25 +71,25 @@ def inputs_of(node: GradNode) -> Iterator[Input]:
             tensor = tensors[i] if i < len(tensors) else None
             if p is not None or tensor is not None:
                 constant = tensor if p is None else None
-                yield Input(slot_name(node, "inputs", place), p, constant, place in kept, place in like - kept)
+                yield Input(slot_name(node, "inputs", place), p, constant, place in valued, place in like - valued)
 
 
 def leaf_tensors(nodes: Iterable[GradNode]) -> dict[Leaf, Tensor]:
     """The tensors at the leaves, where a node holds them."""
-    found: dict[Leaf, Tensor] = {}
+    tensors: dict[Leaf, Tensor] = {}
     for node in nodes:
         for value in node.args or ():
             for v in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(v, Tensor) and v.node is None and v._leaf is not None:
-                    found.setdefault(v._leaf, v)
-    return found
+                    tensors.setdefault(v._leaf, v)
+    return tensors
 
 
 def leaves_behind(tensors: Iterable[Tensor], nodes: Iterable[GradNode]) -> list[Leaf]:
     """The leaves that gradients of *tensors* end in, in the order of their first use."""
-    found = {p: None for node in nodes for p in node.wrt if isinstance(p, Leaf)}
-    found.update({t.leaf: None for t in tensors if t.node is None and not t.stop_gradient})
-    return list(found)
+    leaves = {p: None for node in nodes for p in node.wrt if isinstance(p, Leaf)}
+    leaves.update({t.leaf: None for t in tensors if t.node is None and not t.stop_gradient})
+    return list(leaves)
 
 
 def outputs_of(node: GradNode) -> Iterator[tuple[int, int]]:

@@ -91,11 +91,11 @@ class Packed:
         """The tensor, or the array where only the values were kept."""
         from .tensor import Tensor
 
-        given = self._unpack(self._value)
-        if not isinstance(given, Tensor) or given.spec is not self._spec:
-            came = str(given.spec) if isinstance(given, Tensor) else type(given).__name__
+        tensor = self._unpack(self._value)
+        if not isinstance(tensor, Tensor) or tensor.spec is not self._spec:
+            came = str(tensor.spec) if isinstance(tensor, Tensor) else type(tensor).__name__
             raise GradientError(f"unpack_hook must return the tensor of {self._spec} that was packed, not {came}.")
-        return given.array if self._like is None else self._like(given.array)
+        return tensor.array if self._like is None else self._like(tensor.array)
 
 
 def unpacked(value: Any) -> Any:

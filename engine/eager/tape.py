@@ -23,7 +23,7 @@ from .tensor import Leaf, Tensor
 
 if TYPE_CHECKING:
     from ..kernels.backend import Backend
-    from .recipe import Call
+    from .recipe import BoundOp
 
 Place = tuple["GradNode", int] | Leaf
 """A tensor as the sweep knows it: an output of a node, or a leaf."""
@@ -121,13 +121,13 @@ class GradNode:
 
     def __init__(
         self,
-        call: Call,
-        kept: tuple[Operand, ...],
+        call: BoundOp,
+        reads: tuple[Operand, ...],
         wrt: tuple[Place | None, ...],
         shapes: tuple[tuple[tuple[int, ...], Any], ...],
     ) -> None:
         self.call = call
-        self.kept: tuple[Operand, ...] | Freed = kept
+        self.kept: tuple[Operand, ...] | Freed = reads
         self.wrt = wrt
         self.shapes = shapes
         self.key = next_key()
@@ -185,8 +185,8 @@ class GradNode:
 
     def copies(self) -> tuple[Any, ...]:
         """Copies of all that :meth:`free` lets go of: mostly a step that overwrites the parameters follows."""
-        kept = self.kept
-        return (kept if isinstance(kept, (Freed, PackedValues)) else tuple([each(v, copied) for v in kept]),)
+        values = self.kept
+        return (values if isinstance(values, (Freed, PackedValues)) else tuple([each(v, copied) for v in values]),)
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
         """Retain what :meth:`copies` gave."""
@@ -200,26 +200,26 @@ class GradNode:
             FreedGraphError: an earlier backward freed it.
             InplaceError: a value was overwritten in place after the call.
         """
-        kept = self.kept
-        if isinstance(kept, Freed):
+        values = self.kept
+        if isinstance(values, Freed):
             freed = FreedGraphError(
                 f"backward through {self.op.type} a second time, but the values that it retained were freed.",
                 op=self.op.type,
                 made=source.describe(self.loc),
-                hint=f"they were freed by the backward at {source.describe(kept.where) or 'an unknown place'}; "
+                hint=f"they were freed by the backward at {source.describe(values.where) or 'an unknown place'}; "
                 "pass retain_graph=True to it",
             )
-            freed.reader, freed.freed, freed.type = self.loc, kept.where, self.op.type
+            freed.reader, freed.freed, freed.type = self.loc, values.where, self.op.type
             raise freed
-        if isinstance(kept, PackedValues):
-            return tuple([each(v, unpacked) for v in kept])
+        if isinstance(values, PackedValues):
+            return tuple([each(v, unpacked) for v in values])
         self.check()
-        return kept
+        return values
 
     def check(self) -> None:
         """Raise :class:`InplaceError` if a retained value was overwritten after the call."""
         expected = dict(zip(self.versions[::2], self.versions[1::2], strict=True))
-        held = [v for kept in self.kept for v in (kept if isinstance(kept, (list, tuple)) else (kept,))]  # type: ignore[union-attr]
+        held = [v for value in self.kept for v in (value if isinstance(value, (list, tuple)) else (value,))]  # type: ignore[union-attr]
         for v in held:
             if isinstance(v, Tensor) and v._version is not None:
                 expected.setdefault(v._version, 0)
@@ -263,13 +263,13 @@ def finite(values: Iterable[Any]) -> bool:
 
 def restore(nodes: Iterable[GradNode]) -> bool:
     """Give nodes that were freed inside :func:`keeping_graphs` back what they retained; whether there was any."""
-    found = False
+    any_freed = False
     for node in nodes:
         if isinstance(node.kept, Freed) and node.aside is not None:
             node.take_back(node.aside)
             node.aside = None
-            found = True
-    return found
+            any_freed = True
+    return any_freed
 
 
 @contextlib.contextmanager

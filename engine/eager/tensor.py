@@ -220,18 +220,18 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
 
     @property
     def version(self) -> Version:
-        found = self._version
-        if found is None:
+        version = self._version
+        if version is None:
             with _making:
-                found = self._version
-                if found is None:
-                    found = Version()
+                version = self._version
+                if version is None:
+                    version = Version()
                     node = self.node
                     if node is not None and self.index in node.call.recipe.kept_outputs:
                         # The node kept the values alone; from here on it can see that they are written.
-                        node.versions = (*node.versions, found, 0)
-                    self._version = found
-        return found
+                        node.versions = (*node.versions, version, 0)
+                    self._version = version
+        return version
 
     @property
     def inplace_version(self) -> int:
@@ -264,9 +264,9 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
     def _detached_under_watch(self) -> Tensor:
         if watch.note(watch.Cutting("detach", self)):
             return self.k.assign(self)  # type: ignore[no-any-return]
-        made = Tensor(self.array, version=self.version)
-        watch.note(watch.Copied("detach", (self,), made))
-        return made
+        copy = Tensor(self.array, version=self.version)
+        watch.note(watch.Copied("detach", (self,), copy))
+        return copy
 
     # -- the tape -------------------------------------------------------------------------------------------------
 
@@ -290,9 +290,9 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         leaf = None if node is not None or stop else self.leaf
 
         def make(array: Array) -> Tensor:
-            made = Tensor(array, stop_gradient=stop, node=node, index=index)
-            made._leaf = leaf
-            return made
+            tensor = Tensor(array, stop_gradient=stop, node=node, index=index)
+            tensor._leaf = leaf
+            return tensor
 
         return make
 

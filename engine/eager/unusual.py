@@ -17,7 +17,7 @@ from .tape import GradNode, PackedValues, Place, each
 from .tensor import Array, Tensor, Version, array_of
 
 if TYPE_CHECKING:
-    from .recipe import Call
+    from .recipe import BoundOp
 
 GHOST_FROM = 1 << 12
 """Bytes from which a tensor that is needed for its shape only is replaced by one that holds a single element."""
@@ -36,18 +36,18 @@ def cause(error: Exception) -> Exception | None:
     return None if isinstance(error, GradtoolError) else error
 
 
-def explained(call: Call, arrays: list[Operand], error: Exception) -> GradtoolError:
+def explained(call: BoundOp, arrays: list[Operand], error: Exception) -> GradtoolError:
     """The clearest error there is for a kernel that failed: the shape rule's, if it refuses the operands too."""
     op = call.recipe.op
-    made = source.describe(source.here())
+    site = source.describe(source.here())
     text = f"{op.type}({', '.join(map(str, specs_of(v for v in arrays if v is not None)))})"
     if not isinstance(error, GradtoolError):
         try:
             op.infer_specs(specs_of(arrays), call.attrs)
         except GradtoolError as refused:
-            return describe(refused, op=text, made=made)
-        return KernelError(f"{op.type} failed: {error}", op=text, made=made)
-    return describe(error, op=text, made=made)
+            return describe(refused, op=text, made=site)
+        return KernelError(f"{op.type} failed: {error}", op=text, made=site)
+    return describe(error, op=text, made=site)
 
 
 def ghost(array: Array) -> Array:
@@ -70,15 +70,15 @@ def settled(array: Any, shares: bool, sources: Sequence[Any]) -> Tensor | None:
     if array is None:
         return None
     if type(array) is not np.ndarray:
-        return Tensor(array) if isinstance(array, RowArray) else made(np.asarray(array))
+        return Tensor(array) if isinstance(array, RowArray) else tensor_of(np.asarray(array))
     for source_ in sources:
         if source_ is None:
             continue
         for v in source_ if isinstance(source_, (list, tuple)) else (source_,):
             if is_of(array, v.array):
                 # Writing a view in place writes its source.
-                return made(array, v._version or v.version) if shares else made(apart(array, v.array))
-    return made(array)
+                return tensor_of(array, v._version or v.version) if shares else tensor_of(apart(array, v.array))
+    return tensor_of(array)
 
 
 def is_of(array: Array, held: Array) -> bool:
@@ -100,7 +100,7 @@ def apart(array: Array, held: Array) -> Array:
     )  # of a tensor spread over a dimension, K would turn the order round
 
 
-def made(array: Array, version: Version | None = None) -> Tensor:
+def tensor_of(array: Array, version: Version | None = None) -> Tensor:
     """A tensor as ``Tensor(array, version=version)`` makes it, for an array of NumPy."""
     new: Tensor = object.__new__(Tensor)
     new.array = array
@@ -113,23 +113,23 @@ def made(array: Array, version: Version | None = None) -> Tensor:
     return new
 
 
-def record_by_loops(call: Call, operands: Sequence[Operand], results: Sequence[Operand]) -> None:
+def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequence[Operand]) -> None:
     """Make the node of one call and give *results* their places on the tape."""
     recipe = call.recipe
     counted: list[Any] = []
-    kept: list[Operand] = []
+    values: list[Operand] = []
     hooks = packing.get()
     for kind, place, like, _ in recipe.reads:
         value = None if kind == "dout" else operands[place] if kind == "in" else results[place]
         if value is None:
-            kept.append(None)
+            values.append(None)
         elif like:
-            kept.append(each(value, slim))
+            values.append(each(value, slim))
         elif hooks is not None:
-            kept.append(each(value, hooks.pack if kind == "in" else hooks.pack_values))
+            values.append(each(value, hooks.pack if kind == "in" else hooks.pack_values))
         else:
             # Only the values of a result: the node must not point to what points to it.
-            kept.append(value if kind == "in" else each(value, array_of))
+            values.append(value if kind == "in" else each(value, array_of))
             entries = [value] if isinstance(value, Tensor) else value
             counted += entries
             if kind == "out":
@@ -142,7 +142,7 @@ def record_by_loops(call: Call, operands: Sequence[Operand], results: Sequence[O
     ]
     node = GradNode(
         call,
-        tuple(kept) if hooks is None else PackedValues(kept),
+        tuple(values) if hooks is None else PackedValues(values),
         tuple(wrt),
         tuple([(v.array.shape, v.array.dtype) for v in outs]),
     )

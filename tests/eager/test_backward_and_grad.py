@@ -76,10 +76,10 @@ def test_two_leaves_never_share_a_gradient() -> None:
 
 
 def test_an_assigned_gradient_is_a_copy() -> None:
-    x, given = leaf(1.0, 2.0), constant(1.0, 1.0)
-    x.grad = given
+    x, gradient = leaf(1.0, 2.0), constant(1.0, 1.0)
+    x.grad = gradient
     (x * 2.0).backward()
-    assert (x.grad.tolist(), given.tolist()) == ([3.0, 3.0], [1.0, 1.0])
+    assert (x.grad.tolist(), gradient.tolist()) == ([3.0, 3.0], [1.0, 1.0])
     x.grad = None
     assert x.grad is None
 
@@ -87,13 +87,13 @@ def test_an_assigned_gradient_is_a_copy() -> None:
 def test_a_kept_gradient_follows_later_calls_until_it_is_cleared() -> None:
     x = leaf(1.0, 2.0)
     (x * x).backward()
-    kept = x.grad
+    gradient = x.grad
     (x * x).backward()
-    assert kept.tolist() == [4.0, 8.0]
+    assert gradient.tolist() == [4.0, 8.0]
     x.clear_grad()
-    assert kept.tolist() == [0.0, 0.0]
+    assert gradient.tolist() == [0.0, 0.0]
     (x * x).backward()
-    assert (kept.tolist(), x.grad.tolist()) == ([0.0, 0.0], [2.0, 4.0])
+    assert (gradient.tolist(), x.grad.tolist()) == ([0.0, 0.0], [2.0, 4.0])
     x.clear_gradient(False)
     assert x.grad is None
 
@@ -169,8 +169,8 @@ def test_no_grad_vars_are_constants_of_one_call() -> None:
     x = leaf(1.0, 2.0)
     h = x * x
     z = h * x
-    for given in (h, [h], (h,), {h}):
-        assert paddle.grad(z, x, no_grad_vars=given)[0].tolist() == [1.0, 4.0]
+    for constants in (h, [h], (h,), {h}):
+        assert paddle.grad(z, x, no_grad_vars=constants)[0].tolist() == [1.0, 4.0]
     assert paddle.grad(z, x, no_grad_vars=[])[0].tolist() == [3.0, 12.0]
 
 
@@ -187,12 +187,12 @@ def test_results_do_not_share_storage() -> None:
 def test_create_graph_to_the_fourth_order() -> None:
     x = leaf(0.5)
     y = x * x * x * x
-    found = []
+    values = []
     for _ in range(4):
         (y,) = paddle.grad(y.sum(), x, create_graph=True)
         assert not y.stop_gradient
-        found.append(y.item())
-    assert found == [0.5, 3.0, 12.0, 24.0]
+        values.append(y.item())
+    assert values == [0.5, 3.0, 12.0, 24.0]
 
 
 def test_gradients_reach_grad_outputs_with_create_graph() -> None:
@@ -286,10 +286,10 @@ GRAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 @pytest.mark.parametrize("case", GRAD)
 def test_grad_refuses(case: str) -> None:
-    given, error, message = GRAD[case]
+    arguments, error, message = GRAD[case]
     x = leaf(1.0, 2.0)
     with pytest.raises(error, match=message):
-        paddle.grad(**{"outputs": x * x, "inputs": x, **given})
+        paddle.grad(**{"outputs": x * x, "inputs": x, **arguments})
 
 
 def test_grad_refuses_duplicates() -> None:

@@ -39,12 +39,12 @@ def test_jacobian_rows_slices_and_operators() -> None:
 def test_jacobian_of_sequences_and_scalars() -> None:
     a, b = leaf([1.0, 2.0]), leaf(3.0)
     ys = (a * b, (a * a).sum())
-    found = jacobian(ys, (a, b))
-    assert [[e.shape for e in row] for row in found] == [[[2, 2], [2]], [[2], []]]
-    np.testing.assert_allclose(found[0][0][:].numpy(), 3 * np.eye(2))
-    np.testing.assert_allclose(found[0][1][:].numpy(), [1.0, 2.0])
-    np.testing.assert_allclose(found[1][0][:].numpy(), [2.0, 4.0])
-    assert found[1][1][...].item() == 0.0
+    matrices = jacobian(ys, (a, b))
+    assert [[e.shape for e in row] for row in matrices] == [[[2, 2], [2]], [[2], []]]
+    np.testing.assert_allclose(matrices[0][0][:].numpy(), 3 * np.eye(2))
+    np.testing.assert_allclose(matrices[0][1][:].numpy(), [1.0, 2.0])
+    np.testing.assert_allclose(matrices[1][0][:].numpy(), [2.0, 4.0])
+    assert matrices[1][1][...].item() == 0.0
 
 
 def test_jacobian_with_a_batch() -> None:

@@ -30,8 +30,8 @@ class Recorded:
         self.tensors: dict[str, Tensor] = {}
         operands = [self._operand(v) for v in one.inputs]
         state.random.reset(0)
-        made = flat(separated(one.case.op, apply(one.case.op, operands, one.case.attrs)))
-        results = (t for t in made if t is not None)
+        outputs = flat(separated(one.case.op, apply(one.case.op, operands, one.case.attrs)))
+        results = (t for t in outputs if t is not None)
         self.tensors.update(zip((v.name for v in present(one.outputs)), results, strict=True))
 
     def __getitem__(self, v: Variable) -> Tensor:
@@ -54,9 +54,9 @@ def present(values: list[Any]) -> list[Any]:
     return [v for v in flat(values) if v is not None]
 
 
-def same(found: Tensor | None, expected: np.ndarray) -> None:
+def same(tensor: Tensor | None, expected: np.ndarray) -> None:
     """Equal to the last bit; no gradient is zero."""
-    array = np.zeros_like(expected) if found is None else found.array
+    array = np.zeros_like(expected) if tensor is None else tensor.array
     assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
     np.testing.assert_array_equal(array, expected)
 
@@ -64,8 +64,8 @@ def same(found: Tensor | None, expected: np.ndarray) -> None:
 @each_case("float32", "complex64")
 def test_forward(case: Case) -> None:
     one = OneOp(case)
-    recorded, made = Recorded(one), present(one.outputs)
-    for v, value in zip(made, one.run(made), strict=True):
+    recorded, outputs = Recorded(one), present(one.outputs)
+    for v, value in zip(outputs, one.run(outputs), strict=True):
         same(recorded[v], value)
 
 
@@ -84,10 +84,10 @@ def test_gradients_of_two_orders(case: Case) -> None:
     second = gradients(some, [*inputs, *starts], weights)
 
     recorded = Recorded(one)
-    found = recorded.gradients([recorded[v] for v in targets], inputs, starts)
-    assert [g is None for g in found] == [g is None for g in first]
-    again = recorded.gradients([found[i] for i in reached], [*inputs, *starts], weights)
-    pairs = list(zip([*found, *again], [*first, *second], strict=True))
+    slopes = recorded.gradients([recorded[v] for v in targets], inputs, starts)
+    assert [g is None for g in slopes] == [g is None for g in first]
+    again = recorded.gradients([slopes[i] for i in reached], [*inputs, *starts], weights)
+    pairs = list(zip([*slopes, *again], [*first, *second], strict=True))
     assert not any(t.array.any() for t, v in pairs if v is None and t is not None)
     pairs = [(t, v) for t, v in pairs if v is not None]
     for (t, _), value in zip(pairs, one.run([v for _, v in pairs]), strict=True):

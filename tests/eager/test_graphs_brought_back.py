@@ -34,8 +34,8 @@ def test_what_was_freed_is_free_afterwards_and_can_come_back_again() -> None:
     for _ in range(2):
         with as_they_were(nodes):
             assert restore(nodes)
-            (found,) = paddle.grad(loss, w, retain_graph=True)
-            assert found.tolist() == [4.0, 32.0]
+            (gradient,) = paddle.grad(loss, w, retain_graph=True)
+            assert gradient.tolist() == [4.0, 32.0]
         with pytest.raises(FreedGraphError, match="a second time"):
             loss.backward()
 

@@ -202,11 +202,11 @@ def test_what_was_forgotten_is_told() -> None:
         h = paddle.tanh(w)
         for _ in range(25):
             h = paddle.tanh(h)
-        found = paddle.why(h.sum(), [v, w])
+        answers = paddle.why(h.sum(), [v, w])
     assert len(journal.calls) < 20
     assert journal.forgotten == 10
-    assert found[0].said[-1].startswith("the first 10 operators of the program were forgotten")
-    assert found[1].said[-1:] == found[0].said[-1:]
+    assert answers[0].said[-1].startswith("the first 10 operators of the program were forgotten")
+    assert answers[1].said[-1:] == answers[0].said[-1:]
 
 
 def test_asking_outside_of_it() -> None:
@@ -221,13 +221,13 @@ def test_asking_in_python() -> None:
         spare = paddle.nn.Linear(2, 2)
         x = paddle.ones([4, 2])
         loss = (net(x).detach() + net.bias).mean()
-        found = {a.name: a for a in paddle.why(loss, [net.weight, net.bias, spare.weight], contributions=True)}
-    assert found[net.weight.name].verdict is Verdict.DETACHED
-    assert found[spare.weight.name].verdict is Verdict.UNUSED
-    bias = found[net.bias.name]
+        answers = {a.name: a for a in paddle.why(loss, [net.weight, net.bias, spare.weight], contributions=True)}
+    assert answers[net.weight.name].verdict is Verdict.DETACHED
+    assert answers[spare.weight.name].verdict is Verdict.UNUSED
+    bias = answers[net.bias.name]
     assert (bias.verdict, len(bias.parts)) == (Verdict.OK, 1)
     assert bias.parts[0].cosine == pytest.approx(1.0)
-    assert "verdict: DETACHED" in str(found[net.weight.name])
+    assert "verdict: DETACHED" in str(answers[net.weight.name])
 
 
 def test_a_journal_goes_on() -> None:

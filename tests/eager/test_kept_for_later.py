@@ -21,10 +21,10 @@ def test_grad_fills_no_retained_gradient() -> None:
     x = tensor(1.0, 2.0)
     y = x * x
     y.retain_grads()
-    (found,) = paddle.grad((y * y).sum(), [x])
+    (gradient,) = paddle.grad((y * y).sum(), [x])
     assert y.grad is None
     assert x.grad is None
-    np.testing.assert_array_equal(found.numpy(), [4.0, 32.0])
+    np.testing.assert_array_equal(gradient.numpy(), [4.0, 32.0])
 
 
 def test_a_tensor_that_is_gone_retains_nothing() -> None:

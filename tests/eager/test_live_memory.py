@@ -30,18 +30,18 @@ def live_bytes(retain_graph: bool) -> list[int]:
     paddle.mean(paddle.tanh(layers[0](x))).backward()  # what is made once
     gc.collect()
     tracemalloc.start()
-    found: list[int] = []
+    sizes: list[int] = []
     h = x
     for layer in layers:
         h = paddle.tanh(layer(h))
-        h.register_hook(lambda gradient: found.append(tracemalloc.get_traced_memory()[0]))
+        h.register_hook(lambda gradient: sizes.append(tracemalloc.get_traced_memory()[0]))
     loss = paddle.mean(h)
     del h
     before = tracemalloc.get_traced_memory()[0]
     loss.backward(retain_graph=retain_graph)
     after = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    return [before, *found, after]
+    return [before, *sizes, after]
 
 
 def test_live_bytes_fall_as_nodes_are_consumed() -> None:

@@ -42,31 +42,31 @@ def run(case: Case, operands: list[Any]) -> tuple[list[Any], list[Tensor]]:
     leaves: list[Tensor] = []
 
     def leaf(array: Any, wrt: bool) -> Tensor:
-        made = Tensor(np.array(array), stop_gradient=not (wrt and spec.dtype(array.dtype).is_differentiable))
-        if not made.stop_gradient:
-            leaves.append(made)
-        return made
+        tensor = Tensor(np.array(array), stop_gradient=not (wrt and spec.dtype(array.dtype).is_differentiable))
+        if not tensor.stop_gradient:
+            leaves.append(tensor)
+        return tensor
 
     wrt = case.op.rule.wrt if case.op.rule is not None else ()
     tensors = [nested(lambda a, i=i: leaf(a, i in wrt), v) for i, v in enumerate(operands)]
     return separated(case.op, apply(case.op, tensors, case.attrs)), leaves
 
 
-def rounded_once(found: np.ndarray, exact: np.ndarray) -> None:
+def rounded_once(rounded: np.ndarray, exact: np.ndarray) -> None:
     """That *found* is *exact*, which was computed in float32, rounded to its type."""
     with np.errstate(over="ignore", invalid="ignore"):
-        expected = exact.astype(found.dtype)
-    np.testing.assert_array_equal(found.astype("float32"), expected.astype("float32"))
+        expected = exact.astype(rounded.dtype)
+    np.testing.assert_array_equal(rounded.astype("float32"), expected.astype("float32"))
 
 
 @each_half
 @each_case("float32", where=takes_half)
 def test_results(case: Case, half: DType) -> None:
     operands = halved(case, half)
-    found, _ = run(case, operands)
+    results, _ = run(case, operands)
     expected, _ = run(case, widened(operands))
     inferred = case.op.infer_specs(specs_of(operands), case.attrs)
-    for a, b, s in zip(found, expected, inferred, strict=True):
+    for a, b, s in zip(results, expected, inferred, strict=True):
         for t, u in zip(flat(a), flat(b), strict=True):
             x, y = t.array, u.array
             assert x.shape == y.shape
@@ -82,11 +82,11 @@ def test_results(case: Case, half: DType) -> None:
 def test_gradients(case: Case, half: DType) -> None:
     """Those of float32, in the types of the inputs; also where they are recorded for another derivative."""
     operands = halved(case, half)
-    found, leaves = run(case, operands)
+    results, leaves = run(case, operands)
     expected, wide_leaves = run(case, widened(operands))
     assert case.op.rule is not None
     places = [r.place for r in case.op.rule.reads if r.kind == "dout" and not r.late]
-    roots, wide_roots = ([t for j in places for t in flat(r[j]) if not t.stop_gradient] for r in (found, expected))
+    roots, wide_roots = ([t for j in places for t in flat(r[j]) if not t.stop_gradient] for r in (results, expected))
     rng = np.random.default_rng(1)
     seeds = [Tensor(rng.integers(1, 5, t.array.shape).astype(t.array.dtype)) for t in roots]
     wide_seeds = [Tensor(s.array.astype("float32")) for s in seeds]

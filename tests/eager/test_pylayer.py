@@ -134,9 +134,9 @@ def test_an_edited_saved_tensor_is_noticed() -> None:
     ],
 )
 def test_backward_results_are_checked(result: Any, error: type[Exception], message: str) -> None:
-    made = layer(lambda ctx, a, b: a * b, lambda ctx, dy: result(dy))
+    function = layer(lambda ctx, a, b: a * b, lambda ctx, dy: result(dy))
     with pytest.raises(error, match=message):
-        made.apply(leaf(1.0, 2.0), leaf(1.0, 2.0)).backward()
+        function.apply(leaf(1.0, 2.0), leaf(1.0, 2.0)).backward()
 
 
 def test_what_backward_raises_keeps_its_type() -> None:

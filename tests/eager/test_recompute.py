@@ -52,16 +52,16 @@ def trained(way: str, steps: int = 3) -> list[np.ndarray]:
     a, b = part(), part()
     x = paddle.to_tensor(np.random.default_rng(0).normal(size=(5, 8)).astype("float32"), stop_gradient=False)
     sgd = paddle.optimizer.SGD(0.1, parameters=[*a.parameters(), *b.parameters()])
-    found = []
+    losses = []
     for _ in range(steps):
         y = WAYS[way](a, b, x)
         (y * y).sum().backward()
-        found += [y.numpy(), x.grad.numpy()]
-        found += [p.grad.numpy() for p in (*a.parameters(), *b.parameters()) if p.grad is not None]
+        losses += [y.numpy(), x.grad.numpy()]
+        losses += [p.grad.numpy() for p in (*a.parameters(), *b.parameters()) if p.grad is not None]
         sgd.step()
         sgd.clear_grad()
-    found += [v.numpy() for part_ in (a, b) for v in (*part_.parameters(), *part_.buffers())]
-    return [*found, paddle.rand([4]).numpy()]  # the stream of random numbers has gone equally far
+    losses += [v.numpy() for part_ in (a, b) for v in (*part_.parameters(), *part_.buffers())]
+    return [*losses, paddle.rand([4]).numpy()]  # the stream of random numbers has gone equally far
 
 
 @pytest.mark.parametrize("way", [w for w in WAYS if w != "plain"])
@@ -111,8 +111,8 @@ def test_higher_order(order: int) -> None:
         for _ in range(order - 1):
             (y,) = paddle.grad(y.sum(), x, create_graph=True)
         (y,) = paddle.grad(y.sum(), x)
-        found: np.ndarray = y.numpy()
-        return found
+        values: np.ndarray = y.numpy()
+        return values
 
     def f(t: Any) -> Any:
         return (t * t * t).tanh() * t.exp()
@@ -326,19 +326,19 @@ def test_memory_grows_as_the_square_root(count: int) -> None:
 
 
 def test_values_of_an_inner_call_are_let_go_of_by_an_outer_one() -> None:
-    kept: list[weakref.ref[Any]] = []
+    references: list[weakref.ref[Any]] = []
 
     def inner(t: Any) -> Any:
         return (t * t).exp()
 
     def outer(t: Any) -> Any:
         h = t.tanh()
-        kept.append(weakref.ref(h))
+        references.append(weakref.ref(h))
         return recompute(inner, h).tanh()
 
     x = leaf(0.5, 1.0)
     y = recompute(outer, x)
-    assert [ref() for ref in kept] == [None]
+    assert [ref() for ref in references] == [None]
     y.sum().backward()
     v = np.array([0.5, 1.0])
     t = np.tanh(v)

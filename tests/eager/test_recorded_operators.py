@@ -20,16 +20,16 @@ CLOSE = 2e-6
 def leaves_of(case: Case, operands: Sequence[Any]) -> tuple[list[Any], list[Tensor]]:
     """The operands as tensors, and those of them that the rule gives a gradient for."""
     assert case.op.rule is not None
-    found: list[Tensor] = []
+    leaves: list[Tensor] = []
 
     def leaf(array: Any) -> Tensor:
-        found.append(Tensor(np.array(array), stop_gradient=not is_float(array)))
-        return found[-1]
+        leaves.append(Tensor(np.array(array), stop_gradient=not is_float(array)))
+        return leaves[-1]
 
     tensors = [
         nested(leaf if i in case.op.rule.wrt else lambda a: Tensor(np.array(a)), v) for i, v in enumerate(operands)
     ]
-    return tensors, [t for t in found if not t.stop_gradient]
+    return tensors, [t for t in leaves if not t.stop_gradient]
 
 
 def flat(values: Any) -> list[Any]:
@@ -47,18 +47,18 @@ def gradients(case: Case, operands: Sequence[Any], douts: Sequence[Any], weights
     result = apply(case.op, tensors, case.attrs)
     pairs = [
         (out, Tensor(seed))
-        for outs, given in zip(separated(case.op, result), douts, strict=True)
-        if given is not None
-        for out, seed in zip(flat([outs]), flat([given]), strict=True)
+        for outs, starts_of in zip(separated(case.op, result), douts, strict=True)
+        if starts_of is not None
+        for out, seed in zip(flat([outs]), flat([starts_of]), strict=True)
     ]
     roots, starts = [p[0] for p in pairs], [p[1] for p in pairs]
     for order in range(len(weights) + 1):
-        found = sweep.grad(roots, leaves, starts, retain_graph=True, create_graph=order < len(weights))
+        results = sweep.grad(roots, leaves, starts, retain_graph=True, create_graph=order < len(weights))
         if order < len(weights):
-            roots, starts = found, [Tensor(w) for w in weights[order]]
-            kept = [(r, s) for r, s in zip(roots, starts, strict=True) if r is not None]
-            roots, starts = [r for r, _ in kept], [s for _, s in kept]
-    return [np.zeros_like(t.array) if g is None else g.array for g, t in zip(found, leaves, strict=True)]
+            roots, starts = results, [Tensor(w) for w in weights[order]]
+            used = [(r, s) for r, s in zip(roots, starts, strict=True) if r is not None]
+            roots, starts = [r for r, _ in used], [s for _, s in used]
+    return [np.zeros_like(t.array) if g is None else g.array for g, t in zip(results, leaves, strict=True)]
 
 
 def positive(a: Any, rng: np.random.Generator) -> np.ndarray:
@@ -81,7 +81,7 @@ def test_gradients_are_those_of_the_rule(case: Case) -> None:
     douts = seeds(case.op, results, rng)
     expected = pull(case.op, case.operands, results, douts, case.attrs)
     _, leaves = leaves_of(case, case.operands)
-    found = iter(gradients(case, case.operands, douts, []))
+    slopes = iter(gradients(case, case.operands, douts, []))
     for slot, group in enumerate(expected):
         entries = group if isinstance(group, (list, tuple)) else [group]
         inputs = case.operands[slot] if isinstance(case.operands[slot], (list, tuple)) else [case.operands[slot]]
@@ -89,10 +89,10 @@ def test_gradients_are_those_of_the_rule(case: Case) -> None:
         for g, x in zip(entries, inputs, strict=True) if slot in case.op.rule.wrt else ():
             if x is None or not is_float(x):
                 continue
-            ours = next(found)
+            ours = next(slopes)
             assert ours.shape == np.shape(x)
             np.testing.assert_allclose(ours, np.zeros_like(x) if g is None else g, rtol=1e-12, atol=1e-12)
-    assert next(found, None) is None
+    assert next(slopes, None) is None
     assert leaves
 
 
@@ -100,8 +100,8 @@ def test_gradients_are_those_of_the_rule(case: Case) -> None:
 def test_second_order(case: Case) -> None:
     along, douts, weights = drawn(case, np.random.default_rng(4))
     expected = difference(lambda step: dot(gradients(case, moved(case.operands, along, step), douts, []), weights))
-    found = dot(gradients(case, case.operands, douts, [weights]), flat([nested(np.asarray, d) for d in along]))
-    assert abs(found - expected) <= CLOSE * (1 + abs(expected))
+    bend = dot(gradients(case, case.operands, douts, [weights]), flat([nested(np.asarray, d) for d in along]))
+    assert abs(bend - expected) <= CLOSE * (1 + abs(expected))
 
 
 @each_case("float64", "complex128", gradient=True, smooth=True)
@@ -110,5 +110,5 @@ def test_third_order(case: Case) -> None:
     along, douts, weights = drawn(case, rng)
     again = [positive(w, rng) for w in weights]
     expected = difference(lambda step: dot(gradients(case, moved(case.operands, along, step), douts, [weights]), again))
-    found = dot(gradients(case, case.operands, douts, [weights, again]), flat([nested(np.asarray, d) for d in along]))
-    assert abs(found - expected) <= CLOSE * (1 + abs(expected))
+    twist = dot(gradients(case, case.operands, douts, [weights, again]), flat([nested(np.asarray, d) for d in along]))
+    assert abs(twist - expected) <= CLOSE * (1 + abs(expected))
