@@ -31,7 +31,7 @@ def by_dtype(view: GraphView) -> Colouring:
 def by_layer(view: GraphView) -> Colouring:
     """Operators in the colour of their layer, gradient operators in that of what they differentiate."""
     scopes = {n.id: n.scope for n in view.nodes if n.kind == OP}
-    layers = {i: s or scopes.get(n.pair or "", "") for n in view.nodes if (i := n.id) in scopes for s in (n.scope,)}
+    layers = {n.id: n.scope or scopes.get(n.pair or "", "") for n in view.nodes if n.id in scopes}
     return _kinds("layer", {i: s for i, s in layers.items() if s})
 
 

@@ -260,7 +260,8 @@ def _seen(of: Any, title: str) -> _Seen:
         return _static(of, None, title)
     if isinstance(of, Variable):
         return _static(of.block.program, of, title)
-    tensors = [of] if isinstance(of, Tensor) else list(of) if isinstance(of, (list, tuple)) else []
+    listed = [of] if isinstance(of, Tensor) else of
+    tensors = list(listed) if isinstance(listed, (list, tuple)) else []
     if not tensors or not all(isinstance(t, Tensor) for t in tensors):
         raise ArgumentTypeError(
             "viz.graph: expected a Program, a Variable, a Tensor or a list of Tensors, "

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, singledispatch
+from itertools import chain
 from typing import Any, Final
 
 from gradtool.engine.answers.gradcheck import GradcheckStory
@@ -184,14 +185,8 @@ def _text(result: Any) -> str:
 
 
 def _tsv(result: Any) -> str:
-    return (
-        "\n".join(
-            "\t".join(printable(c.replace("\\", "\\\\")) for c in row)
-            for t in tables(result)
-            for row in (t.headings, *t.rows)
-        )
-        + "\n"
-    )
+    rows = chain.from_iterable((t.headings, *t.rows) for t in tables(result))
+    return "\n".join("\t".join(printable(c.replace("\\", "\\\\")) for c in row) for row in rows) + "\n"
 
 
 def _markdown(result: Any) -> str:

@@ -73,7 +73,8 @@ def cells(text: str) -> int:
         return len(text)
     from unicodedata import combining, east_asian_width
 
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    wide = sum(east_asian_width(c) in "WF" for c in text if not combining(c))
+    return wide + sum(not combining(c) for c in text)
 
 
 def fitted(text: str, longest: int) -> str:

@@ -168,8 +168,10 @@ def _add_slice(selection: Parsed, entry: slice, size: int, dim: int) -> None:
     if not isinstance(step, AnyTensor) and step == 0:
         raise IndexTypeError("the step of a slice must not be 0")
     forward = isinstance(step, AnyTensor) or step > 0
-    start = (0 if forward else LAST) if start is None else start
-    end = (LAST if forward else FIRST) if end is None else end
+    if start is None:
+        start = 0 if forward else LAST
+    if end is None:
+        end = LAST if forward else FIRST
     if not isinstance(end, AnyTensor) and not isinstance(step, AnyTensor) and size != -1 and end >= size:
         end = LAST if step > 0 else size
     # Told apart by type first: `variable == 0` would append an operator.

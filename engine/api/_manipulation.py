@@ -221,7 +221,8 @@ def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[AnyTensor]:
     """The parts of *x* along *axis*, without that dimension; *num* is their number if it is not known."""
     x = tensor(x, "x", "paddle.unstack")
     at = _axis(axis, x, "paddle.unstack")
-    count = num if num is not None else x.shape[at] if x.ndim else 0
+    size = x.shape[at] if x.ndim else 0
+    count = size if num is None else num
     if x.ndim and count != x.shape[at]:
         raise UsageError(f"paddle.unstack: dimension {at} of '{x.name}' is {x.shape[at]}, but num is {count}.")
     return _parts("unstack", x, integer(axis, "axis", "paddle.unstack"), {"num": count}, count)

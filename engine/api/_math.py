@@ -144,12 +144,8 @@ def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> A
     tensors = [_clip_bound(b, what) for b, what in ((min, "min"), (max, "max"))]
     if tensor(x, "x", "paddle.clip").dtype.name in INTEGERS and any(map(_is_real, (min, max))):
         x = cast(x, float32)
-    attrs = {
-        what: b
-        for what, b, missing in (("min", min, -LARGEST), ("max", max, LARGEST))
-        if not isinstance(b, AnyTensor)
-        for b in (missing if b is None else float(b),)
-    }
+    bounds = {"min": -LARGEST if min is None else min, "max": LARGEST if max is None else max}
+    attrs = {what: float(b) for what, b in bounds.items() if not isinstance(b, AnyTensor)}
     if len(attrs) == 2 and attrs["min"] > attrs["max"]:
         raise UsageError(f"paddle.clip: min={min} is greater than max={max}.")
     return apply("clip", x, *tensors, attrs=attrs, name=name)  # type: ignore[no-any-return]

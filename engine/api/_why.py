@@ -79,7 +79,8 @@ def why(
     >>> answer.verdict.value
     'detached'
     """
-    asked = None if var is None else list(var) if isinstance(var, (list, tuple)) else [var]
+    listed = list(var) if isinstance(var, (list, tuple)) else [var]
+    asked = None if var is None else listed
     case: Any
     if isinstance(target, Variable):
         case = _of_program(target, asked, parameter_list, no_grad_set, feed)

@@ -232,7 +232,8 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     [2.0, 40.0]
     """
     points, ys = _called(func, xs, "jvp")
-    directions: list[Any] = [None] * len(points) if v is None else list(v) if isinstance(v, (list, tuple)) else [v]
+    listed = list(v) if isinstance(v, (list, tuple)) else [v]
+    directions: list[Any] = [None] * len(points) if v is None else listed
     if len(directions) != len(points):
         raise UsageError(f"jvp: 'v' has {len(directions)} tensors, and 'xs' {len(points)}.")
     outputs = list(ys) if isinstance(ys, (list, tuple)) else [ys]

@@ -175,11 +175,17 @@ def promoted(x: DType, y: DType) -> DType:
     if x is y:
         return x
     if x.is_complex or y.is_complex:
-        parts = [d.size // 2 if d.is_complex else d.size if d.is_floating else 4 for d in (x, y)]
-        return complex128 if max(parts) > 4 else complex64
+        return complex128 if max(map(_size_of_real, (x, y))) > 4 else complex64
     if x.size == y.size:
         return float32
     return x if x.size > y.size else y
+
+
+def _size_of_real(d: DType) -> int:
+    """Bytes of the real part, whole numbers counted as float32."""
+    if d.is_complex:
+        return d.size // 2
+    return d.size if d.is_floating else 4
 
 
 class TensorSpec:

@@ -58,7 +58,9 @@ def can_hold(array: Array) -> bool:
 def _numpy(code: Any) -> np.dtype[Any] | None:
     """The NumPy type with that code; None if there is none."""
     name = _TYPES.get(code) if isinstance(code, str) else None
-    return None if name is None else np.dtype(name) if name in _UNSIGNED else dtype_of(name).numpy
+    if name is None:
+        return None
+    return np.dtype(name) if name in _UNSIGNED else dtype_of(name).numpy
 
 
 def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -163,11 +163,9 @@ def _pull_through(
             wanted[i] = [False] * len(_forward_operands(forward, operands)[i])
     groups = rare.pulled(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
     results = [v for group in groups for v in group]
-    arriving = [
-        e
-        for c, mask in zip(cotangents, wanted, strict=True)
-        for e in (c if isinstance(c, (list, tuple)) else [c] * len(mask))
-    ]
+    arriving: list[Any] = []
+    for cotangent, mask in zip(cotangents, wanted, strict=True):
+        arriving += cotangent if isinstance(cotangent, (list, tuple)) else [cotangent] * len(mask)
     seeds = [(r, c) for r, c in zip(results, arriving, strict=True) if r is not None and c is not None]
     places = range(len(traced))
     flat = [v if isinstance(v, Traced) else None for v in flatten(traced, places)]
@@ -226,6 +224,12 @@ def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
     return tuple(reads), tuple(i for i in places if i in used)
 
 
+def _sample_of(read: Read, operands: Sequence[Any], results: Sequence[Any], rng: np.random.Generator) -> Any:
+    if read.kind == "in":
+        return operands[read.place]
+    return results[read.place] if read.kind == "out" else _random_like(results[read.place], rng)
+
+
 def grad_samples(op: OpDef) -> Any:
     """Samples for the gradient operator *op*, made from those of the operator that it differentiates."""
     from .samples import Sample
@@ -241,14 +245,7 @@ def grad_samples(op: OpDef) -> Any:
             result = forward.run(backend, sample.operands, sample.attrs)
         results = result if isinstance(result, tuple) else (result,)
         rng = np.random.default_rng(n)
-        operands = [
-            sample.operands[r.place]
-            if r.kind == "in"
-            else results[r.place]
-            if r.kind == "out"
-            else _random_like(results[r.place], rng)
-            for r in forward.rule.reads
-        ]
+        operands = [_sample_of(r, sample.operands, results, rng) for r in forward.rule.reads]
         yield Sample(op, operands, sample.attrs, f"{sample.label}", sample.smooth)
 
 

@@ -567,11 +567,12 @@ def op(
 
 def specs_of(operands: Iterable[Operand]) -> list[Any]:
     """The specs of array operands, in the same nesting."""
-    return [
-        None
-        if v is None
-        else tuple(TensorSpec(e.shape, e.dtype) for e in v)
-        if isinstance(v, (list, tuple))
-        else TensorSpec(v.shape, v.dtype)
-        for v in operands
-    ]
+    return [_spec_of(v) for v in operands]
+
+
+def _spec_of(operand: Operand) -> Any:
+    if operand is None:
+        return None
+    if isinstance(operand, (list, tuple)):
+        return tuple(TensorSpec(e.shape, e.dtype) for e in operand)
+    return TensorSpec(operand.shape, operand.dtype)

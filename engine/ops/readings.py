@@ -267,10 +267,8 @@ class TapeOps(Ops):
             for r in results
         ]
         wrt = [v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
-        args = tuple(
-            None if r.kind == "dout" else (inner[r.place] if r.kind == "in" else results[r.place])
-            for r in op.rule.reads
-        )
+        by_kind = {"in": inner, "out": results}
+        args = tuple(None if r.kind == "dout" else by_kind[r.kind][r.place] for r in op.rule.reads)
         node = TapeNode(op, args, wrt, flatten(outs, out_places(op)), attrs)
         node.args = (*args, inner, results)
         tape.nodes.append(node)

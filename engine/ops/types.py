@@ -135,8 +135,10 @@ def takes_of(op: OpDef) -> Takes:
         places = tuple(op.input_index[name] for name in DECIDES[op.type].split())
     elif op.trait & (Trait.ELEMENTWISE | Trait.COMPARE):
         places = (0, 1)
+    elif op.rule is not None:
+        places = tuple(op.rule.wrt)
     else:
-        places = tuple(op.rule.wrt) if op.rule is not None else (0,) if op.inputs else ()
+        places = (0,) if op.inputs else ()
     meets = op.type in MEETS
     if op.type not in _TABLE and (not op.differentiable or op.trait & (Trait.INTERNAL | Trait.MOVES)):
         return Takes(places, None, frozenset(), meets)
@@ -289,7 +291,11 @@ FLOATING, COMPLEX = 2, 3
 
 
 def _kind(d: DType) -> int:
-    return COMPLEX if d.is_complex else FLOATING if d.is_floating else 1 if d.is_integer else 0
+    if d.is_complex:
+        return COMPLEX
+    if d.is_floating:
+        return FLOATING
+    return 1 if d.is_integer else 0
 
 
 def plain(op: OpDef, specs: Sequence[Any], outs: Sequence[Any] = ()) -> bool:

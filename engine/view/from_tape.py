@@ -228,15 +228,19 @@ class _TapeBuilder:
             self.constant_ids[t], TENSOR, name, "tensor", "constant", FORWARD, spec.shape, spec.dtype.name, source=where
         )
 
+    def _role_of_gradient(self, place: Place) -> str:
+        if isinstance(place, Leaf):
+            return "gradient"
+        return "seed" if place in self.roots else "temporary"
+
     def _gradient(self, place: Place) -> NodeView:
         spec = self._spec(place)
-        role = "gradient" if isinstance(place, Leaf) else "seed" if place in self.roots else "temporary"
         return NodeView(
             self.gradients[place],
             TENSOR,
             self._name(place, names.grad),
             "tensor",
-            role,
+            self._role_of_gradient(place),
             BACKWARD,
             spec.shape,
             spec.dtype.name,

@@ -38,7 +38,9 @@ def states(session: Session, entries: Sequence[Entry]) -> dict[int, str]:
     failed = session.timeline.failed
     marks = {}
     for e in entries:
-        letters = "▶" if e.index == session.cursor else "✓" if e.index < session.cursor else "·"
+        letters = "✓" if e.index < session.cursor else "·"
+        if e.index == session.cursor:
+            letters = "▶"
         if any(s.matches(e) for s in broken):
             letters += "●"
         if e.index in edited:

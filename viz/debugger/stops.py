@@ -160,8 +160,10 @@ def wrong(value: Any, kind: str, limit: float) -> str:
     wrong = magnitudes.masks(array, limit if kind == "big" else None, False)
     if kind == "big":
         return "overflow" if magnitudes.OVERFLOW in wrong else ""
+    if kind == "nan" and magnitudes.NAN in wrong:
+        return "nan"
     if kind == "nan":
-        return "nan" if magnitudes.NAN in wrong else "inf" if wrong else ""
+        return "inf" if wrong else ""
     return "inf" if magnitudes.INF in wrong else ""
 
 

@@ -19,7 +19,8 @@ MOST_LANES: Final = 12
 
 _SIGNS: Final = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"
 """A sign for every set of directions: 1 up, 2 down, 4 left, 8 right."""
-_LINES_IN_ASCII: Final = {c: "|" if i < 4 else "+" if i % 4 else "-" for i, c in enumerate(_SIGNS) if i}
+_SIGNS_IN_ASCII: Final = " |||-+++-+++-+++"
+_LINES_IN_ASCII: Final = dict(zip(_SIGNS[1:], _SIGNS_IN_ASCII[1:], strict=True))
 _ASCII: Final = str.maketrans(
     {"–": "-", "↔": "<->", "▶": ">", "◀": "<", "·": "|", "×": "x", "…": "...", **_LINES_IN_ASCII}
 )
@@ -221,5 +222,9 @@ def _cell(up: list[bool], down: list[bool], joins: list[bool], arrives: bool, le
             continue
         inner, outer = True, i < outermost
         signs.append(_SIGNS[up[i] + 2 * down[i] + (4 * outer + 8 * inner if left else 4 * inner + 8 * outer)])
-    end = " " if outermost < 0 else "─" if not arrives else "▶" if left else "◀"
+    end = "─"
+    if outermost < 0:
+        end = " "
+    elif arrives:
+        end = "▶" if left else "◀"
     return "".join(reversed(signs)) + end if left else end + "".join(signs)

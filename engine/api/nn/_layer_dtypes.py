@@ -58,7 +58,8 @@ class Convertible:
         return self._but("bfloat16", excluded_layers)
 
     def _but(self, dtype: str, excluded: Any) -> Self:
-        classes = () if excluded is None else tuple(excluded) if isinstance(excluded, (list, tuple)) else (excluded,)
+        listed = tuple(excluded) if isinstance(excluded, (list, tuple)) else (excluded,)
+        classes = () if excluded is None else listed
         for kind in classes:
             if not isinstance(kind, type):
                 raise UsageError(f"excluded_layers must be classes of layers, but received {kind!r}.")

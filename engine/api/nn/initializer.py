@@ -196,7 +196,8 @@ class _Kaiming(Initializer):
 
     def deviation(self, spec: TensorSpec) -> float:
         fan_in, fan_out = fans(spec)
-        fan = fan_out if self.mode == "fan_out" else fan_in if self.fan_in is None else self.fan_in
+        own = fan_in if self.fan_in is None else self.fan_in
+        fan = fan_out if self.mode == "fan_out" else own
         return calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan) if fan else 0.0
 
 

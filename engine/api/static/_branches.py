@@ -214,10 +214,16 @@ def _merged(program: Program, mask: Any, on_false: Any, on_true: Any) -> Any:
     return out
 
 
+def _dtype_of_number(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "bool"
+    return "int64" if isinstance(value, int) else state.default_dtype()
+
+
 def _number(value: Any, dtype: Any) -> Any:
     """A number as a tensor without dimensions."""
     if dtype is None:
-        dtype = "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else state.default_dtype()
+        dtype = _dtype_of_number(value)
     return apply("fill_constant", attrs={"shape": (), "value": float(value), "dtype": _creation._dtype(dtype).code})
 
 

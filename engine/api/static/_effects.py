@@ -179,7 +179,9 @@ def py_func(
 
 
 def _listed(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _called(func: Any, ins: list[Any], out: Any, backward_func: Any, skipped: list[Any]) -> Any:

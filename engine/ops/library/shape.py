@@ -77,6 +77,13 @@ def reshape(k, x, shape_tensor, shape_tensor_list, *, shape):
         raise
 
 
+def _fits(total, rest, free):
+    """Whether *total* elements go into a shape of *rest* elements, times any number where a dimension is *free*."""
+    if not free:
+        return total == rest
+    return total % rest == 0 if rest else total == 0
+
+
 def _target(old, shape):
     """*shape* for a tensor of shape *old*, with 0 and -1 filled in as far as they are known.
 
@@ -99,8 +106,7 @@ def _target(old, shape):
     total, rest = product(before), product(after)
     if total == UNKNOWN or rest == UNKNOWN:
         return tuple(dims)
-    fits = total == rest if not free else total % rest == 0 if rest else total == 0
-    if not fits:
+    if not _fits(total, rest, bool(free)):
         raise ShapeError(
             f"reshape2: X {list(old)} has {total} elements where shape {list(shape)} has {rest}"
             + (" times the -1" if free else ""),

@@ -21,7 +21,9 @@ STRIDED = "StartsTensor? EndsTensor? StridesTensor? StartsTensorList* EndsTensor
 
 def _numbers(numbers, tensor, tensors):
     """An attribute, or the tensors that stand for it."""
-    return whole(tensor) if tensor is not None else wholes(tensors) if tensors else numbers
+    if tensor is not None:
+        return whole(tensor)
+    return wholes(tensors) if tensors else numbers
 
 
 def _box(shape, axes, starts, ends, strides, decreased, name):

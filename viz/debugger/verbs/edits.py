@@ -167,11 +167,17 @@ def compare(book: Notebook, rest: str) -> Reply:
     first, second = (session.results(session.branches[w]) for w in words)
     told = [f"{n} {_told(first[n], second[n])}" for n in first if not _equal(first[n], second[n])]
     same = len(first) - len(told)
-    equal = ["others equal" if told else "all gradients equal" if same > 1 else "the gradient is equal"] if same else []
+    equal = [_in_common(same, bool(told))] if same else []
     if len(told) > _IN_A_LINE:
         told = [f"{len(told)} of {len(first)} gradients differ", *(f"  {t}" for t in told)]
         return Reply("\n".join([*told, *(f"  {e}" for e in equal)]), value=(first, second))
     return Reply("   ".join([*told, *equal]), value=(first, second))
+
+
+def _in_common(same: int, others: bool) -> str:
+    if others:
+        return "others equal"
+    return "all gradients equal" if same > 1 else "the gradient is equal"
 
 
 _IN_A_LINE = 3

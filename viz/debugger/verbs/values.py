@@ -118,7 +118,9 @@ def _gradients(session: Session) -> str:
         g = Numbers.of(gradient)
         weight = _norm_of(session, name)
         ratio = _g(g.norm / weight) if weight else ""
-        wrong = f"✗ {g.nonfinite} not finite" if g.nonfinite else "all zero" if g.zeros == g.elements else ""
+        wrong = "all zero" if g.zeros == g.elements else ""
+        if g.nonfinite:
+            wrong = f"✗ {g.nonfinite} not finite"
         drawn = log_bar(g.norm, min(positive), max(positive)) if positive else ""
         norm = _g(g.norm) if g.nonfinite < g.elements or not g.elements else "–"
         rows.append((name, show.dims(gradient), norm, ratio if norm != "–" else "", drawn, wrong))

@@ -248,7 +248,8 @@ def _reduced(
     op_type: str, input: Variable, dim: int | Sequence[int] | None, keep_dim: bool, name: str | None
 ) -> Variable:
     x = _variable(input, "input", op_type)
-    dims = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    listed = [dim] if isinstance(dim, int) else dim
+    dims = [] if listed is None else list(listed)
     everything = not dims or len({d % max(x.ndim, 1) for d in dims}) == x.ndim
     layer = _layer(op_type, name)
     if everything and not keep_dim:
