@@ -250,17 +250,17 @@ class TestManyIterations:
     def test_what_an_iteration_left_is_let_go_of_when_backward_has_used_it(self) -> None:
         """Backward meets the iterations last to first; what the later ones left is gone by then."""
         x = data("x", [3])
-        made: list[weakref.ref[Any]] = []
+        results: list[weakref.ref[Any]] = []
         alive: list[int] = []
 
         def forward(a: Any) -> Any:
-            kept = np.tanh(np.array(a))
-            made.append(weakref.ref(kept))
-            return kept
+            result = np.tanh(np.array(a))
+            results.append(weakref.ref(result))
+            return result
 
         def backward(a: Any, y: Any, dy: Any) -> Any:
             gc.collect()
-            alive.append(sum(r() is not None for r in made))
+            alive.append(sum(r() is not None for r in results))
             return np.array(dy) * (1 - np.square(np.array(y)))
 
         def step(i: Any, h: Any) -> Any:
@@ -270,7 +270,7 @@ class TestManyIterations:
         _, h = nn.while_loop(lambda i, h: i < 6, step, [counter(), x * 1.0])
         (g,) = static.gradients(paddle.sum(h), [x])
         run([g], x=X)
-        assert len(alive) == len(made) == 6
+        assert len(alive) == len(results) == 6
         assert alive == sorted(alive, reverse=True)
         assert alive[0] - alive[-1] >= 4
 

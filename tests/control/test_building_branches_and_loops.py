@@ -39,9 +39,9 @@ class Names:
 @pytest.fixture
 def names() -> Iterator[Names]:
     paddle.enable_static()
-    made = Names()
-    with static.program_guard(made.main, made.startup):
-        yield made
+    variables = Names()
+    with static.program_guard(variables.main, variables.startup):
+        yield variables
     paddle.disable_static()
 
 
@@ -158,24 +158,24 @@ def test_numbers_that_are_the_same_stay_numbers(names: Names) -> None:
     assert nn.cond(names.b, lambda: 1, lambda: 1) == 1
     assert nn.cond(names.b, lambda: None, lambda: None) is None
     assert nn.cond(names.b) is None
-    made = nn.cond(names.b, lambda: 1, lambda: 2)
-    assert (made.shape, made.dtype.name) == ((), "int64")
+    number = nn.cond(names.b, lambda: 1, lambda: 2)
+    assert (number.shape, number.dtype.name) == ((), "int64")
 
 
 def test_shapes_that_differ_become_unknown(names: Names) -> None:
-    made = nn.cond(names.b, lambda: names.x, lambda: paddle.zeros([4, 3]))
-    assert made.shape == (-1, 3)
-    out = static.Executor().run(feed={"x": np.ones((2, 3), "f"), "b": np.array([False])}, fetch_list=[made])[0]
+    rows = nn.cond(names.b, lambda: names.x, lambda: paddle.zeros([4, 3]))
+    assert rows.shape == (-1, 3)
+    out = static.Executor().run(feed={"x": np.ones((2, 3), "f"), "b": np.array([False])}, fetch_list=[rows])[0]
     assert out.shape == (4, 3)
 
 
 def test_structures_come_back(names: Names) -> None:
-    made = nn.cond(
+    structure = nn.cond(
         names.b, lambda: {"a": names.x, "b": (names.i, [2.0])}, lambda: {"b": (names.n, [2.0]), "a": names.x}
     )
-    assert set(made) == {"a", "b"}
-    assert isinstance(made["b"], tuple)
-    assert made["b"][1] == [2.0]
+    assert set(structure) == {"a", "b"}
+    assert isinstance(structure["b"], tuple)
+    assert structure["b"][1] == [2.0]
 
 
 def test_parameters_of_a_branch_live_in_the_main_block(names: Names) -> None:
@@ -195,15 +195,15 @@ def test_the_operator_knows_its_block(names: Names) -> None:
 
 
 def test_variables_of_outer_blocks_are_found(names: Names) -> None:
-    found = []
+    places = []
 
     def on_true() -> Any:
         block = names.main.current_block()
-        found.append((block.idx, block.parent_idx, block._find_var_recursive("x"), block.has_var("x")))
+        places.append((block.idx, block.parent_idx, block._find_var_recursive("x"), block.has_var("x")))
         return names.x * 2.0
 
     nn.cond(names.b, on_true, lambda: names.x)
-    assert found == [(1, 0, names.x, False)]
+    assert places == [(1, 0, names.x, False)]
 
 
 def test_a_copy_for_testing_keeps_the_forward_blocks(names: Names) -> None:
@@ -249,8 +249,8 @@ def test_a_result_of_the_branch_not_taken_fetches_as_none(names: Names) -> None:
     fetched = ["_generated_var_0", "_generated_var_2"]
     for taken in (True, False):
         feed = {"x": np.ones((2, 3), "f"), "b": np.array([taken])}
-        found = static.Executor().run(names.main, feed=feed, fetch_list=fetched)
-        assert [v is None for v in found] == [not taken, taken]
+        values = static.Executor().run(names.main, feed=feed, fetch_list=fetched)
+        assert [v is None for v in values] == [not taken, taken]
 
 
 def test_the_branch_not_taken_is_not_computed(names: Names) -> None:
@@ -260,17 +260,17 @@ def test_the_branch_not_taken_is_not_computed(names: Names) -> None:
         out = names.main.current_block().create_var(shape=[2, 3], dtype="float32")
         return static.py_func(lambda a: calls.append(name) or a, names.x, out)
 
-    made = nn.cond(names.b, lambda: noted("true"), lambda: noted("false"))
+    y = nn.cond(names.b, lambda: noted("true"), lambda: noted("false"))
     for taken in (True, False):
-        static.Executor().run(names.main, feed={"x": np.ones((2, 3), "f"), "b": np.array([taken])}, fetch_list=[made])
+        static.Executor().run(names.main, feed={"x": np.ones((2, 3), "f"), "b": np.array([taken])}, fetch_list=[y])
     assert calls == ["true", "false"]
 
 
 def test_an_error_inside_a_block_names_the_operator(names: Names) -> None:
-    made = nn.cond(names.b, lambda: paddle.gather(names.x, names.i), lambda: names.x)
+    y = nn.cond(names.b, lambda: paddle.gather(names.x, names.i), lambda: names.x)
     feed = {"x": np.ones((2, 3), "f"), "b": np.array([True]), "i": np.array([5])}
     with pytest.raises(RuntimeError) as caught:
-        static.Executor().run(names.main, feed=feed, fetch_list=[made])
+        static.Executor().run(names.main, feed=feed, fetch_list=[y])
     assert "gather(" in str(caught.value)
     assert "test_building_branches_and_loops.py" in str(caught.value)
 

@@ -176,9 +176,9 @@ class TestPyFunc:
         x = data()
         seen: list[int] = []
 
-        def backward(*given: Any) -> Any:
-            seen.append(len(given))
-            return given[-1] * 2
+        def backward(*arguments: Any) -> Any:
+            seen.append(len(arguments))
+            return arguments[-1] * 2
 
         h = x * 1.0
         y = static.py_func(lambda a: a * 2, h, self.out(program), backward, skip_vars_in_backward_input=h)

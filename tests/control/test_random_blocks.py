@@ -39,44 +39,44 @@ class Model:
         self.n, self.p = n, p
         return paddle.mean(self.value(random.Random(self.seed), [x, w], 3) * x)
 
-    def value(self, draw: random.Random, known: list[Any], depth: int) -> Any:
-        """Something computed from the tensors *known*."""
-        known = list(known)
+    def value(self, draw: random.Random, tensors: list[Any], depth: int) -> Any:
+        """Something computed from the tensors."""
+        tensors = list(tensors)
         for _ in range(draw.randint(1, 3)):
-            a, b, kind = draw.choice(known), draw.choice(known), draw.random()
+            a, b, kind = draw.choice(tensors), draw.choice(tensors), draw.random()
             if depth == 0 or kind < 0.55:
-                known.append(draw.choice(STEPS)(a, b))
+                tensors.append(draw.choice(STEPS)(a, b))
             elif kind < 0.78:
-                known += self.branches(draw, known, a, depth)
+                tensors += self.branches(draw, tensors, a, depth)
             else:
-                known += self.loop(draw, known, depth)
-        return known[-1]
+                tensors += self.loop(draw, tensors, depth)
+        return tensors[-1]
 
-    def branches(self, draw: random.Random, known: list[Any], a: Any, depth: int) -> list[Any]:
+    def branches(self, draw: random.Random, tensors: list[Any], a: Any, depth: int) -> list[Any]:
         count, seeds, bound = draw.randint(1, 2), (draw.random(), draw.random()), draw.uniform(-1, 1)
         condition = self.p if draw.random() < 0.3 else paddle.sum(a) > bound
 
         def branch(seed: float) -> Callable[[], list[Any]]:
             def build() -> list[Any]:
                 inner = random.Random(seed)
-                return [self.value(inner, known, depth - 1) for _ in range(count)]
+                return [self.value(inner, tensors, depth - 1) for _ in range(count)]
 
             return build
 
         return list(nn.cond(condition, branch(seeds[0]), branch(seeds[1])))
 
-    def loop(self, draw: random.Random, known: list[Any], depth: int) -> list[Any]:
+    def loop(self, draw: random.Random, tensors: list[Any], depth: int) -> list[Any]:
         seed = draw.random()
-        given = [draw.choice(known) for _ in range(draw.randint(1, 3))]
+        operands = [draw.choice(tensors) for _ in range(draw.randint(1, 3))]
         if draw.random() < 0.5:
-            given[0] = given[0] * 1.0
+            operands[0] = operands[0] * 1.0
         if draw.random() < 0.3:
-            given[-1] = paddle.zeros([3, 3], "float64")
+            operands[-1] = paddle.zeros([3, 3], "float64")
         end = draw.choice([self.n, self.n, paddle.full([1], 2, "int64")])
 
         def body(i: Any, *now: Any) -> list[Any]:
             inner = random.Random(seed)
-            new = [paddle.tanh(self.value(inner, [*now, *known], depth - 1)) for _ in now]
+            new = [paddle.tanh(self.value(inner, [*now, *tensors], depth - 1)) for _ in now]
             if inner.random() < 0.3:
                 new.reverse()
             if inner.random() < 0.2:
@@ -84,8 +84,8 @@ class Model:
             return [i + 1, *new]
 
         start = paddle.full([1], 0, "int64")
-        results = nn.while_loop(lambda i, *now: i < end, body, [start, *given])[1:]
-        return [given[0] * 1.5, *results]
+        results = nn.while_loop(lambda i, *now: i < end, body, [start, *operands])[1:]
+        return [operands[0] * 1.5, *results]
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,11 @@ def test_gradients_of_gradients_of_a_loop() -> None:
     def of_first(v: np.ndarray) -> float:
         return float(np.mean(np.square(differences(lambda u: computed(v, u, 2), W))))
 
-    (found,) = run([second], {"x": X, "w": W})
+    (slope,) = run([second], {"x": X, "w": W})
     steps = 1e-3 * np.eye(3)
     start = np.tanh(X)
     expected = [(of_first(start + s) - of_first(start - s)) / 2e-3 for s in steps]
-    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_allclose(slope, expected, rtol=1e-3)
     assert any(o.type == "while" for o in main().global_block().ops)
 
 
@@ -71,13 +71,13 @@ def test_two_gradients_through_one_loop() -> None:
     asked = [g for loss in losses for g in paddle.static.gradients([loss], [h, w])]
     start = np.tanh(X)
     for fetched in (asked, asked[::-1]):
-        found = dict(zip((g.name for g in fetched), run(fetched, {"x": X, "w": W}), strict=True))
+        values = dict(zip((g.name for g in fetched), run(fetched, {"x": X, "w": W}), strict=True))
         for read, (of_h, of_w) in enumerate((asked[:2], asked[2:]), 1):
             np.testing.assert_allclose(
-                found[of_h.name], differences(lambda v, read=read: computed(v, W, read), start), rtol=1e-5
+                values[of_h.name], differences(lambda v, read=read: computed(v, W, read), start), rtol=1e-5
             )
             np.testing.assert_allclose(
-                found[of_w.name], differences(lambda v, read=read: computed(start, v, read), W), rtol=1e-5
+                values[of_w.name], differences(lambda v, read=read: computed(start, v, read), W), rtol=1e-5
             )
 
 

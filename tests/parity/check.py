@@ -33,11 +33,11 @@ def main() -> None:
     cases = replay.names(prefix)
     for name in cases:
         try:
-            found = differences_of(name)
+            faults = differences_of(name)
         except Exception as error:
-            found = [f"{type(error).__name__}: {error}".replace("\n", " | ")]
-        if found:
-            print(f"{name}: {'; '.join(found)[:700]}")
+            faults = [f"{type(error).__name__}: {error}".replace("\n", " | ")]
+        if faults:
+            print(f"{name}: {'; '.join(faults)[:700]}")
         else:
             passed += 1
     print(f"{passed} of {len(cases)} pass")

@@ -145,42 +145,42 @@ class Replay:
 
     def run(self, fetch: list[str], feed: dict[str, Any] | None = None) -> list[Any]:
         """Values of *fetch* with the recorded feeds."""
-        given = {n: array(v) for n, v in self.record["feeds"].items()}
+        recorded = {n: array(v) for n, v in self.record["feeds"].items()}
         return paddle.static.Executor().run(
-            self.main, feed={**given, **(feed or {})}, fetch_list=fetch, scope=self.scope
+            self.main, feed={**recorded, **(feed or {})}, fetch_list=fetch, scope=self.scope
         )
 
     # -- comparing ------------------------------------------------------------------------------------------------
 
     def differences(self) -> list[str]:
         """What differs from the record: result names, operators, slots, values. Empty when the case passes whole."""
-        found = []
+        faults = []
         if (got := result_names(self.result)) != self.record["result"]:
-            found.append(f"result {got} instead of {self.record['result']}")
+            faults.append(f"result {got} instead of {self.record['result']}")
         for part, ours in (("forward", self.forward_ops), ("backward", self.backward_ops)):
             theirs = recorded_ops(self.record, part)
             if [o["type"] for o in ours] != [o["type"] for o in theirs]:
-                found.append(f"{part}: types {[o['type'] for o in ours]} instead of {[o['type'] for o in theirs]}")
+                faults.append(f"{part}: types {[o['type'] for o in ours]} instead of {[o['type'] for o in theirs]}")
                 continue
-            found += [
+            faults += [
                 f"{part}: op {i} is {a} instead of {b}"
                 for i, (a, b) in enumerate(zip(ours, theirs, strict=True))
                 if a != b
             ]
-        return found + self.wrong_values()
+        return faults + self.wrong_values()
 
     def wrong_values(self) -> list[str]:
         """Recorded values that ours differ from."""
         uncounted = {v for o in self.backward_ops for s, vs in o["outputs"].items() if s in UNCOUNTED_SLOTS for v in vs}
         recorded = {n: v for n, v in self.record["values"].items() if n not in uncounted}
         variables = self.main.global_block().vars
-        found = [f"no variable {n}" for n in recorded if n not in variables]
+        faults = [f"no variable {n}" for n in recorded if n not in variables]
         wanted = [n for n in recorded if n in variables]
         self.reset()
         for name, value in zip(wanted, self.run(wanted), strict=True):
             if why := close(value, array(recorded[name])):
-                found.append(f"value of {name}: {why}")
-        return found
+                faults.append(f"value of {name}: {why}")
+        return faults
 
     def wrong_slopes(self) -> list[str]:
         """Gradients that differ from finite differences of our own forward pass, in up to four elements each."""
@@ -190,7 +190,7 @@ class Replay:
         weights = self.namespace.get("TARGET_GRADS", [None] * len(targets))
         feeds = {n: array(v) for n, v in self.record["feeds"].items()}
         wanted = dict.fromkeys(g for g in self._gradient_names() if g)
-        found = []
+        faults = []
         for gradient in wanted:
             name = gradient.rsplit("/", 1)[-1].removesuffix("@GRAD")
             recorded = self.record["params"].get(name)
@@ -216,8 +216,8 @@ class Replay:
             for i in np.random.default_rng(0).permutation(base.size)[:4]:
                 slope = _slope(objective, base, int(i))
                 if slope is not None and abs(slope - float(ours.reshape(-1)[i])) > 2e-3 + 0.03 * scale:
-                    found.append(f"{gradient}[{i}] is {ours.reshape(-1)[i]:.5g}, its finite difference {slope:.5g}")
-        return found
+                    faults.append(f"{gradient}[{i}] is {ours.reshape(-1)[i]:.5g}, its finite difference {slope:.5g}")
+        return faults
 
     def _gradient_names(self) -> list[str | None]:
         names_ = result_names(self.result)

@@ -36,6 +36,6 @@ def test_case(name: str) -> None:
 
 def test_an_in_place_method_that_is_refused_changes_nothing() -> None:
     namespace, record = replay.load("e031_leaf_inplace_error")
-    found = differences(namespace["run"](), record["returns"])
-    assert [d.split(":")[0] for d in found] == ["/a"]
+    faults = differences(namespace["run"](), record["returns"])
+    assert [d.split(":")[0] for d in faults] == ["/a"]
     assert namespace["run"]()["a"].tolist() == [2.0, 3.0]
