@@ -169,7 +169,7 @@ class _Builder:
         arrays = iter(step.inputs)
 
         def one(v: Variable | None) -> Any:
-            return None if v is None else self._operand(v, next(arrays))
+            return None if v is None else self._operand(v, next(arrays, None))
 
         operands = [[one(e) for e in v] if isinstance(v, tuple) else one(v) for v in step.op.inputs]
         for slot in step.op.op.inputs[len(operands) :]:

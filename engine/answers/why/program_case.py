@@ -15,12 +15,13 @@ from ...core import names, watch
 from ...core.source import NOWHERE, Location
 from ...ir.operator import Operator, each
 from ...ir.variable import Variable
+from ...runs import of_steps
+from ...runs.timeline import Timeline
 from .answers import Answer
 from .case import Case, Subject
 from .of_program import explain
 from .program_pass import over_program
 from .reasons import Reason
-from .runs import Recorder, Run
 from .slopes import Slopes, Use
 from .verdicts import Verdict
 
@@ -95,7 +96,7 @@ class ProgramCase(Case[Value, Operator]):
         self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
-        self._run: tuple[Run, Any] | None = None
+        self._run: tuple[Timeline, Any] | None = None
         self._slopes: Slopes[Value, Operator] | None = None
 
     def subjects(self) -> list[Subject[Value]]:
@@ -133,13 +134,13 @@ class ProgramCase(Case[Value, Operator]):
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def _ran(self) -> tuple[Run, Any] | None:
+    def _ran(self) -> tuple[Timeline, Any] | None:
         """What one run computed, and the loss."""
         if self._run is None and self.run is not None:
-            recorder = Recorder()
-            with watch.unwatched(), watch.watched(recorder):
+            rounds = of_steps.told()
+            with watch.unwatched(), watch.watched(rounds):
                 (loss,) = self.run([self.loss])
-            self._run = recorder.of(self.loss.block), np.asarray(loss)
+            self._run = of_steps.timeline(rounds.last, self.loss, {}), np.asarray(loss)
         return self._run
 
     def _of_layers(self) -> dict[Operator, list[Any]]:
@@ -171,9 +172,9 @@ class ProgramCase(Case[Value, Operator]):
         if ran is None:
             return None
         if self._slopes is None:
-            run, loss = ran
+            timeline, loss = ran
             seeds = {self._reasons.flow.values.current(self.loss): np.ones(loss.shape, loss.dtype)}
-            self._slopes = over_program(self._reasons, run, seeds, self._keep, self._of_layers())
+            self._slopes = over_program(self._reasons, timeline, seeds, self._keep, self._of_layers())
         return self._slopes
 
     def culprit_is_trained(self, use: Use[Value, Operator], position: int) -> bool:

@@ -18,9 +18,11 @@ from ...ir.operator import Operator
 from ...ir.variable import Variable
 from ...kernels.choice import reference
 from ...ops import rare
+from ...runs.of_program import laid_flat
+from ...runs.rounds import Round
+from ...runs.timeline import Entry, Timeline
 from .of_program import Inside, ProgramReasons
 from .passes import slots_of
-from .runs import Run, flat
 from .slopes import Blame, Slopes, Use, Visit, norm_of
 from .verdicts import Verdict
 from .zeros import Killer, not_run
@@ -30,7 +32,7 @@ Opaque = Mapping[Operator, Sequence[Any]]
 
 def over_program(
     reasons: ProgramReasons,
-    run: Run,
+    timeline: Timeline,
     seeds: Mapping[Value, Any],
     keep: Collection[Value] = (),
     opaque: Opaque = MappingProxyType({}),
@@ -39,19 +41,57 @@ def over_program(
 
     Args:
         reasons: what the pass reaches.
-        run: what its operators read and made.
+        timeline: what its operators read and made, with the runs of its blocks.
         seeds: the gradients to start from.
         keep: the values whose parts are wanted as arrays.
         opaque: the gradients that operators give whose blocks cannot be gone through, by what they read.
     """
     slopes: Slopes[Value, Operator] = Slopes(reasons.asked, keep)
     slopes.sums.update(seeds)
+    whole = timeline.unrolled
+    assert whole is not None, "it was written down from steps"
     with np.errstate(all="ignore"):
-        _sweep(reasons, run, slopes, opaque)
+        _sweep(reasons, _Ran(timeline, whole), slopes, opaque)
     return slopes
 
 
-def _sweep(reasons: ProgramReasons, run: Run, slopes: Slopes[Value, Operator], opaque: Opaque) -> None:
+class _Ran:
+    """One run of a block, with the arrays of its operators.
+
+    Args:
+        timeline: what holds the arrays.
+        block: the entries of the run.
+    """
+
+    def __init__(self, timeline: Timeline, block: Round[Entry]) -> None:
+        self._timeline = timeline
+        self._block = block
+        self._entries: dict[Operator, Entry] = {e.origin: e for e in block.steps}
+
+    def __contains__(self, op: Operator) -> bool:
+        return op in self._entries
+
+    def inner(self, op: Operator) -> list[_Ran]:
+        """The runs of the block of *op*, the first one first."""
+        return [_Ran(self._timeline, block) for block in self._block.inner.get(op, ())]
+
+    def inputs(self, op: Operator) -> list[Any]:
+        """The arrays that *op* read, by slot; a list for a list slot."""
+        return [self._arrays(o) for o in self._entries[op].operands[: len(op.inputs)]]
+
+    def outputs(self, op: Operator) -> list[Any]:
+        """The arrays that it made, likewise."""
+        numbers = (number for _, number in self._entries[op].outs)
+        nested = [[next(numbers) for _ in v] if isinstance(v, tuple) else next(numbers) for v in op.outputs]
+        return [self._arrays(n) for n in nested]
+
+    def _arrays(self, numbers: Any) -> Any:
+        if isinstance(numbers, list):
+            return [self._arrays(n) for n in numbers]
+        return None if numbers is None else self._timeline.store.get(numbers)
+
+
+def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], opaque: Opaque) -> None:
     flow = reasons.flow
     for op, read, written, passes, takes in flow.back():
         arriving = {w: slopes.sums.get(w) for w, t in zip(written, takes, strict=False) if t and w in reasons.reached}
@@ -62,12 +102,12 @@ def _sweep(reasons: ProgramReasons, run: Run, slopes: Slopes[Value, Operator], o
         inside = flow.inside.get(op)
         visited = None
         if inside is not None:
-            visited = _Visited(op, inside, run.inner.get(op, []), [variable_of(v) for v in slopes.keep])
-            given = visited.pull(reasons, arriving, opaque)
+            visited = _Visited(op, inside, run.inner(op), [variable_of(v) for v in slopes.keep])
+            gradients = visited.pull(reasons, arriving, opaque)
         elif op.op.holds_blocks:
-            given = list(opaque.get(op, [None] * len(read)))
-        elif op in run.held:
-            given = _pulled(op, wanted, written, arriving, run)
+            gradients = list(opaque.get(op, [None] * len(read)))
+        elif op in run:
+            gradients = _pulled(op, wanted, written, arriving, run)
         else:
             continue
 
@@ -75,7 +115,7 @@ def _sweep(reasons: ProgramReasons, run: Run, slopes: Slopes[Value, Operator], o
             return _by_slot(op, run)
 
         about = (None, None) if visited is None else (visited.blame, visited.parts)
-        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, given, wanted, forward, *about))
+        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, forward, *about))
 
 
 class _Visited:
@@ -85,11 +125,11 @@ class _Visited:
         keep: the variables whose parts are wanted.
     """
 
-    def __init__(self, op: Operator, inside: Inside, runs: Sequence[Run], keep: Iterable[Variable]) -> None:
+    def __init__(self, op: Operator, inside: Inside, runs: Sequence[_Ran], keep: Iterable[Variable]) -> None:
         self.op = op
         self.inside = inside
         self.runs = runs
-        self.read: list[Any] = list(flat(op.inputs))
+        self.read: list[Any] = list(laid_flat(op.inputs))
         self.slopes: Slopes[Value, Operator] = Slopes(inside.reasons.asked, [inside.start(v) for v in keep])
 
     def pull(self, outer: ProgramReasons, arriving: Mapping[Value, Any], opaque: Opaque) -> list[Any]:
@@ -139,14 +179,14 @@ def _pulled(
     wanted: Sequence[bool],
     written: Sequence[Value],
     arriving: Mapping[Value, Any],
-    run: Run,
+    run: _Ran,
 ) -> list[Any]:
     """The gradients of one operator, by what it reads."""
     rule = op.op.rule
     assert rule is not None
     if not any(wanted):
         return [None] * len(wanted)
-    inputs, outputs = run.held[op]
+    inputs, outputs = run.inputs(op), run.outputs(op)
     at = iter(written)
     places = [
         [None if e is None else next(at) for e in v] if isinstance(v, tuple) else None if v is None else next(at)
@@ -174,17 +214,17 @@ def _pulled(
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     k = reference().ops
     groups = rare.pulled(op.op, k, args, [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt], op.attrs)
-    found = dict(zip(rule.wrt, groups, strict=True))
-    given: list[Any] = []
+    by_place = dict(zip(rule.wrt, groups, strict=True))
+    gradients: list[Any] = []
     for i, flags_of in enumerate(by_slot):
-        group = found.get(i) or [None] * len(flags_of)
-        given += [g if w else None for g, w in zip(group, flags_of, strict=True)]
-    return given
+        group = by_place.get(i) or [None] * len(flags_of)
+        gradients += [g if w else None for g, w in zip(group, flags_of, strict=True)]
+    return gradients
 
 
-def _by_slot(op: Operator, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+def _by_slot(op: Operator, run: _Ran) -> tuple[dict[str, Any], dict[str, Any]]:
     """All that an operator read and made."""
-    inputs, outputs = run.held.get(op, ((), ()))
+    inputs, outputs = (run.inputs(op), run.outputs(op)) if op in run else ([], [])
     return (
         {s.name: a for s, a in zip(op.op.inputs, inputs, strict=False) if a is not None},
         {s.name: a for s, a in zip(op.op.outputs, outputs, strict=False) if a is not None},
