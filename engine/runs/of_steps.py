@@ -8,10 +8,12 @@ is written down as a ``sum``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ..core.collector import paused_gc
 from ..executor.plan import Step
 from ..ir import blocks
 from ..ir.operator import Operator
@@ -43,7 +45,8 @@ def timeline(run: Round[Step], loss: Variable, leaves: Mapping[Variable, Any]) -
     Returns:
         An entry for every operator each time that it ran; those with blocks have none, but their rounds.
     """
-    return _Builder(run, leaves).build(loss)
+    with paused_gc():
+        return _Builder(run, leaves).build(loss)
 
 
 class _Builder:
@@ -58,6 +61,7 @@ class _Builder:
         self._current: dict[Variable, int] = {}
         self._regions: dict[Operator, blocks.Region] = {}
         self._names = _names(run)
+        self._bindings: dict[Operator, Binding | None] = {}
 
     def build(self, loss: Variable) -> Timeline:
         unrolled = self._round(self.run)
@@ -140,30 +144,31 @@ class _Builder:
         operands = self._operands(step)
         entry = self._entry(op, op.type)
         entry.operands = operands
-        sizes = tuple([len(v) if isinstance(v, tuple) else None for v in op.outputs])
         arrays = iter(step.outputs)
         for slot, value in zip(op.op.outputs, op.outputs, strict=False):
             for v in value if isinstance(value, tuple) else (value,):
                 array = next(arrays, None)
                 number = NOBODY if array is None else self._make(array, v, entry, slot.name)
                 entry.outs.append((slot.name, number))
-        self._bind(entry, op, sizes)
+        if op not in self._bindings:
+            self._bindings[op] = self._binding(op)
+        entry.binding = self._bindings[op]
+        if entry.binding is None:
+            entry.fixed = NOT_DRAWN_AGAIN
+        elif op.type in MASKED:
+            entry.binding = replace(entry.binding, mask=entry.outs[1][1])
         return entry
 
-    def _bind(self, entry: Entry, op: Operator, sizes: tuple[int | None, ...]) -> None:
+    def _binding(self, op: Operator) -> Binding | None:
+        """What the kernel of *op* follows from; None where it draws random numbers that cannot be drawn again."""
         definition: OpDef = op.op
-        if definition.trait & Trait.RANDOM and not draws_nothing(definition, op.attrs):
-            if op.type in MASKED:
-                entry.binding = Binding(definition, op.attrs, sizes, mask=entry.outs[1][1])
-            else:
-                entry.fixed = NOT_DRAWN_AGAIN
-        elif definition.forward is None:
-            entry.binding = Binding(definition, op.attrs, sizes)
-        else:
-            wanted = tuple(
-                [tuple([e is not None for e in v]) if isinstance(v, tuple) else (v is not None,) for v in op.outputs]
-            )
-            entry.binding = Binding(definition.forward, op.attrs, sizes, wanted)
+        sizes = tuple([len(v) if isinstance(v, tuple) else None for v in op.outputs])
+        if definition.trait & Trait.RANDOM and op.type not in MASKED and not draws_nothing(definition, op.attrs):
+            return None
+        if definition.forward is None:
+            return Binding(definition, op.attrs, sizes)
+        wanted = [tuple([e is not None for e in v]) if isinstance(v, tuple) else (v is not None,) for v in op.outputs]
+        return Binding(definition.forward, op.attrs, sizes, tuple(wanted))
 
     def _operands(self, step: Step) -> list[Any]:
         arrays = iter(step.inputs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.source import NOWHERE, Location
@@ -167,14 +168,16 @@ class Timeline:
     gaps: list[tuple[str, Location]] = field(default_factory=list)
     unrolled: Round[Entry] | None = None
 
-    def __post_init__(self) -> None:
-        self._by_name: dict[str, list[int]] = {}
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        by_name: dict[str, list[int]] = {}
         for number, value in enumerate(self.values):
             for name in dict.fromkeys((value.name, *value.names)):
                 if name:
-                    self._by_name.setdefault(name, []).append(number)
-        for numbers in self._by_name.values():
+                    by_name.setdefault(name, []).append(number)
+        for numbers in by_name.values():
             numbers.sort(key=lambda n: (self.values[n].maker, n))
+        return by_name
 
     @property
     def names(self) -> list[str]:
@@ -198,9 +201,9 @@ class Timeline:
 
     def parts_of(self, number: int) -> Iterator[int]:
         """The summands of a value that was summed up, the first one first."""
-        found = []
+        summands = []
         while (parts := self.values[number].parts) is not None:
             number, added = parts
-            found.append(added)
+            summands.append(added)
         yield number
-        yield from reversed(found)
+        yield from reversed(summands)

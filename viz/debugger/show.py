@@ -151,11 +151,11 @@ def born_inside(session: Session, entry: Entry) -> list[str]:
     """Of a branch or a loop, the operator inside it where numbers first went wrong."""
     from . import regions
 
-    first = next(regions.births(regions.runs(session.branch, entry), entry.name), None)
+    first = next(regions.births(regions.rounds(session.branch, entry), entry.origin, entry.name), None)
     if first is None:
         return []
     inner, place = first
-    where = source.describe(inner.loc)
+    where = source.describe(inner.op.loc)
     return [f"    {inner.born} born inside: {inner.name}, {place}" + (f"   {where}" if where else "")]
 
 

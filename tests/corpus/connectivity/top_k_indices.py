@@ -2,7 +2,7 @@
 # cause    the indices of top_k are used, not the values
 # command  why scorer.weight
 # verdict  non-differentiable op
-# line     _, kept = paddle.topk(scorer(x).squeeze(-1), 2)
+# line     _, indices = paddle.topk(scorer(x).squeeze(-1), 2)
 import paddle
 from paddle import nn
 

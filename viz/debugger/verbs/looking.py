@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradtool.engine.core import source
+from gradtool.engine.ir.operator import Operator
+from gradtool.engine.runs.rounds import Round
 from gradtool.engine.runs.timeline import Entry
 
 from .. import regions, show
 from ..errors import VerbError
 from ..notebook import Notebook
-from ..regions import BlockRun
+from ..regions import Inner
 from . import Reply, nothing, verb
 
 
@@ -88,61 +90,62 @@ def inside(book: Notebook, rest: str) -> Reply:
     entry = _asked(book, " ".join(words))
     if not entry.region:
         raise VerbError(f"{entry.name} holds no block.", hint="inside OP looks into branches and loops")
-    runs = regions.runs(book.session.branch, entry)
-    if number is None and len(runs) != 1:
-        return Reply("\n".join(_summary(entry, runs)))
-    run = runs[0] if number is None else next((r for r in runs if r.number == number), None)
-    if run is None:
-        raise VerbError(f"{entry.name} had no iteration {number}: {_ran(runs)}.")
-    return Reply("\n".join([run.told(entry.name), *_steps(run, "  ")]))
+    rounds = regions.rounds(book.session.branch, entry)
+    if number is None and len(rounds) != 1:
+        return Reply("\n".join(_summary(entry, rounds)))
+    loops = regions.iterates(entry.origin)
+    chosen = rounds[0] if number is None else next((r for r in rounds if loops and r.number + 1 == number), None)
+    if chosen is None:
+        raise VerbError(f"{entry.name} had no iteration {number}: {_ran(entry.origin, rounds)}.")
+    return Reply("\n".join([regions.told(chosen, entry.origin, entry.name), *_steps(chosen, "  ")]))
 
 
 _SHOWN = 20
 """So many iterations are listed; those where numbers go wrong always are."""
 
 
-def _ran(runs: Sequence[BlockRun]) -> str:
-    if not runs:
+def _ran(op: Operator, rounds: Sequence[Round[Inner]]) -> str:
+    if not rounds:
         return "its block did not run"
-    if runs[0].number is None:
+    if not regions.iterates(op):
         return "its block ran once"
-    numbers = [r.number for r in runs if r.number is not None]
-    return f"its block ran {len(runs)} time{'s' * (len(runs) != 1)}, iterations {numbers[0]} to {numbers[-1]}"
+    first, last, count = rounds[0].number + 1, rounds[-1].number + 1, len(rounds)
+    return f"its block ran {count} time{'s' * (count != 1)}, iterations {first} to {last}"
 
 
-def _summary(entry: Entry, runs: Sequence[BlockRun]) -> Iterator[str]:
-    yield f"{entry.name}: {_ran(runs)}"
+def _summary(entry: Entry, rounds: Sequence[Round[Inner]]) -> Iterator[str]:
+    yield f"{entry.name}: {_ran(entry.origin, rounds)}"
     left_out = 0
-    for n, run in enumerate(runs, 1):
-        born = list(regions.births([run], entry.name))
-        if n > _SHOWN and n < len(runs) and not born:
+    for n, block in enumerate(rounds, 1):
+        born = list(regions.births([block], entry.origin, entry.name))
+        if n > _SHOWN and n < len(rounds) and not born:
             left_out += 1
             continue
-        outputs = [(name, words) for inner in run.steps for name, words in inner.outputs]
+        outputs = [output for inner in block.steps for output in inner.outputs]
         last = next((m for m in reversed(outputs) if "‖" in m[1]), outputs[-1] if outputs else None)
         text = f"{last[0]} {last[1]}" if last is not None else "nothing made"
-        wrong = "".join(f" · ✗ {b.born} born in {b.name} {source.short(b.loc)}".rstrip() for b, _ in born[:3])
-        count = len(run.steps)
-        yield f"  iteration {run.number}: {count} operator{'s' * (count != 1)} · {text}{wrong}"
+        wrong = "".join(f" · ✗ {b.born} born in {b.name} {source.short(b.op.loc)}".rstrip() for b, _ in born[:3])
+        count = len(block.steps)
+        yield f"  iteration {block.number + 1}: {count} operator{'s' * (count != 1)} · {text}{wrong}"
     if left_out:
         yield f"  {left_out} more, in which nothing went wrong that was not wrong before"
 
 
-def _steps(run: BlockRun, indent: str) -> Iterator[str]:
-    stack = [(iter(run.steps), indent)]
+def _steps(block: Round[Inner], indent: str) -> Iterator[str]:
+    stack = [(iter(block.steps), indent)]
     while stack:
         steps, indent = stack[-1]
         inner = next(steps, None)
         if inner is None:
             stack.pop()
             continue
-        where = source.short(inner.loc)
+        where = source.short(inner.op.loc)
         outputs = " · ".join(f"{name} {words}" for name, words in inner.outputs)
-        born = f" · ✗ {inner.born} born here" if inner.born and not inner.runs else ""
+        born = f" · ✗ {inner.born} born here" if inner.born and not inner.rounds else ""
         yield f"{indent}{inner.name}  {where}  {outputs}{born}".rstrip()
-        if inner.runs:
-            yield f"{indent}  {_ran(inner.runs)}" + ("; the last one:" if len(inner.runs) > 1 else ":")
-            stack.append((iter(inner.runs[-1].steps), indent + "    "))
+        if inner.rounds:
+            yield f"{indent}  {_ran(inner.op, inner.rounds)}" + ("; the last one:" if len(inner.rounds) > 1 else ":")
+            stack.append((iter(inner.rounds[-1].steps), indent + "    "))
 
 
 @verb("legend", group="looking")
