@@ -23,6 +23,7 @@ FLOATING = tuple(np.dtype(name) for name in ("float32", "float64"))
 
 _ONE = {d: np.ones((), d) for d in FLOATING}
 _ZERO = {d: np.zeros((), d) for d in FLOATING}
+_HALF = {d: np.full((), 0.5, d) for d in FLOATING}
 
 _bell: Any = special.bell
 _normal_cdf: Any = special.normal_cdf
@@ -40,6 +41,8 @@ def register() -> None:
     override("scale_grad", "numpy")(_scale_grad)
     for op_type, gradients in BINARY.items():
         override(op_type + "_grad", "numpy")(_of_equal_shapes(op_type, gradients))
+    for op_type, chooses in EXTREMES.items():
+        override(op_type + "_grad", "numpy")(_of_chosen(op_type, *chooses))
 
 
 def _tanh(out: Any, dout: Any) -> Any:
@@ -209,3 +212,52 @@ def _of_equal_shapes(op_type: str, gradients: Callable[[bool, bool], Kernel]) ->
         return kernel
 
     return offer
+
+
+EXTREMES: dict[str, tuple[np.ufunc, np.ufunc]] = {
+    "elementwise_max": (np.greater, np.less),
+    "elementwise_min": (np.less, np.greater),
+}
+"""How the first operand compares with the second where its elements are chosen, and where those of the second are."""
+
+_BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
+
+
+def _of_chosen(op_type: str, first: np.ufunc, second: np.ufunc) -> Any:
+    """The gradient goes to the element that was chosen, and half of it to each of two that are equal.
+
+    Where an element was not chosen its gradient is zero even if what arrives is infinite, so a mask is no factor; and
+    branches on a mask that follows no pattern cost several times what its use on the bits does.
+    """
+
+    def offer(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel | None:
+        general = rule_of(op_type, attrs)
+        if general is None:
+            return None
+        whole = general
+        wanted = [mask[0] for mask in attrs["wanted"]]
+
+        def kernel(x: Any, y: Any, dout: Any) -> Any:
+            bits = _BITS.get(dout.dtype)
+            if bits is None or x.shape != y.shape or not x.ndim or not x.dtype == y.dtype == dout.dtype:
+                return whole(x, y, dout)
+            halves = _masked(np.equal(x, y), dout * _HALF[dout.dtype], bits)
+            gradients: list[Any] = [None, None]
+            for i, chosen in enumerate((first, second)):
+                if wanted[i]:
+                    parts = _masked(chosen(x, y), dout, bits)
+                    parts |= halves
+                    gradients[i] = parts.view(dout.dtype)
+            return gradients
+
+        return kernel
+
+    return offer
+
+
+def _masked(mask: Any, values: Any, bits: Any) -> Any:
+    """The bits of *values* where *mask* holds, else those of zero."""
+    selected = mask.astype(bits)
+    np.negative(selected, out=selected)
+    selected &= values.view(bits)
+    return selected
