@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextvars import ContextVar
 from heapq import heappop, heappush
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -331,7 +332,7 @@ class Pass:
         if in_use and isinstance(rule, WrittenRule):
             grads = self._with_care(node, args, wanted)
         else:
-            grads = [g for group in rule(self._ops(node), args, wanted, node.attrs) for g in group]
+            grads = list(chain.from_iterable(rule(self._ops(node), args, wanted, node.attrs)))
         return [lifted(g) for g in grads] if self.create_graph else grads
 
     def _ops(self, node: GradNode) -> Any:
@@ -343,17 +344,19 @@ class Pass:
         if not self.create_graph:
             args = rare.widened(args)
         k = self._ops(node)
-        groups = rare.pulled(node.op, k, args, wanted, node.attrs)
-        gradients: list[Grad | None] = []
-        for place, g in zip(node.wrt, [g for group in groups for g in group], strict=True):
-            if g is not None and place is not None:
-                kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
-                if not self.create_graph:
-                    g = rare.settled(g, kind)
-                elif g.dtype != kind.numpy:
-                    g = k.cast(g, in_dtype=dtype_of(g.dtype).code, out_dtype=kind.code)
-            gradients.append(g)
-        return gradients
+        flat = chain.from_iterable(rare.pulled(node.op, k, args, wanted, node.attrs))
+        return [self._settled(k, place, g) for place, g in zip(node.wrt, flat, strict=True)]
+
+    def _settled(self, k: Any, place: Place | None, gradient: Any) -> Grad | None:
+        """*gradient* in the type of what stands at *place*."""
+        if gradient is None or place is None:
+            return gradient
+        kind = place.spec.dtype if isinstance(place, Leaf) else dtype_of(place[0].shapes[place[1]][1])
+        if not self.create_graph:
+            return rare.settled(gradient, kind)
+        if gradient.dtype == kind.numpy:
+            return gradient
+        return k.cast(gradient, in_dtype=dtype_of(gradient.dtype).code, out_dtype=kind.code)
 
     def _arguments(self, node: GradNode, arriving: Sequence[Grad | None]) -> list[Operand]:
         rule = node.op.rule

@@ -137,6 +137,7 @@ def grad(
     >>> first.item(), second.item()
     (27.0, 18.0)
     """
+    # the arguments
     where = "paddle.grad"
     _need_dynamic(where)
     roots = _tensors(outputs, "outputs", where)
@@ -156,6 +157,7 @@ def grad(
     for name, several in (("outputs", roots), ("inputs", asked)):
         if len({id(t) for t in several}) < len(several):
             raise DuplicateError(f"{where}: the same tensor occurs twice in '{name}'.")
+    # the sweep
     _dump(dump_backward_graph_path, roots)
     gradients = sweeping.grad(
         roots,
@@ -165,14 +167,14 @@ def grad(
         create_graph=create_graph,
         constants=constants,
     )
-    if not allow_unused:
-        for i, gradient in enumerate(gradients):
-            if gradient is None:
-                raise UnusedInputError(
-                    f"{where}: input {i} ('{asked[i].name}') does not appear in the backward graph of the outputs: "
-                    f"{_why_unused(asked[i], roots)}.",
-                    hint="set allow_unused=True to get None for it",
-                )
+    unused = [i for i, gradient in enumerate(gradients) if gradient is None]
+    if unused and not allow_unused:
+        i = unused[0]
+        raise UnusedInputError(
+            f"{where}: input {i} ('{asked[i].name}') does not appear in the backward graph of the outputs: "
+            f"{_why_unused(asked[i], roots)}.",
+            hint="set allow_unused=True to get None for it",
+        )
     return gradients
 
 

@@ -242,7 +242,9 @@ class PyLayer:
         recorded = any(not t.stop_gradient for t in inputs) and (
             is_grad_enabled() or bool(watch.noting and watch.note(watch.Cutting("no_grad")))
         )
-        wrt = [None if t.stop_gradient else t.on_tape() for t in inputs] if recorded else []
+        wrt: list[Any] = []
+        if recorded:  # before forward runs: it may write its inputs
+            wrt = [None if t.stop_gradient else t.on_tape() for t in inputs]
         with no_grad():
             result = cls.forward(ctx, *args, **kwargs)
         if not recorded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from ..core.generated import indented
 from ..ops.opdef import Read
@@ -128,7 +129,7 @@ def _recording(slots: Slots) -> list[str]:
         'node.site = (frame.f_code, frame.f_lasti) if users.get(frame.f_globals.get("__name__")) else site(frame)',
         *_sizes(slots),
         *_counting(slots, slots.retained()),
-        *(line for n in range(len(recipe.outs)) for line in _placing(slots, n)),
+        *chain.from_iterable(_placing(slots, n) for n in range(len(recipe.outs))),
     ]
 
 

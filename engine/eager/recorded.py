@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from .tape import GradNode, Place
 from .tensor import Leaf, Tensor
@@ -87,7 +88,8 @@ def leaf_tensors(nodes: Iterable[GradNode]) -> dict[Leaf, Tensor]:
 
 def leaves_behind(tensors: Iterable[Tensor], nodes: Iterable[GradNode]) -> list[Leaf]:
     """The leaves that gradients of *tensors* end in, in the order of their first use."""
-    leaves = {p: None for node in nodes for p in node.wrt if isinstance(p, Leaf)}
+    places = chain.from_iterable(node.wrt for node in nodes)
+    leaves = {p: None for p in places if isinstance(p, Leaf)}
     leaves.update({t.leaf: None for t in tensors if t.node is None and not t.stop_gradient})
     return list(leaves)
 
@@ -121,7 +123,9 @@ def kept_results(node: GradNode) -> Iterator[tuple[int, str, bool]]:
 def slot_name(node: GradNode, side: str, place: int) -> str:
     """The name of a slot; operators of the user's own have none, so theirs are numbered."""
     slots = getattr(node.op, side, ())
-    return slots[place].name if place < len(slots) else f"{'X' if side == 'inputs' else 'Out'}{place}"
+    if place < len(slots):
+        return str(slots[place].name)
+    return f"X{place}" if side == "inputs" else f"Out{place}"
 
 
 def numbered(types: Iterable[str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ..core.errors import GradientError
 from ..core.source import Location
 from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef, Operand
+from ..ops.readings import flatten
 from .saved import unpacked
 from .tensor import Leaf, Tensor
 
@@ -219,8 +220,8 @@ class GradNode:
     def check(self) -> None:
         """Raise :class:`InplaceError` if a retained value was overwritten after the call."""
         expected = dict(zip(self.versions[::2], self.versions[1::2], strict=True))
-        held = [v for value in self.kept for v in (value if isinstance(value, (list, tuple)) else (value,))]  # type: ignore[union-attr]
-        for v in held:
+        values = self.args or ()
+        for v in flatten(values, range(len(values))):
             if isinstance(v, Tensor) and v._version is not None:
                 expected.setdefault(v._version, 0)
         for version, count in expected.items():

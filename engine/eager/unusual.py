@@ -119,8 +119,10 @@ def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequenc
     counted: list[Any] = []
     values: list[Operand] = []
     hooks = packing.get()
+    # what the rule reads
+    sides: dict[str, Sequence[Operand]] = {"in": operands, "out": results}
     for kind, place, like, _ in recipe.reads:
-        value = None if kind == "dout" else operands[place] if kind == "in" else results[place]
+        value = sides[kind][place] if kind in sides else None
         if value is None:
             values.append(None)
         elif like:
@@ -135,11 +137,9 @@ def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequenc
             if kind == "out":
                 for v in entries:
                     _ = v.version  # made now: afterwards the list's entries can't be told apart
-    wanted = flatten(operands, recipe.wrt)
+    # the node
     outs = flatten(results, recipe.outs)
-    wrt: list[Place | None] = [
-        None if v is None or v._stop else v.leaf if v.node is None else (v.node, v.index) for v in wanted
-    ]
+    wrt: list[Place | None] = [None if v is None or v._stop else v.on_tape() for v in flatten(operands, recipe.wrt)]
     node = GradNode(
         call,
         tuple(values) if hooks is None else PackedValues(values),
@@ -152,6 +152,7 @@ def record_by_loops(call: BoundOp, operands: Sequence[Operand], results: Sequenc
     if recipe.listed or any(s.many for s in recipe.op.outputs):
         node.wrt_sizes = [_size(operands[i]) for i in recipe.wrt]
         node.out_sizes = [_size(results[j]) for j in recipe.outs]
+    # the places of the results
     for i, v in enumerate(outs):
         v.node = node
         v.index = i

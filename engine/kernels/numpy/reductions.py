@@ -280,6 +280,7 @@ def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
         share = np.asarray(rows.shape[0], x.dtype) / np.asarray(rows.size, x.dtype)
         scaled = by_scale and scale is not None
         if by_x or scaled:
+            # the normalised rows, as in forward
             y = rows - _add(rows, 1, None, None, True) * share
             part = y * y
             inverse = np.power(_add(part, 1, None, None, True) * share + epsilon, -0.5)
@@ -287,6 +288,7 @@ def _layer_norm_grad(attrs: Mapping[str, Any], specs: Sequence[Any]) -> Kernel |
             if scaled:
                 dscale = _columns(np.multiply(dys, y, out=part), scale)
             if by_x:
+                # what arrives, less its mean and its share along the rows
                 weighted = dys if scale is None else dys * scale
                 y *= _add(np.multiply(weighted, y, out=part), 1, None, None, True) * share
                 dx = np.subtract(weighted, _add(weighted, 1, None, None, True) * share, out=part)

@@ -59,7 +59,8 @@ def _optimizer(
             return general(*operands)
         grad = grad.merged()
         tables = {i for i, v in enumerate(operands) if i != at and v is not None and v.shape == grad.shape}
-        parts = [grad.values if i == at else v[grad.rows] if i in tables else v for i, v in enumerate(operands)]
+        parts = [v[grad.rows] if i in tables else v for i, v in enumerate(operands)]
+        parts[at] = grad.values
         return tuple(
             RowUpdate(operands[i], grad.rows, result) if i in tables and result is not None else result
             for i, result in zip(sources, general(*parts), strict=True)
