@@ -40,8 +40,8 @@ class DenseTensor:
         return self._name in self._scope.values
 
     def _value(self) -> np.ndarray[Any, Any]:
-        found = self._scope.values.get(self._name)
-        return np.empty(0, np.float32) if found is None else found
+        value = self._scope.values.get(self._name)
+        return np.empty(0, np.float32) if value is None else value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self._value(), dtype=dtype, copy=True)

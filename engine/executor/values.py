@@ -62,17 +62,17 @@ def state_dict(program: Program, mode: str = "all", scope: Scope | None = None) 
     if mode not in MODES:
         raise UsageError(f"`mode` string should be 'param', 'opt' or 'all', but received {mode}.")
     home = _scope(scope, "Program.state_dict")
-    found = (v for v in program.list_vars() if v.persistable)
-    return {v.name: _tensor(v, home) for v in found if mode == "all" or v.is_parameter == (mode == "param")}
+    persistable = (v for v in program.list_vars() if v.persistable)
+    return {v.name: _tensor(v, home) for v in persistable if mode == "all" or v.is_parameter == (mode == "param")}
 
 
 def set_state_dict(program: Program, values: Mapping[str, Any], scope: Scope | None = None) -> None:
     """Set persistable variables from a dict of values; see ``Program.set_state_dict``."""
     expect_type(values, (dict, Mapping), "state_dict", "Program.set_state_dict")
     home = _scope(scope, "Program.set_state_dict")
-    known = {v.name: v for v in program.list_vars() if v.persistable}
+    variables = {v.name: v for v in program.list_vars() if v.persistable}
     for name, value in values.items():
-        variable = known.get(name)
+        variable = variables.get(name)
         try:
             if variable is None:
                 raise VariableNotFound(f"Because '{name}' not in the program.")
@@ -87,11 +87,11 @@ def _scope(scope: Scope | None, where: str) -> Scope:
 
 
 def _tensor(variable: Variable, scope: Scope) -> DenseTensor:
-    found = scope.find_var(variable.name)
-    if found is None:
+    holder = scope.find_var(variable.name)
+    if holder is None:
         raise VariableNotFound(
             f"Can not find Variable '{variable.name}' in the Scope.",
             variable=variable.name,
             hint="run the startup program first" if variable.persistable else "only persistable variables keep a value",
         )
-    return found.get_tensor()
+    return holder.get_tensor()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ..core import names, source
@@ -54,7 +56,7 @@ def assemble(
     missing = next((n for n, v in op.defaults.items() if v is BLOCK and n not in attrs), None)
     if missing is not None:
         raise OperatorError(f"attribute {missing} of {op.type} is missing.")
-    made = Operator(
+    assembled = Operator(
         block,
         op,
         _operands(block, op, op.inputs, inputs, "input"),
@@ -64,8 +66,8 @@ def assemble(
         role=role,
         scope=scope,
     )
-    made.role_var = role_var
-    return made
+    assembled.role_var = role_var
+    return assembled
 
 
 def check_attribute(op: OpDef, name: str, others: Container[str] = ()) -> None:
@@ -74,38 +76,40 @@ def check_attribute(op: OpDef, name: str, others: Container[str] = ()) -> None:
         raise OperatorError(f"{op.type} has no attribute {name}.", hint=did_you_mean(name, op.defaults))
 
 
-def _operands(block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str, list[str]], what: str) -> Operands:
-    known = {s.name for s in slots}
-    for name in given:
-        if name not in known:
-            raise OperatorError(f"{op.type} has no {what} slot {name}.", hint=did_you_mean(name, known))
-    operands: list[Any] = []
-    for slot in slots:
-        arguments = given.get(slot.name)
-        values = [_find(block, n) for n in arguments or ()]
-        if slot.many:
-            listed = arguments is not None or what == "input" or slot.unlisted
-            operands.append(tuple(values) if listed else None)
-        elif len(values) > 1:
-            raise OperatorError(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given.")
-        elif not values and not slot.optional and op.forward is None:
-            raise OperatorError(f"{what} {slot.name} of {op.type} is missing.")
-        else:
-            operands.append(values[0] if values else None)
+def _operands(block: Block, op: OpDef, slots: Sequence[Slot], listed: Mapping[str, list[str]], what: str) -> Operands:
+    """The operands that the slots *listed* hold, by name."""
+    slot_names = {s.name for s in slots}
+    for name in listed:
+        if name not in slot_names:
+            raise OperatorError(f"{op.type} has no {what} slot {name}.", hint=did_you_mean(name, slot_names))
+    operands = [_operand(block, op, slot, listed.get(slot.name), what) for slot in slots]
     if what == "input":
         # Optional slots at the end that are not listed are left out, as they were when the program was written.
-        while operands and slots[len(operands) - 1].name not in given and not operands[-1]:
+        while operands and slots[len(operands) - 1].name not in listed and not operands[-1]:
             operands.pop()
     return tuple(operands)
+
+
+def _operand(block: Block, op: OpDef, slot: Slot, arguments: list[str] | None, what: str) -> Any:
+    """What a slot holds; *arguments* is None where it is not listed."""
+    values = [_find(block, n) for n in arguments or ()]
+    if slot.many:
+        stands = arguments is not None or what == "input" or slot.unlisted
+        return tuple(values) if stands else None
+    if len(values) > 1:
+        raise OperatorError(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given.")
+    if not values and not slot.optional and op.forward is None:
+        raise OperatorError(f"{what} {slot.name} of {op.type} is missing.")
+    return values[0] if values else None
 
 
 def _find(block: Block, name: str) -> Variable | None:
     if name == names.EMPTY:
         return None
-    found = block._find_var_recursive(name)
-    if found is None:
+    v = block._find_var_recursive(name)
+    if v is None:
         raise VariableNotFound(f"variable {name!r} is not declared.", hint=did_you_mean(name, block.vars))
-    return found
+    return v
 
 
 # -- blocks -----------------------------------------------------------------------------------------------------------
@@ -132,25 +136,27 @@ def check_blocks(program: Program) -> None:
         if not -1 <= b.backward_block_idx < len(program.blocks):
             raise ProgramError(f"block {b.idx} names block {b.backward_block_idx}, which does not exist.")
         inside[b.idx] = {inner.idx for op in b.ops for inner in op.sub_blocks}
-    around = dict.fromkeys(inside, 0)
-    for held in inside.values():
-        for idx in held:
-            around[idx] += 1
-    free = [idx for idx, count in around.items() if not count]
-    for idx in free:  # grows while it is walked
-        for inner in inside[idx]:
-            around[inner] -= 1
-            if not around[inner]:
-                free.append(inner)
-    if len(free) < len(inside):
-        first = next(idx for idx, count in around.items() if count)
-        raise ProgramError(f"block {first} is run inside itself.")
     depth = dict.fromkeys(inside, 1)
-    for idx in free:  # the outer ones come first
+    for idx in _outer_first(inside):
         for inner in inside[idx]:
             depth[inner] = max(depth[inner], depth[idx] + 1)
             if depth[inner] > DEEPEST:
                 raise ProgramError(f"block {inner} stands inside more than {DEEPEST} others.")
+
+
+def _outer_first(inside: Mapping[int, set[int]]) -> list[int]:
+    """The numbers of the blocks, those around others before these."""
+    around = Counter(chain.from_iterable(inside.values()))
+    order = [idx for idx in inside if not around[idx]]
+    for idx in order:  # grows while it is walked
+        for inner in inside[idx]:
+            around[inner] -= 1
+            if not around[inner]:
+                order.append(inner)
+    if len(order) < len(inside):
+        first = next(idx for idx in inside if around[idx])
+        raise ProgramError(f"block {first} is run inside itself.")
+    return order
 
 
 def block_at(program: Program, idx: int) -> Block:

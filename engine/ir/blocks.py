@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ..core import names
 from .operator import Operator
@@ -35,18 +36,13 @@ __all__ = [
 
 def reads(block: Block) -> list[Variable]:
     """Variables of other blocks that *block* reads before it writes them itself, inner blocks included, in order."""
-    found: dict[Variable, None] = {}
+    outside: dict[Variable, None] = {}
     written: set[Variable] = set()
     for op in block.ops:
-        for v in op.input_variables():
-            if v.block is not block and v not in written:
-                found[v] = None
-        for inner in op.sub_blocks:
-            for v in reads(inner):
-                if v.block is not block and v not in written:
-                    found[v] = None
+        read = chain(op.input_variables(), *map(reads, op.sub_blocks))
+        outside.update((v, None) for v in read if v.block is not block and v not in written)
         written.update(op.output_variables())
-    return list(found)
+    return list(outside)
 
 
 def writes(block: Block) -> list[Variable]:
@@ -79,14 +75,7 @@ def enter(new: Sequence[Block]) -> None:
 
 def leave(program: Program, ops: Iterable[Operator]) -> None:
     """Take the blocks of *ops*, which the program does not hold any more, out of it; the others are numbered anew."""
-    gone: set[Block] = set()
-    todo = [op for op in ops if op.op.holds_blocks]
-    while todo:
-        op = todo.pop()
-        for block in op.sub_blocks:
-            if block.owner is op:
-                gone.add(block)
-                todo += [inner for inner in block.ops if inner.op.holds_blocks]
+    gone = _held_by(ops)
     if not gone:
         return
     program.blocks = [b for b in program.blocks if b not in gone]
@@ -97,6 +86,18 @@ def leave(program: Program, ops: Iterable[Operator]) -> None:
         block.forward_block_idx = numbers.get(block.forward_block_idx, -1)
         block.backward_block_idx = numbers.get(block.backward_block_idx, -1)
     program.version += 1
+
+
+def _held_by(ops: Iterable[Operator]) -> set[Block]:
+    """The blocks that belong to *ops*, and to the operators in them."""
+    held: set[Block] = set()
+    todo = [op for op in ops if op.op.holds_blocks]
+    while todo:
+        op = todo.pop()
+        own = [block for block in op.sub_blocks if block.owner is op]
+        held.update(own)
+        todo += [inner for inner in chain.from_iterable(b.ops for b in own) if inner.op.holds_blocks]
+    return held
 
 
 @dataclass(slots=True)
@@ -155,19 +156,21 @@ def region(op: Operator) -> Region:
 
 def run_by(op: Operator) -> tuple[Operator, bool]:
     """Whose runs those of *op*'s block follow: the forward operator's; and whether it loops."""
-    found = region(op)
-    while found.frames:
-        owner = found.frames[0].op
+    runs = region(op)
+    while runs.frames:
+        owner = runs.frames[0].op
         assert owner is not None, "frames are written by the operator that they belong to"
-        found = region(owner)
-    return found.op, found.loops
+        runs = region(owner)
+    return runs.op, runs.loops
 
 
 def slot(op: Operator, name: str) -> tuple[Variable | None, ...]:
     """The variables in an input or output slot, as a tuple."""
     index, values = (op.op.input_index, op.inputs) if name in op.op.input_index else (op.op.output_index, op.outputs)
     value = values[index[name]] if index[name] < len(values) else None
-    return value if isinstance(value, tuple) else () if value is None else (value,)
+    if isinstance(value, tuple):
+        return value
+    return () if value is None else (value,)
 
 
 def one(op: Operator, name: str) -> Variable | None:
@@ -210,12 +213,14 @@ def _sums(
     block: Block, inputs: Sequence[Variable | None], results: Sequence[Variable | None], without: set[Variable]
 ) -> list[tuple[Variable, Variable, Variable]]:
     """What a backward block computes for inputs that it does not carry, under the gradient's plain name."""
-    found = []
+    sums = []
     for v, result in zip(inputs, results, strict=True):
-        inside = block.vars.get(names.grad(v.name)) if v is not None else None
-        if v is not None and result is not None and v not in without and inside is not None:
-            found.append((inside, result, v))
-    return found
+        if v is None or result is None or v in without:
+            continue
+        inside = block.vars.get(names.grad(v.name))
+        if inside is not None:
+            sums.append((inside, result, v))
+    return sums
 
 
 def _conditional_block_grad(op: Operator) -> Region:

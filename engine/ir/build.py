@@ -71,8 +71,8 @@ def emit(
             outputs.append(tuple(output(n, s) for n, s in zip(wanted, spec, strict=True)))
         else:
             outputs.append(output(wanted, spec))
-    made = Operator(block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope())
-    return block._append(made)
+    operator = Operator(block, op, inputs, tuple(outputs), filled, loc=loc, role=role, scope=state.name_scope())
+    return block._append(operator)
 
 
 def _call_text(op: OpDef, inputs: Operands) -> str:
@@ -121,7 +121,7 @@ def checked_op(
             hint="there is no default for it, as in Paddle: state it in attrs",
         )
     filled = op.attributes(attrs)
-    made = Operator(
+    operator = Operator(
         block,
         op,
         ins,
@@ -131,54 +131,55 @@ def checked_op(
         role=int(attrs.get("op_role", 0)),
         scope=attrs.get("op_namescope", state.name_scope()),
     )
-    made.role_var = tuple(attrs.get("op_role_var", ()))
-    specs: Sequence[Any] = ()
-    inferred = op.forward is None and op.infers
-    if inferred:
-        try:
-            specs = infer(op, ins, filled)
-        except GradtoolError as error:
-            raise describe(error, op=made.summary(), made=source.describe(loc)) from None
-    for value, spec in zip(outs, specs, strict=False):
-        if isinstance(value, tuple):
-            for v, s in zip(value, spec, strict=False):
-                if v is not None:
-                    v.spec = s
-        elif value is not None:
-            value.spec = spec
-    if inferred and all(v.stop_gradient for v in each(ins)):
-        for v in each(outs):
-            if not v.is_parameter:
-                v.stop_gradient = True
-    return made
+    operator.role_var = tuple(attrs.get("op_role_var", ()))
+    if op.forward is None and op.infers:
+        _infer_outputs(operator)
+    return operator
 
 
-def _operands(block: Block, op: OpDef, slots: Sequence[Slot], given: Mapping[str, Any], what: str) -> Operands:
-    unknown = [n for n in given if n not in {s.name for s in slots}]
-    for name in unknown:
-        if _as_list(given[name]):
-            hint = did_you_mean(name, [s.name for s in slots])
+def _infer_outputs(op: Operator) -> None:
+    """Give what *op* writes the specs that follow from what it reads; nothing flows back from constants."""
+    try:
+        specs = infer(op.op, op.inputs, op.attrs)
+    except GradtoolError as error:
+        raise describe(error, op=op.summary(), made=source.describe(op.loc)) from None
+    for value, spec in zip(op.outputs, specs, strict=False):
+        pairs = zip(value, spec, strict=False) if isinstance(value, tuple) else [(value, spec)]
+        for v, s in pairs:
+            if v is not None:
+                v.spec = s
+    if not all(v.stop_gradient for v in each(op.inputs)):
+        return
+    for v in each(op.outputs):
+        if not v.is_parameter:
+            v.stop_gradient = True
+
+
+def _operands(block: Block, op: OpDef, slots: Sequence[Slot], listed: Mapping[str, Any], what: str) -> Operands:
+    """What a caller has listed for the slots of *op*."""
+    slot_names = [s.name for s in slots]
+    for name, values in listed.items():
+        if name not in slot_names and _as_list(values):
+            hint = did_you_mean(name, slot_names)
             raise OperatorError(f'{what} {name} is not a slot of operator "{op.type}".', hint=hint)
-    operands: list[Any] = []
-    for slot in slots:
-        values = [_variable(block, v, op) for v in _as_list(given.get(slot.name))]
-        if slot.many:
-            operands.append(tuple(values))
-            continue
-        if not values:
-            if not slot.optional and op.forward is None:
-                if what == "Input":
-                    raise MissingInput(f"Input {slot.name} not found in operator {op.type}.")
-                required = ", ".join(s.name for s in slots if not s.optional)
-                raise OperatorError(
-                    f'Incorrect setting for output(s) of operator "{op.type}", should set: [{required}].'
-                )
-            operands.append(None)
-            continue
-        if len(values) > 1:
-            raise OperatorError(f"{what} {slot.name} expects only one input, but {len(values)} are given.")
-        operands.append(values[0])
-    return tuple(operands)
+    return tuple(_operand(block, op, slots, slot, _as_list(listed.get(slot.name)), what) for slot in slots)
+
+
+def _operand(block: Block, op: OpDef, slots: Sequence[Slot], slot: Slot, entries: list[Any], what: str) -> Any:
+    """What one slot holds."""
+    values = [_variable(block, entry, op) for entry in entries]
+    if slot.many:
+        return tuple(values)
+    if len(values) > 1:
+        raise OperatorError(f"{what} {slot.name} expects only one input, but {len(values)} are given.")
+    if values:
+        return values[0]
+    if slot.optional or op.forward is not None:
+        return None
+    if what == "Input":
+        raise MissingInput(f"Input {slot.name} not found in operator {op.type}.")
+    required = ", ".join(s.name for s in slots if not s.optional)
+    raise OperatorError(f'Incorrect setting for output(s) of operator "{op.type}", should set: [{required}].')
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -29,46 +29,27 @@ def clone(program: Program, for_test: bool = False) -> Program:
         new.blocks = []
         if not for_test:
             new._appending_grad_times = program._appending_grad_times
-        twins: dict[Variable, Variable] = {}
-        kept: list[list[Operator]] = []
         homes = _blocks(program, new, for_test)
+        ops = {block: [o for o in block.ops if not for_test or roles.is_forward(o.role)] for block in homes}
+        twins: dict[Variable, Variable] = {}
         for block, twin in homes.items():
-            ops = [o for o in block.ops if not for_test or roles.is_forward(o.role)]
-            kept.append(ops)
-            used = _used(ops) if len(ops) < len(block.ops) else None
-            made = []
-            for variable in block.vars.values():  # in order of creation, which is the order in memory
-                if used is None or variable in used or variable.is_data or variable.is_parameter:
-                    v = twins[variable] = _copy_variable(variable, twin)
-                    made.append(v)
-            made.sort(key=attrgetter("name"))
-            twin.vars = {v.name: v for v in made}
+            _copy_variables(block, ops[block], twin, twins)
         copies: dict[Operator, Operator] = {}
-        for twin, ops in zip(new.blocks, kept, strict=True):
-            for op in ops:
-                made_op = copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
+        for block, twin in homes.items():
+            for op in ops[block]:
+                copied = copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
                 if op.op.holds_blocks:
-                    made_op.attrs = {name: _moved(value, homes) for name, value in made_op.attrs.items()}
-                    for inner in made_op.sub_blocks:
-                        inner.owner = inner.owner or made_op
+                    copied.attrs = {name: _moved(value, homes) for name, value in copied.attrs.items()}
+                    for inner in copied.sub_blocks:
+                        inner.owner = inner.owner or copied
         return checked(new, "clone")
 
 
 def _blocks(program: Program, new: Program, for_test: bool) -> dict[Block, Block]:
     """Empty blocks of *new*, by the block that they are copies of; with *for_test* those of forward operators only."""
-    needed = {program.blocks[0]}
-    for block in program.blocks:  # a block comes after the one around it
-        if block in needed or not for_test:
-            needed.add(block)
-            for op in block.ops:
-                if not for_test:
-                    needed.update(op.sub_blocks)
-                elif roles.is_forward(op.role):
-                    needed.update(op.sub_blocks[:1])  # a second one is for the backward part
     homes: dict[Block, Block] = {}
-    for block in program.blocks:
-        if block in needed:
-            homes[block] = Block(new, len(homes), -1)
+    for block in _forward_blocks(program) if for_test else program.blocks:
+        homes[block] = Block(new, len(homes), -1)
     numbers = {block.idx: twin.idx for block, twin in homes.items()}
     for block, twin in homes.items():
         twin.parent_idx = numbers.get(block.parent_idx, -1)
@@ -78,6 +59,17 @@ def _blocks(program: Program, new: Program, for_test: bool) -> dict[Block, Block
     return homes
 
 
+def _forward_blocks(program: Program) -> list[Block]:
+    """The blocks that forward operators run, block 0 among them."""
+    needed = {program.blocks[0]}
+    for block in program.blocks:  # a block comes after the one around it
+        if block in needed:
+            for op in block.ops:
+                if roles.is_forward(op.role):
+                    needed.update(op.sub_blocks[:1])  # a second one is for the backward part
+    return [block for block in program.blocks if block in needed]
+
+
 def _moved(value: Any, homes: dict[Block, Block]) -> Any:
     """An attribute's value with the copies of blocks in their place."""
     if isinstance(value, tuple):
@@ -85,12 +77,24 @@ def _moved(value: Any, homes: dict[Block, Block]) -> Any:
     return homes[value] if isinstance(value, Block) else value
 
 
+def _copy_variables(block: Block, ops: list[Operator], twin: Block, twins: dict[Variable, Variable]) -> None:
+    """Copy the variables of *block* to *twin*, in alphabetical order; where operators are left out, those in use."""
+    used = _used(ops) if len(ops) < len(block.ops) else None
+    copies = []
+    for v in block.vars.values():  # in order of creation, which is the order in memory
+        if used is None or v in used or v.is_data or v.is_parameter:
+            twins[v] = _copy_variable(v, twin)
+            copies.append(twins[v])
+    copies.sort(key=attrgetter("name"))
+    twin.vars = {v.name: v for v in copies}
+
+
 def _used(ops: list[Operator]) -> set[Variable]:
-    found: set[Variable] = set()
+    used: set[Variable] = set()
     for op in ops:
-        found.update(op.input_variables())
-        found.update(op.output_variables())
-    return found
+        used.update(op.input_variables())
+        used.update(op.output_variables())
+    return used
 
 
 def _copy_variable(v: Variable, block: Block) -> Variable:

@@ -152,8 +152,8 @@ class BlockDesc:
 
     def op(self, index: int) -> Any:
         """The description at *index*."""
-        found = self._ops()[index]
-        return found if isinstance(found, NewOpDesc) else OpDesc(found)
+        entry = self._ops()[index]
+        return entry if isinstance(entry, NewOpDesc) else OpDesc(entry)
 
     def append_op(self) -> NewOpDesc:
         """An empty description at the end, for a callback to fill in."""

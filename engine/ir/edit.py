@@ -77,8 +77,7 @@ def rename_var(block: Block, name: str, new_name: str) -> Variable:
     block.vars = {new_name if n == name else n: v for n, v in block.vars.items()}
     for b in block.program.blocks:
         for op in b.ops:
-            if name in op.role_var:
-                op.role_var = tuple(new_name if n == name else n for n in op.role_var)
+            op.role_var = tuple(new_name if n == name else n for n in op.role_var)
     block.program.version += 1
     return variable
 

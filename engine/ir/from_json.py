@@ -5,7 +5,7 @@ Operators are made by looking up their definitions; no name in the text is ever 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..core import upward
@@ -26,6 +26,8 @@ from .verify import verify_read
 _DEPTH = 16
 """How deep lists in attributes may be nested."""
 _MOST = 2**62
+_LINKS = {"gradient_of": "origin", "repeats": "repeats"}
+"""Fields that name another operator, and where an operator has it."""
 
 
 def from_json(data: bytes | str, where: str = "the program") -> Program:
@@ -48,6 +50,8 @@ class _Reader:
         self.at = ""
         """The part that is being read, for messages."""
         self.locations: list[Location] = []
+        self.links: list[tuple[str, int, int]] = []
+        """Which field of which operator names which other one, by number."""
 
     def fail(self, expected: str, came: str, hint: str | None = None) -> NoReturn:
         raise FileFormatError(f"{self.where}{self.at}", expected, came, hint=hint)
@@ -71,33 +75,34 @@ class _Reader:
         program.blocks = []
         blocks = [self.take(entry, _BLOCK) for entry in told["blocks"]]
         try:
-            for block in blocks:
-                new_block(program, block["parent"], block["forward"], block["backward"])
-            for home, block in zip(program.blocks, blocks, strict=True):
-                for i, entry in enumerate(block["variables"]):
-                    self.at = f", block {home.idx}, variable {i}"
-                    self.variable(home, entry)
-            ops: list[Operator] = []
-            links: list[tuple[str, str, int, int]] = []
-            for home, block in zip(program.blocks, blocks, strict=True):
-                for i, entry in enumerate(block["operators"]):
-                    self.at = f", block {home.idx}, operator {i}"
-                    told = self.take(entry, _OPERATOR)
-                    for name, attribute in (("gradient_of", "origin"), ("repeats", "repeats")):
-                        if told[name] is not None:
-                            links.append((name, attribute, len(ops), told[name]))
-                    ops.append(home._append(self.operator(home, told)))
-            self.at = ""
-            for name, attribute, own, number in links:
-                if number >= own:
-                    self.fail(f"{name} to be the number of an operator before", f"it is {number}")
-                setattr(ops[own], attribute, ops[number])
+            self.fill(program, blocks)
             check_blocks(program)
             return checked(verify_read(program), "loading")
         except FileFormatError:
             raise
         except GradtoolError as error:
             self.fail("a program that can exist", error.message.removesuffix("."), error.hint)
+
+    def fill(self, program: Program, blocks: Sequence[Mapping[str, Any]]) -> None:
+        """Put the blocks into *program*, then all variables, then the operators that read them."""
+        for block in blocks:
+            new_block(program, block["parent"], block["forward"], block["backward"])
+        for home, block in zip(program.blocks, blocks, strict=True):
+            for i, entry in enumerate(block["variables"]):
+                self.at = f", block {home.idx}, variable {i}"
+                self.variable(home, entry)
+        ops: list[Operator] = []
+        for home, block in zip(program.blocks, blocks, strict=True):
+            for i, entry in enumerate(block["operators"]):
+                self.at = f", block {home.idx}, operator {i}"
+                told = self.take(entry, _OPERATOR)
+                ops.append(home._append(self.operator(home, told)))
+                self.links += [(name, len(ops) - 1, told[name]) for name in _LINKS if told[name] is not None]
+        self.at = ""
+        for name, own, number in self.links:
+            if number >= own:
+                self.fail(f"{name} to be the number of an operator before", f"it is {number}")
+            setattr(ops[own], _LINKS[name], ops[number])
 
     def location(self, told: Mapping[str, Any]) -> Location:
         number: int | None = told["location"]
@@ -113,20 +118,20 @@ class _Reader:
         if name in block.vars:
             self.fail("variables of different names", f"{shown(name)} comes twice")
         if told["parameter"] is None:
-            made = Variable(block, name, spec)
+            v = Variable(block, name, spec)
         else:
             settings = self.take(told["parameter"], _PARAMETER)
-            made = Parameter(block, name, spec, learning_rate=settings["learning_rate"])
+            v = Parameter(block, name, spec, learning_rate=settings["learning_rate"])
             for setting in SETTINGS:
-                setattr(made, setting, settings[setting])
+                setattr(v, setting, settings[setting])
             if settings["regularizer"] is not None:
                 decay = self.take(settings["regularizer"], _DECAY)
-                made.regularizer = getattr(upward.part("regularizers"), decay["type"])(decay["coeff"])
-        made.kind = told["kind"]
-        made.loc = self.location(told)
+                v.regularizer = getattr(upward.part("regularizers"), decay["type"])(decay["coeff"])
+        v.kind = told["kind"]
+        v.loc = self.location(told)
         for flag in FLAGS:
-            setattr(made, flag, told[flag])
-        block.vars[name] = made
+            setattr(v, flag, told[flag])
+        block.vars[name] = v
 
     def operator(self, block: Block, told: Mapping[str, Any]) -> Operator:
         return assemble(
@@ -148,12 +153,14 @@ class _Reader:
             return tuple([self.value(block, entry, depth + 1) for entry in value])
         if not isinstance(value, dict):
             return value
+        if len(value) > 1:
+            self.fail("an attribute's value", f"it is {shown(value)}")
         match value:
-            case {"block": int(idx)} if len(value) == 1 and idx is not True and idx is not False:
+            case {"block": idx} if type(idx) is int:
                 return block_at(block.program, idx)
-            case {"float": "nan" | "inf" | "-inf" as word} if len(value) == 1:
+            case {"float": "nan" | "inf" | "-inf" as word}:
                 return float(word)
-            case {"complex": [real, imaginary]} if len(value) == 1:
+            case {"complex": [real, imaginary]}:
                 parts = [self.value(block, part, depth + 1) for part in (real, imaginary)]
                 if all(type(part) is float for part in parts):
                     return complex(*parts)

@@ -116,10 +116,10 @@ class Operator:
         """The blocks that its attributes refer to, in the order of the attributes."""
         if not self.op.holds_blocks:
             return ()
-        found: list[Any] = []
+        blocks: list[Any] = []
         for value in self.attrs.values():
-            found += [b for b in (value if isinstance(value, tuple) else (value,)) if isinstance(b, BlockValue)]
-        return tuple(found)
+            blocks += [b for b in (value if isinstance(value, tuple) else (value,)) if isinstance(b, BlockValue)]
+        return tuple(blocks)
 
     def _block_attr(self, name: str) -> Block:
         """The block that an attribute refers to."""
@@ -313,7 +313,7 @@ def _names(value: Any) -> list[str]:
 def _pairs(slots: Iterable[Slot], values: Operands) -> str:
     parts = []
     for slot, value in zip(slots, values, strict=False):
-        found = _names(value)
-        if found:
-            parts.append(f"{slot.name}={found[0] if not slot.many else '[' + ', '.join(found) + ']'}")
+        arguments = _names(value)
+        if arguments:
+            parts.append(f"{slot.name}={arguments[0] if not slot.many else '[' + ', '.join(arguments) + ']'}")
     return ", ".join(parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -47,21 +47,7 @@ def parse_program(text: str) -> Program:
         for number, line in lines:
             if line.startswith("{ //"):
                 _header(_Line(line, number), program)  # all of them first: an operator may name a block that follows
-        todo = iter(program.blocks)
-        block: Block | None = None
-        for number, line in lines:
-            reader = _Line(line, number)
-            if block is None:
-                reader.take(_HEADER, _HEADER_FORM)
-                block = next(todo)
-            elif line == "}":
-                block = None
-            elif (found := _VARIABLE.match(line)) is not None:
-                _variable(reader, block, found)
-            else:
-                block._append(_Statement(reader, block).operator())
-        if block is not None:
-            raise ProgramTextError(f"the text ends inside block {block.idx}: '}}' is missing.")
+        _fill(program, lines)
         if not program.blocks:
             raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
         try:
@@ -71,6 +57,25 @@ def parse_program(text: str) -> Program:
         except ProgramError as error:
             raise ProgramTextError(error.message) from None
         return checked(program, "parsing")
+
+
+def _fill(program: Program, lines: Sequence[tuple[int, str]]) -> None:
+    """Read what stands between the headers of blocks and their ends."""
+    todo = iter(program.blocks)
+    block: Block | None = None
+    for number, line in lines:
+        reader = _Line(line, number)
+        if block is None:
+            reader.take(_HEADER, _HEADER_FORM)
+            block = next(todo)
+        elif line == "}":
+            block = None
+        elif (start := _VARIABLE.match(line)) is not None:
+            _variable(reader, block, start)
+        else:
+            block._append(_Statement(reader, block).operator())
+    if block is not None:
+        raise ProgramTextError(f"the text ends inside block {block.idx}: '}}' is missing.")
 
 
 # -- lines --------------------------------------------------------------------------------------------------------
@@ -112,11 +117,11 @@ class _Line:
         self.fail(f"{what} is expected at column {self.at + 1}, but the line goes on with {rest!r}")
 
     def take(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             self.wanted(what)
-        self.at = found.end()
-        return found
+        self.at = match.end()
+        return match
 
     def skip(self, literal: str) -> None:
         if not self.at_hand(literal):
@@ -135,13 +140,13 @@ class _Line:
 
     def string(self, bare: re.Pattern[str] | None, what: str) -> str:
         """A quoted string, or one that *bare* takes."""
-        found = _LITERAL.match(self.text, self.at)
-        if found is None:
+        match = _LITERAL.match(self.text, self.at)
+        if match is None:
             if bare is None:
                 self.wanted(f"{what} in quotes")
             return self.take(bare, what).group()
-        self.at = found.end()
-        literal = found.group()
+        self.at = match.end()
+        literal = match.group()
         if "\\" not in literal:
             return literal[1:-1]
         try:
@@ -158,9 +163,9 @@ class _Line:
 
 
 def _header(line: _Line, program: Program) -> None:
-    found = line.take(_HEADER, _HEADER_FORM)
+    match = line.take(_HEADER, _HEADER_FORM)
     line.end()
-    idx, parent, forward, backward = (line.whole(digits) for digits in found.groups())
+    idx, parent, forward, backward = (line.whole(digits) for digits in match.groups())
     if idx != len(program.blocks):
         line.fail(f"block {idx} stands where block {len(program.blocks)} belongs")
     with line.failing():
@@ -185,15 +190,15 @@ def _variable(line: _Line, block: Block, prefix: re.Match[str]) -> None:
     line.end()
     with line.failing():
         spec = TensorSpec(shape, dtype)
-        made: Variable
+        v: Variable
         if sort == "var":
-            made = Variable(block, name, spec, kind=kind)
+            v = Variable(block, name, spec, kind=kind)
         else:
-            made = Parameter(block, name, spec, trainable=sort == "trainable param")
-            made.kind = kind
-    made.persistable = persistable is not None
-    made.stop_gradient = stop == "True"
-    block.vars[name] = made
+            v = Parameter(block, name, spec, trainable=sort == "trainable param")
+            v.kind = kind
+    v.persistable = persistable is not None
+    v.stop_gradient = stop == "True"
+    block.vars[name] = v
 
 
 # -- operators ----------------------------------------------------------------------------------------------------
@@ -235,35 +240,35 @@ class _Statement:
     def _slots(self) -> dict[str, list[str]]:
         """``X=['a', 'b'], Y=[]}``: the names by slot."""
         line = self.line
-        found: dict[str, list[str]] = {}
+        slots: dict[str, list[str]] = {}
         while not line.at_hand("}"):
-            if found:
+            if slots:
                 line.skip(", ")
             slot = line.take(_SLOT, "a slot").group(1)
-            if slot in found:
+            if slot in slots:
                 line.fail(f"slot {slot} is given twice")
-            arguments = found[slot] = []
+            arguments = slots[slot] = []
             while not line.at_hand("]"):
                 if arguments:
                     line.skip(", ")
                 arguments.append(line.string(None, "a variable's name"))
-        return found
+        return slots
 
     def _attributes(self, op: OpDef) -> tuple[dict[str, Any], dict[str, Any]]:
         """The operator's own attributes, and those that every operator has."""
         line = self.line
-        given: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         while not line.at_hand(")"):
             name = line.take(_ATTRIBUTE, "', attribute = value' or ')'").group(1)
-            if name in given:
+            if name in attributes:
                 line.fail(f"attribute {name} is given twice")
             with line.failing():
                 check_attribute(op, name, COMMON)
             text = is_text(op.defaults[name]) if name in op.defaults else name in _TEXTS
-            given[name] = line.string(BARE_TEXT, "a string") if text else self._value()
+            attributes[name] = line.string(BARE_TEXT, "a string") if text else self._value()
         line.end()
-        common = {n: self._common(n, given.pop(n)) for n in COMMON if n in given}
-        return given, common
+        common = {n: self._common(n, attributes.pop(n)) for n in COMMON if n in attributes}
+        return attributes, common
 
     def _common(self, name: str, value: Any) -> Any:
         check, wanted = _COMMON[name]
@@ -294,21 +299,21 @@ class _Statement:
 
     def _scalar(self) -> Any:
         line = self.line
-        if (found := _BLOCKS.match(line.text, line.at)) is not None:
-            line.at = found.end()
+        if (match := _BLOCKS.match(line.text, line.at)) is not None:
+            line.at = match.end()
             program = self.block.program
             with line.failing():
-                blocks = [block_at(program, line.whole(n)) for n in re.findall(r"\d+", found.group())]
-            return blocks[0] if found.group().startswith("block[") else tuple(blocks)
+                blocks = [block_at(program, line.whole(n)) for n in re.findall(r"\d+", match.group())]
+            return blocks[0] if match.group().startswith("block[") else tuple(blocks)
         if line.text[line.at : line.at + 1] in ("'", '"'):
             return line.string(None, "a string")
         if line.text[line.at : line.at + 1] == "(":
             return complex(line.take(_COMPLEX, "a complex number").group())
-        found = line.take(_NUMBER, "a value")
-        word = found.group()
+        match = line.take(_NUMBER, "a value")
+        word = match.group()
         if word in _WORDS:
             return _WORDS[word]
-        if found.group(1) is not None or found.group(2) is not None or word.endswith(("inf", "nan")):
+        if match.group(1) is not None or match.group(2) is not None or word.endswith(("inf", "nan")):
             return float(word)
         return line.whole(word)
 
@@ -344,22 +349,27 @@ _COMMON: dict[str, tuple[Callable[[Any], bool], str]] = {
 _NUMBERED = re.compile(r"(.+)_(\d{1,18})")
 
 
+def _computed_first(block: Block) -> set[Variable]:
+    """The variables that an operator writes before any reads them."""
+    read: set[Variable] = set()
+    computed: set[Variable] = set()
+    for op in block.ops:
+        read.update(v for v in op.input_variables() if v not in computed)
+        computed.update(v for v in op.output_variables() if v not in read)
+    return computed
+
+
 def _complete(program: Program) -> None:
     """Fed variables, the counters of unique names, and how often a backward part was appended."""
-    first: dict[Variable, bool] = {}
-    for op in program.blocks[0].ops:
-        for v in op.input_variables():
-            first.setdefault(v, True)
-        for v in op.output_variables():
-            first.setdefault(v, False)
+    computed = _computed_first(program.blocks[0])
     for v in program.blocks[0].vars.values():
-        v.is_data = first.get(v, True) and not v.persistable and not v.is_parameter and v.kind == DENSE
+        v.is_data = v not in computed and not v.persistable and not v.is_parameter and v.kind == DENSE
     counts = program.names.counts
     for v in program.list_vars():
         for name in (v.name, v.name.rpartition(".")[0]):  # fc_0.tmp_1 was counted under fc_0.tmp and fc
-            found = _NUMBERED.fullmatch(name)
-            if found is not None:
-                counts[found[1]] = max(counts[found[1]], int(found[2]) + 1)
+            numbered = _NUMBERED.fullmatch(name)
+            if numbered is not None:
+                counts[numbered[1]] = max(counts[numbered[1]], int(numbered[2]) + 1)
     written = [o.role for block in program.blocks for o in block.ops]
     if any(map(roles.is_backward, written)):
         program._appending_grad_times = max(1, written.count(roles.BACKWARD | roles.LOSS))

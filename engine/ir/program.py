@@ -287,10 +287,10 @@ class Block(BlockValue):
         """
         if not isinstance(name, str):
             raise ArgumentTypeError(f"var() takes a name, but received {type(name).__name__}.")
-        found = self.vars.get(name)
-        if found is None:
+        v = self.vars.get(name)
+        if v is None:
             raise VariableNotFound(f"var {name} not in this block", hint=did_you_mean(name, self.vars))
-        return found
+        return v
 
     def has_var(self, name: str) -> bool:
         return name in self.vars
@@ -317,10 +317,10 @@ class Block(BlockValue):
                 yield from [b.idx for b in v.op.sub_blocks[:1]]
 
     def _var_recursive(self, name: str) -> Variable:
-        found = self._find_var_recursive(name)
-        if found is None:
+        v = self._find_var_recursive(name)
+        if v is None:
             raise VariableNotFound(f"Var {name} is not found recursively", hint=did_you_mean(name, self.vars))
-        return found
+        return v
 
     def add_var(self, variable: Variable) -> Variable:
         """Enter a variable made elsewhere; the one of that name, if any, is replaced."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import chain
 
 from ..core.collector import paused_gc
 from ..core.errors import UsageError
 from .blocks import leave
 from .checking import checked
 from .operator import Operator, each
-from .program import Program
+from .program import Block, Program
 from .variable import Variable
 
 
@@ -33,51 +34,56 @@ def prune(program: Program, feeds: Sequence[str], fetches: Sequence[str], *, ski
         new = program.clone(for_test=True)
         block = new.global_block()
         fed = set(feeds)
-        kept = list(block.ops) if skip else _needed(block.ops, fed, fetches)
-        used = {v for op in kept for v in _touched(op)}
+        ops = list(block.ops) if skip else _needed(block.ops, fed, fetches)
+        used = set(chain.from_iterable(map(_touched, ops)))
         for v in block.vars.values():
             v.op = None
-        for op in kept:
+        for op in ops:
             for v in each(op.outputs):
                 v.op = op
-        for name in feeds:
-            given = block.vars.get(name)
-            if given is None or (given not in used and name not in fetches):
-                raise UnfedError(
-                    f"feed variable '{name}' is not needed to compute {', '.join(fetches)}.",
-                    hint="leave it out of feed_vars",
-                )
-            given.is_data = True
-        missing = [v.name for v in block.vars.values() if v in used and v.is_data and v.name not in fed]
-        if missing:
-            raise UnfedError(
-                f"{', '.join(fetches)} cannot be computed without {', '.join(map(repr, missing))}.",
-                hint="add it to feed_vars",
-            )
+        _mark_fed(block, used, feeds, fetches)
         used.update(block.vars[name] for name in (*feeds, *fetches))
         block.vars = {name: v for name, v in block.vars.items() if v in used}
-        removed = set(block.ops).difference(kept)
-        block._replace_ops(kept)
+        removed = set(block.ops).difference(ops)
+        block._replace_ops(ops)
         leave(new, removed)
         return checked(new, "prune")
+
+
+def _mark_fed(block: Block, used: Container[Variable], feeds: Sequence[str], fetches: Sequence[str]) -> None:
+    """Make data of the variables called *feeds*; raises :class:`UnfedError` if they are not those that are needed."""
+    for name in feeds:
+        v = block.vars.get(name)
+        if v is None or (v not in used and name not in fetches):
+            raise UnfedError(
+                f"feed variable '{name}' is not needed to compute {', '.join(fetches)}.",
+                hint="leave it out of feed_vars",
+            )
+        v.is_data = True
+    missing = [v.name for v in block.vars.values() if v.is_data and v in used and v.name not in set(feeds)]
+    if missing:
+        raise UnfedError(
+            f"{', '.join(fetches)} cannot be computed without {', '.join(map(repr, missing))}.",
+            hint="add it to feed_vars",
+        )
 
 
 def _needed(ops: Sequence[Operator], fed: set[str], fetches: Iterable[str]) -> list[Operator]:
     """The operators that lead from *fed* to *fetches*, in order."""
     needed = set(fetches) - fed
-    kept = []
+    path = []
     for op in reversed(ops):
         written = {v.name for v in each(op.outputs)}
         if needed.isdisjoint(written):
             continue
-        kept.append(op)
+        path.append(op)
         if op.sub_blocks:  # a block may leave a variable as it was
             needed |= {v.name for v in _touched(op)} - fed
         else:
             needed -= written
             needed |= {v.name for v in each(op.inputs)} - fed
-    kept.reverse()
-    return kept
+    path.reverse()
+    return path
 
 
 def _touched(op: Operator) -> Iterable[Variable]:

@@ -54,8 +54,9 @@ def _exchange(block: Block, table: Mapping[Variable, Variable]) -> None:
     for old, new in table.items():
         block.vars[old.name] = new
     # Nothing reads a variable before the operator that makes it, if only one writes it and it is not there at once.
-    known = block.program.overwritten
-    makers = {v: v.op for v in table if not (v.op is None or v.is_data or v.persistable or v in known)}
+    overwritten = block.program.overwritten
+    once = (v for v in table if not (v.is_data or v.persistable or v in overwritten))
+    makers = {v: v.op for v in once if v.op is not None}
     waiting = set(table)
     for op in reversed(block.ops):
         if not waiting:
@@ -84,10 +85,10 @@ def in_program(v: Variable) -> tuple[Variable, Loop | None]:
     renewed = v.block.program.renewed
     if v not in renewed:
         return v, None
-    found, loop = renewed[v]
-    while found in renewed:
-        found = renewed[found][0]
-    return found, loop
+    shown, loop = renewed[v]
+    while shown in renewed:
+        shown = renewed[shown][0]
+    return shown, loop
 
 
 def returned_by(v: Variable) -> Loop | None:
@@ -97,20 +98,20 @@ def returned_by(v: Variable) -> Loop | None:
 
 def called(block: Block, name: str) -> Variable | None:
     """The variable of *block* that *name* stands for: of those that loops put in each other's place, the first."""
-    found = block.vars.get(name)
-    if found is None or not block.program.renewed:
-        return found
-    return next((v for v in block.program.renewed if v.block is block and v.name == name), found)
+    last = block.vars.get(name)
+    if last is None or not block.program.renewed:
+        return last
+    return next((v for v in block.program.renewed if v.block is block and v.name == name), last)
 
 
 def current(v: Variable) -> Variable:
     """*v*, or the variable in which the value that it stands for was saved."""
-    found, loop = in_program(v)
+    shown, loop = in_program(v)
     if loop is None:
         return v
     block = loop.block
-    namesakes = [n for n in v.block.program.renewed if n.name == found.name]
-    name = names.before_loop(found.name, next(i for i, n in enumerate(namesakes) if n is v))
+    namesakes = [n for n in v.block.program.renewed if n.name == shown.name]
+    name = names.before_loop(shown.name, next(i for i, n in enumerate(namesakes) if n is v))
     there = block.vars.get(name)
     if there is not None:
         return there
@@ -119,7 +120,7 @@ def current(v: Variable) -> Variable:
     assign = registry.by_type("assign")
     near = loop.op
     loc, role, scope = (near.loc, near.role, near.scope) if near is not None else (NOWHERE, 0, "/")
-    op = Operator(block, assign, (found,), (saved,), assign.attributes({}), loc=loc, role=role, scope=scope)
+    op = Operator(block, assign, (shown,), (saved,), assign.attributes({}), loc=loc, role=role, scope=scope)
     saved.op = op
     # While its body is being built, the loop comes next in its block.
     at = len(block.ops) if near is None else next(i for i, o in enumerate(block.ops) if o is near)
@@ -155,9 +156,10 @@ def _spread(block: Block, fresh: set[Variable]) -> None:
             _spread(inner, fresh)
         if op.op.holds_blocks or not op.op.differentiable:
             continue
-        read = list(each(op.inputs))
-        if any(v in fresh for v in read) and all(v.stop_gradient or v in fresh for v in read):
-            for v in each(op.outputs):
-                if v.stop_gradient and v.dtype.is_differentiable and not v.is_parameter:
-                    v.stop_gradient = False
-                    fresh.add(v)
+        open_ = [v for v in each(op.inputs) if v in fresh or not v.stop_gradient]
+        if not open_ or not fresh.issuperset(open_):
+            continue  # it reads no such variable, or something that let gradients through all along
+        for v in each(op.outputs):
+            if v.stop_gradient and v.dtype.is_differentiable and not v.is_parameter:
+                v.stop_gradient = False
+                fresh.add(v)

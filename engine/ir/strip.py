@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from ..core.collector import paused_gc
 from . import roles
@@ -28,41 +28,56 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
     """
     block = program.global_block()
     with paused_gc():
-        needed = _ancestors(block.ops, keep)
-        tainted: set[Variable] = set()
-        kept: list[Operator] = []
-        removed: list[Operator] = []
-        for op in block.ops:
-            written = list(each(op.outputs))
-            depends = roles.is_backward(op.role) or any(v in tainted for v in each(op.inputs))
-            if depends:
-                tainted.update(written)
-            if op in needed or (not depends and roles.is_forward(op.role)):
-                kept.append(op)
-            else:
-                removed.append(op)
+        rest, removed = _divided(block.ops, _ancestors(block.ops, keep))
         if not removed:
             return 0
-        used = {v for op in kept for v in (*each(op.inputs), *each(op.outputs))}
-        orphans = {v for op in removed for v in (*each(op.inputs), *each(op.outputs)) if v.block is block} - used
-        for v in orphans:
-            if not (v.is_data or v.is_parameter):
-                block.vars.pop(v.name, None)
-            v.op = None
-        for v in used:
-            v.op = None
-        for op in kept:
+        _forget(block, rest, removed)
+        for op in rest:
             if roles.is_forward(op.role):
                 op.role = roles.FORWARD
             op.role_var = ()
             for v in each(op.outputs):
                 v.op = op
-        program._appending_grad_times = int(any(roles.is_backward(op.role) for op in kept))
-        block._replace_ops(kept)
+        program._appending_grad_times = int(any(roles.is_backward(op.role) for op in rest))
+        block._replace_ops(rest)
         leave(program, removed)
         if not program._appending_grad_times:
             _drop_saves(program.blocks[1:])
     return len(removed)
+
+
+def _divided(ops: Iterable[Operator], needed: Container[Operator]) -> tuple[list[Operator], list[Operator]]:
+    """The operators that stay, *needed* ones among them, and those that go."""
+    tainted: set[Variable] = set()
+    """What depends on gradients."""
+    rest: list[Operator] = []
+    removed: list[Operator] = []
+    for op in ops:
+        depends = roles.is_backward(op.role) or any(v in tainted for v in each(op.inputs))
+        if depends:
+            tainted.update(each(op.outputs))
+        stays = op in needed or (not depends and roles.is_forward(op.role))
+        (rest if stays else removed).append(op)
+    return rest, removed
+
+
+def _forget(block: Block, rest: Iterable[Operator], removed: Iterable[Operator]) -> None:
+    """Let go of the variables that only removed operators used, and of who writes the others."""
+    used = _used(rest)
+    orphans = {v for v in _used(removed) if v.block is block} - used
+    for v in orphans:
+        if not (v.is_data or v.is_parameter):
+            block.vars.pop(v.name, None)
+    for v in orphans | used:
+        v.op = None
+
+
+def _used(ops: Iterable[Operator]) -> set[Variable]:
+    used: set[Variable] = set()
+    for op in ops:
+        used.update(each(op.inputs))
+        used.update(each(op.outputs))
+    return used
 
 
 def _drop_saves(blocks: Iterable[Block]) -> None:
@@ -71,17 +86,19 @@ def _drop_saves(blocks: Iterable[Block]) -> None:
         saves = [op for op in block.ops if op.saves]
         if not saves:
             continue
-        for v in {v for op in saves for v in op.output_variables()}:
-            block.vars.pop(v.name, None)
+        for op in saves:
+            for v in op.output_variables():
+                block.vars.pop(v.name, None)
         block._replace_ops([op for op in block.ops if not op.saves])
 
 
 def _ancestors(ops: list[Operator], variables: Iterable[Variable]) -> set[Operator]:
     """The forward and backward operators that *variables* are computed by, directly or through others."""
     needed = set(variables)
-    found = set()
+    ancestors = set()
     for op in reversed(ops):
-        if (roles.is_forward(op.role) or roles.is_backward(op.role)) and any(v in needed for v in each(op.outputs)):
-            found.add(op)
+        computes = roles.is_forward(op.role) or roles.is_backward(op.role)
+        if computes and any(v in needed for v in each(op.outputs)):
+            ancestors.add(op)
             needed.update(each(op.inputs))
-    return found
+    return ancestors

@@ -83,21 +83,21 @@ class _Writer:
         return {"location": self.locations.setdefault(location, len(self.locations))}
 
     def variable(self, v: Variable) -> dict[str, Any]:
-        found: dict[str, Any] = {"name": v.name, "shape": [int(d) for d in v.shape], "dtype": v.dtype.name}
+        entry: dict[str, Any] = {"name": v.name, "shape": [int(d) for d in v.shape], "dtype": v.dtype.name}
         if v.kind != DENSE:
-            found["kind"] = v.kind
+            entry["kind"] = v.kind
         for flag in FLAGS:
-            found[flag] = bool(getattr(v, flag))
+            entry[flag] = bool(getattr(v, flag))
         if isinstance(v, Parameter):
-            found["parameter"] = {
+            entry["parameter"] = {
                 "learning_rate": float(v.optimize_attr["learning_rate"]),
                 **{name: getattr(v, name) for name in SETTINGS},
                 "regularizer": _regularizer(v),
             }
-        return found | self.place(v.loc)
+        return entry | self.place(v.loc)
 
     def operator(self, op: Operator) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "type": op.type,
             "inputs": {slot: op.input(slot) for slot in op.input_names},
             "outputs": {slot: op.output(slot) for slot in op.output_names},
@@ -105,14 +105,14 @@ class _Writer:
             "role": op.role,
         }
         if op.role_var:
-            found["role_var"] = list(op.role_var)
+            entry["role_var"] = list(op.role_var)
         if op.scope != "/":
-            found["scope"] = op.scope
+            entry["scope"] = op.scope
         for name, other in (("gradient_of", op.origin), ("repeats", op.repeats)):
             number = self.numbers.get(other) if other is not None else None
             if number is not None and number < self.numbers[op]:
-                found[name] = number
-        return found | self.place(op.loc)
+                entry[name] = number
+        return entry | self.place(op.loc)
 
     def value(self, op: Operator, name: str, value: Any) -> Any:
         """An attribute's value: JSON's own kinds, and objects with one key for the others."""
@@ -126,7 +126,7 @@ class _Writer:
             return {"complex": [self.value(op, name, part) for part in (value.real, value.imag)]}
         if isinstance(value, float) and not math.isfinite(value):
             return {"float": str(value)}
-        if value is None or isinstance(value, (bool, int, float, str)):
+        if isinstance(value, (bool, int, float, str, type(None))):
             return value
         raise ProgramError(
             f"{op.type}: attribute {name} holds {type(value).__name__}, which is no data that a file could hold.",
@@ -140,8 +140,8 @@ def _plain(name: str) -> str:
 
 
 def _regularizer(parameter: Parameter) -> dict[str, Any] | None:
-    found = parameter.regularizer
-    name = type(found).__name__
-    if name not in REGULARIZERS or type(found).__module__ != PUBLIC:
+    decay = parameter.regularizer
+    name = type(decay).__name__
+    if name not in REGULARIZERS or type(decay).__module__ != PUBLIC:
         return None
-    return {"type": name, "coeff": found.coeff}
+    return {"type": name, "coeff": decay.coeff}

@@ -95,15 +95,7 @@ class _Mark:
         del program.blocks[self.count :]
         program.current_block_idx = self.current
         for block, last, variables in self.ends:
-            added = {block.vars.pop(name) for name in list(block.vars)[variables:]}
-            removed = []
-            while block.ops and block.ops[-1] is not last:
-                removed.append(block.ops.pop())
-            # A value from before a loop that is complete is saved in front of that loop.
-            saves = {op for op in block.ops if any(v in added for v in op.output_variables())} if added else set()
-            if saves:
-                removed += saves
-                block.ops = [op for op in block.ops if op not in saves]
+            removed = self._cut(block, last, variables)
             for v in {v: None for op in removed for v in op.output_variables()}:
                 if v.block.vars.get(v.name) is v:
                     find_writer(v)
@@ -115,6 +107,19 @@ class _Mark:
             self.names.counts[key] -= 1
         del journal[self.noted :]
         program.version += 1
+
+    def _cut(self, block: Block, last: Operator | None, variables: int) -> list[Operator]:
+        """Take out of *block* what was added; returns the operators."""
+        added = {block.vars.pop(name) for name in list(block.vars)[variables:]}
+        removed = []
+        while block.ops and block.ops[-1] is not last:
+            removed.append(block.ops.pop())
+        # A value from before a loop that is complete is saved in front of that loop.
+        saves = [op for op in block.ops if not added.isdisjoint(op.output_variables())] if added else []
+        if saves:
+            gone = set(saves)
+            block.ops = [op for op in block.ops if op not in gone]
+        return removed + saves
 
     def close(self) -> None:
         if self.opened:

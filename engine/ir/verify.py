@@ -7,7 +7,7 @@ Readers of programs run those that a file can break (:func:`verify_read`): what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -79,16 +79,16 @@ def verify(program: Program, after: str = "") -> None:
     Raises:
         BrokenProgram: one does not hold; the message lists what is wrong.
     """
-    found = list(problems(program))
-    if not found:
+    listed = list(problems(program))
+    if not listed:
         return
-    lines = [text for _, text, _ in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        lines.append(f"and {len(found) - _SHOWN} more")
-    where = found[0][2]
+    lines = [text for _, text, _ in listed[:_SHOWN]]
+    if len(listed) > _SHOWN:
+        lines.append(f"and {len(listed) - _SHOWN} more")
+    where = listed[0][2]
     raise BrokenProgram(
-        f"the program is not sound{f' after {after}' if after else ''}: {found[0][0]}, but {'; '.join(lines)}",
-        found[0][0],
+        f"the program is not sound{f' after {after}' if after else ''}: {listed[0][0]}, but {'; '.join(lines)}",
+        listed[0][0],
         op=where.summary() if isinstance(where, Operator) else None,
         variable=where.name if isinstance(where, Variable) else None,
         made=source.describe(where.made_at if isinstance(where, Variable) else where.loc) if where else None,
@@ -186,10 +186,15 @@ def _(program: Program) -> Iterator[Problem]:
         for slot in op.op.inputs[len(op.inputs) :]:
             if not (slot.optional or slot.many) and op.op.forward is None:
                 yield f"input {slot.name} of {op.type} is left out", op
-        for what, slots, operands in (("input", op.op.inputs, op.inputs), ("output", op.op.outputs, op.outputs)):
-            for slot, value in zip(slots, operands, strict=False):
-                if (why := _misfit(slot, value, gradient=op.op.forward is not None)) is not None:
-                    yield f"{what} {slot.name} of {op.type} {why}", op if why != _STRANGE else None
+        yield from _misfits(op, "input", op.op.inputs, op.inputs)
+        yield from _misfits(op, "output", op.op.outputs, op.outputs)
+
+
+def _misfits(op: Operator, what: str, slots: Sequence[Slot], operands: Operands) -> Iterator[Problem]:
+    for slot, value in zip(slots, operands, strict=False):
+        why = _misfit(slot, value, gradient=op.op.forward is not None)
+        if why is not None:
+            yield f"{what} {slot.name} of {op.type} {why}", op if why != _STRANGE else None
 
 
 @invariant("an operator writes a variable once", of_files=True)
@@ -205,14 +210,14 @@ _STRANGE = "holds something that is no variable"
 
 def _misfit(slot: Slot, value: Any, gradient: bool) -> str | None:
     entries = value if isinstance(value, tuple) else (value,)
-    if not all(e is None or isinstance(e, Variable) for e in entries):
+    if not all(isinstance(e, (Variable, type(None))) for e in entries):
         return _STRANGE
+    if value is None:
+        return None if slot.optional or slot.many or gradient else "is empty"
     if isinstance(value, tuple) and not slot.many:
         return "holds a list, but takes one variable"
     if isinstance(value, Variable) and slot.many:
         return "holds one variable, but takes a list"
-    if value is None and not (slot.optional or slot.many or gradient):
-        return "is empty"
     return None
 
 
@@ -275,10 +280,13 @@ def _(program: Program) -> Iterator[Problem]:
             if v.block is op.block:
                 last[v] = op
     for v in program.list_vars():
-        if v.op is not last.get(v):
-            wrong = "no operator" if v.op is None else v.op.summary()
-            right = last.get(v)
-            yield f"'{v.name}' is written last by {right.summary() if right else 'no operator'}, not by {wrong}", v
+        right = last.get(v)
+        if v.op is not right:
+            yield f"'{v.name}' is written last by {_summary(right)}, not by {_summary(v.op)}", v
+
+
+def _summary(op: Operator | None) -> str:
+    return "no operator" if op is None else op.summary()
 
 
 @invariant("parameters are known", of_files=True)
@@ -309,14 +317,16 @@ def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
         if not op.op.holds_blocks or op.op.forward is not None or op.type == "block_grad":
             continue  # a backward block also finds what the forward block left
-        inputs, outputs = set(op.input_variables()), set(op.output_variables())
         for block in op.sub_blocks[:1]:
-            for v in blocks.reads(block):
-                if v not in inputs:
-                    yield f"block {block.idx} reads '{v.name}', which {op.type} does not name", op
-            for v in blocks.writes(block):
-                if v not in outputs:
-                    yield f"block {block.idx} writes '{v.name}', which {op.type} does not name", op
+            for v in _unnamed(blocks.reads(block), op.input_variables()):
+                yield f"block {block.idx} reads '{v.name}', which {op.type} does not name", op
+            for v in _unnamed(blocks.writes(block), op.output_variables()):
+                yield f"block {block.idx} writes '{v.name}', which {op.type} does not name", op
+
+
+def _unnamed(used: Iterable[Variable], operands: Iterable[Variable]) -> list[Variable]:
+    listed = set(operands)
+    return [v for v in used if v not in listed]
 
 
 _MISFITS = (
@@ -329,22 +339,24 @@ _MISFITS = (
 @invariant("a block runs as its operator says", of_files=True)
 def _(program: Program) -> Iterator[Problem]:
     for op in _ops(program):
-        if not op.op.holds_blocks:
-            continue
-        if op.type not in blocks.RUNNING:
-            continue
-        try:
-            region = blocks.region(op)
-            blocks.run_by(op)
-        except _MISFITS:
-            yield f"what {op.type} names does not fit its block", op
-            continue
-        starts = {c.start for c in region.carried}
-        for v in _read_too_early(region.block) if not region.frames else ():
-            if v not in starts:
-                yield f"block {region.block.idx} reads '{v.name}' before it is written there", op
-        if any(isinstance(v, Variable) and v.block.program is not program for v in starts):
-            yield f"{op.type} carries a variable of another program", op
+        if op.op.holds_blocks and op.type in blocks.RUNNING:
+            yield from _running(program, op)
+
+
+def _running(program: Program, op: Operator) -> Iterator[Problem]:
+    try:
+        region = blocks.region(op)
+        blocks.run_by(op)
+    except _MISFITS:
+        yield f"what {op.type} names does not fit its block", op
+        return
+    starts = {c.start for c in region.carried}
+    early = () if region.frames else _read_too_early(region.block)
+    for v in early:
+        if v not in starts:
+            yield f"block {region.block.idx} reads '{v.name}' before it is written there", op
+    if any(isinstance(v, Variable) and v.block.program is not program for v in starts):
+        yield f"{op.type} carries a variable of another program", op
 
 
 def _read_too_early(block: Block) -> list[Variable]:
@@ -383,15 +395,14 @@ def _(program: Program) -> Iterator[Problem]:
             yield from _gradient_specs(op)
             continue
         key = op.op, mapped(op.inputs, _SPEC), id(op.attrs)
-        specs = inferred.get(key)
-        if specs is None:
-            try:
-                specs = inferred[key] = build.infer(op.op, op.inputs, op.attrs)
-            except _MISFITS as error:
-                said = error.message if isinstance(error, GradtoolError) else f"{type(error).__name__}: {error}"
-                yield f"{op.type} does not accept its inputs: {said}", op
-                continue
-        for v, spec in _pairs(op.outputs, specs):
+        try:
+            if key not in inferred:
+                inferred[key] = build.infer(op.op, op.inputs, op.attrs)
+        except _MISFITS as error:
+            said = error.message if isinstance(error, GradtoolError) else f"{type(error).__name__}: {error}"
+            yield f"{op.type} does not accept its inputs: {said}", op
+            continue
+        for v, spec in _pairs(op.outputs, inferred[key]):
             if v.op is op and not _compatible(v.spec, spec):
                 yield f"'{v.name}' is {v.spec}, but {op.type} computes {spec}", op
 
@@ -410,13 +421,7 @@ def _gradient_specs(op: Operator) -> Iterator[Problem]:
 
 
 def _specs(value: Any) -> Any:
-    return (
-        tuple(None if v is None else v.spec for v in value)
-        if isinstance(value, tuple)
-        else value.spec
-        if value is not None
-        else None
-    )
+    return mapped((value,), _SPEC)[0]
 
 
 def _pairs(operands: Operands, specs: Any) -> Iterator[tuple[Variable, TensorSpec]]:
@@ -430,8 +435,6 @@ def _pairs(operands: Operands, specs: Any) -> Iterator[tuple[Variable, TensorSpe
 
 
 def _compatible(a: TensorSpec, b: TensorSpec) -> bool:
-    return (
-        a.dtype is b.dtype
-        and a.ndim == b.ndim
-        and all(m == n or UNKNOWN in (m, n) for m, n in zip(a.shape, b.shape, strict=True))
-    )
+    if a.dtype is not b.dtype or a.ndim != b.ndim:
+        return False
+    return all(m == n or UNKNOWN in (m, n) for m, n in zip(a.shape, b.shape, strict=True))
