@@ -31,8 +31,8 @@ def mean(x: Variable) -> Variable:
 
 def op(type_: str, *operands: Any, **attrs: Any) -> Variable:
     """One operator; an output that only its gradient reads is made, and not returned."""
-    made = apply(type_, *operands, attrs=attrs)
-    return made[0] if isinstance(made, tuple) else made
+    results = apply(type_, *operands, attrs=attrs)
+    return results[0] if isinstance(results, tuple) else results
 
 
 def two_layers(size: int = 3) -> Variable:
@@ -78,7 +78,11 @@ def numbers(*shape: int, seed: int = 0, low: float = -1.0, high: float = 1.0) ->
 
 
 def check_by_differences(
-    target: Variable, wrt: dict[str, np.ndarray], found: dict[str, np.ndarray], *, fixed: dict[str, Any] | None = None
+    target: Variable,
+    wrt: dict[str, np.ndarray],
+    gradients: dict[str, np.ndarray],
+    *,
+    fixed: dict[str, Any] | None = None,
 ) -> None:
     """Compare gradients of the sum of *target* with central differences in one random direction.
 
@@ -95,7 +99,7 @@ def check_by_differences(
         return float(np.sum(run([target], {**(fixed or {}), **feed})[0]))
 
     expected = central(at)
-    slope = sum(float(np.sum(found[n] * along[n])) for n in wrt)
+    slope = sum(float(np.sum(gradients[n] * along[n])) for n in wrt)
     assert abs(slope - expected) <= 1e-6 * (1 + abs(expected)), (slope, expected)
 
 

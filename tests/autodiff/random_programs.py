@@ -121,19 +121,19 @@ class Net:
 
     def emit(self, type_: str, *operands: Any, counts: Sequence[int] = (), **attrs: Any) -> Variable:
         """Append one operator; its (first) result joins the pool, calmed down if it is large."""
-        made = apply(type_, *operands, attrs=attrs, counts=counts)
-        first = made[0] if isinstance(made, tuple) else made
+        results = apply(type_, *operands, attrs=attrs, counts=counts)
+        first = results[0] if isinstance(results, tuple) else results
         return self.enter_result(*(first if isinstance(first, list) else [first]))
 
-    def enter_result(self, *found: Variable) -> Variable:
+    def enter_result(self, *results: Variable) -> Variable:
         """Let what was just appended join the pool, calmed down if it is large."""
         self.run_new()
-        for v in found:
+        for v in results:
             self.pool.append(v)
             self.temporaries.append(v)
-        if any(np.abs(self.values[v.name]).max(initial=0) > LARGE for v in found):
-            return self.emit("tanh", found[-1])
-        return found[-1]
+        if any(np.abs(self.values[v.name]).max(initial=0) > LARGE for v in results):
+            return self.emit("tanh", results[-1])
+        return results[-1]
 
     def run_new(self) -> None:
         """Bring the values up to date."""

@@ -28,8 +28,8 @@ def test_a_parameter_with_two_consumers_is_summed_at_the_end() -> None:
     x = paddle.static.data("x", [2, 3], "float32")
     w = parameter("w", 2, 3)
     loss = mean(op("elementwise_add", x * w, op("relu", w)))
-    found = paddle.static.append_backward(loss)
-    assert pairs(found) == [("w", "w@GRAD")]
+    result = paddle.static.append_backward(loss)
+    assert pairs(result) == [("w", "w@GRAD")]
     ops = backward_ops()
     assert [o.type for o in ops] == [
         "fill_constant",
@@ -44,7 +44,7 @@ def test_a_parameter_with_two_consumers_is_summed_at_the_end() -> None:
     assert ops[4].output("X@GRAD") == []
     assert ops[5].input("X") == ["w@GRAD@RENAME@block0@0", "w@GRAD@RENAME@block0@1"]
     assert ops[5].attr("op_role_var") == ["w", "w@GRAD"]
-    assert found[0][1].op is ops[5]
+    assert result[0][1].op is ops[5]
 
 
 def test_a_value_that_is_read_again_is_summed_just_before() -> None:

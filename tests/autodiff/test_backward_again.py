@@ -160,9 +160,9 @@ def test_a_clone_goes_on_where_the_program_was() -> None:
     copy = main().clone()
     with paddle.static.program_guard(copy):
         again = copy.global_block().var(loss.name)
-        found = paddle.static.append_backward(again)
-    assert sorted(pairs(found)) == sorted((p.name, f"{p.name}@GRAD") for p in main().all_parameters())
-    assert all(p.block.program is copy for pair in found for p in pair)
+        result = paddle.static.append_backward(again)
+    assert sorted(pairs(result)) == sorted((p.name, f"{p.name}@GRAD") for p in main().all_parameters())
+    assert all(p.block.program is copy for pair in result for p in pair)
     assert str(main().clone()) == str(copy.clone())
 
 
@@ -172,7 +172,7 @@ def test_what_read_a_seed_is_not_reused_once_the_seed_is_written_again(kind: str
     x, y = data("x", 1), data("y", 1)
     loss = op("sum", [x, y]) if kind == "sum" else op("elementwise_add", x, y)
     paddle.static.append_backward(loss, [x, y])
-    found = paddle.static.gradients(loss, [x, y])
-    assert names(found) == ["grad/grad/x@GRAD", "grad/grad/y@GRAD"]
-    got = run(found, {"x": numbers(1), "y": numbers(1)})
+    result = paddle.static.gradients(loss, [x, y])
+    assert names(result) == ["grad/grad/x@GRAD", "grad/grad/y@GRAD"]
+    got = run(result, {"x": numbers(1), "y": numbers(1)})
     np.testing.assert_array_equal(got, [[1.0], [1.0]])

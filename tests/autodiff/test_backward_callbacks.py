@@ -53,8 +53,8 @@ def test_the_context_is_complete_from_the_first_call_on() -> None:
     paddle.static.append_backward(loss, callbacks=[seen])
     assert all(c is seen.contexts[0] for c in seen.contexts)
     assert all(c == seen.copies[0] for c in seen.copies)
-    made = {n for o in backward_ops() for n in o.output_arg_names}
-    assert seen.copies[0] == {n: n.removesuffix("@GRAD") for n in made}
+    written = {n for o in backward_ops() for n in o.output_arg_names}
+    assert seen.copies[0] == {n: n.removesuffix("@GRAD") for n in written}
 
 
 def test_the_context_holds_no_names_of_summands() -> None:

@@ -25,8 +25,8 @@ FORMS = {
 def test_forms_of_the_no_grad_set(form: str) -> None:
     loss = two_layers()
     hidden = main().global_block().var("tanh_0.tmp_0")
-    found = paddle.static.append_backward(loss, no_grad_set=FORMS[form](hidden))
-    assert pairs(found) == [("b.w_0", "b.w_0@GRAD"), ("b.b_0", "b.b_0@GRAD")]
+    result = paddle.static.append_backward(loss, no_grad_set=FORMS[form](hidden))
+    assert pairs(result) == [("b.w_0", "b.w_0@GRAD"), ("b.b_0", "b.b_0@GRAD")]
     assert backward_ops()[-1].type == "mul_grad"
     assert backward_ops()[-1].output("X@GRAD") == []
 
@@ -131,16 +131,16 @@ def test_a_detached_value_passes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argument", "given", "near"),
+    ("argument", "name", "near"),
     [("parameter_list", "a.w0", "a.w_0"), ("no_grad_set", "tanh_0.tmp", "tanh_0.tmp_0")],
 )
-def test_unknown_names_warn_and_name_what_is_near(argument: str, given: str, near: str) -> None:
+def test_unknown_names_warn_and_name_what_is_near(argument: str, name: str, near: str) -> None:
     loss = two_layers()
     with pytest.warns(UnknownNameWarning, match=near) as caught:
-        found = paddle.static.append_backward(loss, **{argument: [given]})
+        result = paddle.static.append_backward(loss, **{argument: [name]})
     assert argument in str(caught[0].message)
     assert caught[0].filename == __file__
-    assert len(found) == (0 if argument == "parameter_list" else 4)
+    assert len(result) == (0 if argument == "parameter_list" else 4)
 
 
 def test_gradients_gives_none_where_an_input_does_not_matter() -> None:

@@ -22,21 +22,21 @@ UNIT = BATCH * WIDTH * 4
 def mlp(count: int, batch: int = BATCH) -> tuple[Any, list[Any]]:
     """A loss over *count* relu layers, and what each of them makes."""
     h = paddle.static.data("x", [batch, WIDTH])
-    made = []
+    outs = []
     for i in range(count):
         h = paddle.static.nn.fc(h, WIDTH, name=f"l{i}", activation="relu")
-        made.append(h)
-    return mean(h), made
+        outs.append(h)
+    return mean(h), outs
 
 
 def held(loss: Any, checkpoints: Any, feed: dict[str, Any] | None = None) -> int:
     """Bytes alive at the peak of a run of loss and the first gradient."""
     result = paddle.static.append_backward(loss, checkpoints=checkpoints)
-    found = result[0] if checkpoints else result
+    gradients = result[0] if checkpoints else result
     exe = paddle.static.Executor()
     exe.run(paddle.static.default_startup_program())
-    given = feed if feed is not None else {"x": np.ones((BATCH, WIDTH), "float32")}
-    return exe.peak(main(), given, [loss, found[0][1]]).nbytes
+    values = feed if feed is not None else {"x": np.ones((BATCH, WIDTH), "float32")}
+    return exe.peak(main(), values, [loss, gradients[0][1]]).nbytes
 
 
 def test_what_a_run_holds_grows_with_the_number_of_layers_without_checkpoints() -> None:
@@ -46,9 +46,9 @@ def test_what_a_run_holds_grows_with_the_number_of_layers_without_checkpoints() 
 
 @pytest.mark.parametrize("count", [16, 64, 256])
 def test_what_a_run_holds_grows_as_the_square_root_with_checkpoints(count: int) -> None:
-    loss, made = mlp(count)
+    loss, outs = mlp(count)
     step = math.isqrt(count)
-    assert held(loss, made[step - 1 : -1 : step]) < (2 * step + 2) * UNIT
+    assert held(loss, outs[step - 1 : -1 : step]) < (2 * step + 2) * UNIT
 
 
 @pytest.mark.parametrize("count", [16, 64, 256])
@@ -71,39 +71,39 @@ def test_cuts_go_where_little_crosses() -> None:
     for i in range(12):
         h = paddle.static.nn.fc(h, 512, name=f"wide{i}", activation="relu")
         h = paddle.static.nn.fc(h, 8, name=f"narrow{i}", activation="relu")
-    found = choose(mean(h))
-    assert {v.name.split(".")[0].rstrip("0123456789") for v in found.checkpoints} == {"narrow"}
-    assert found.peak < found.without / 4
+    choice = choose(mean(h))
+    assert {v.name.split(".")[0].rstrip("0123456789") for v in choice.checkpoints} == {"narrow"}
+    assert choice.peak < choice.without / 4
 
 
 def test_uneven_layers_are_cut_by_bytes_and_not_by_number() -> None:
     """A few large layers among many small ones: better than segments of equal length."""
     h = paddle.static.data("x", [4096, 16])
-    made = []
+    outs = []
     for i in range(48):
         h = paddle.static.nn.fc(h, 256 if 20 <= i < 28 else 16, name=f"l{i}", activation="relu")
-        made.append(h)
+        outs.append(h)
     loss = mean(h)
-    assert choose(loss).peak < 0.9 * min(estimate(loss, made[k - 1 : -1 : k]).peak for k in range(4, 13))
+    assert choose(loss).peak < 0.9 * min(estimate(loss, outs[k - 1 : -1 : k]).peak for k in range(4, 13))
 
 
 @pytest.mark.parametrize("way", ["none", "some", "auto"])
 @pytest.mark.parametrize("model", ["mlp", "encoder"])
 def test_the_estimate_is_what_a_run_holds(model: str, way: str) -> None:
     if model == "mlp":
-        loss, made = mlp(20)
+        loss, outs = mlp(20)
         feed = {"x": np.ones((BATCH, WIDTH), "float32")}
     else:
-        h, made = paddle.static.data("x", [4, 16, 32]), []
+        h, outs = paddle.static.data("x", [4, 16, 32]), []
         for _ in range(6):
             h = paddle.nn.TransformerEncoderLayer(32, 4, 128, dropout=0.1, normalize_before=True)(h)
-            made.append(h)
+            outs.append(h)
         loss = mean(h)
         feed = {"x": np.ones((4, 16, 32), "float32")}
-    checkpoints: Any = {"none": None, "some": made[1::4], "auto": "auto"}[way]
+    checkpoints: Any = {"none": None, "some": outs[1::4], "auto": "auto"}[way]
     chosen = choose(loss) if way == "auto" else estimate(loss, checkpoints or [])
-    found = held(loss, checkpoints, feed)
-    assert abs(chosen.peak - found) < 0.12 * found
+    nbytes = held(loss, checkpoints, feed)
+    assert abs(chosen.peak - nbytes) < 0.12 * nbytes
     if way == "none":
         assert chosen.peak == chosen.without
 
@@ -112,17 +112,17 @@ def test_the_estimate_is_what_a_run_holds(model: str, way: str) -> None:
 def test_a_budget_is_met_with_as_little_as_can_be_run_again(part: float) -> None:
     loss, _ = mlp(64)
     without = choose(loss).without
-    found = choose(loss, budget=int(part * without))
-    assert found.peak <= part * without
-    before = found.checkpoints[-1].name
+    choice = choose(loss, budget=int(part * without))
+    assert choice.peak <= part * without
+    before = choice.checkpoints[-1].name
     layer = int(before[1:].split(".")[0])
     assert layer < 64 * (1 - part) * 1.5 + 4  # what is kept as it is fills most of the budget
 
 
 def test_a_budget_that_is_large_enough_needs_no_checkpoints() -> None:
     loss, _ = mlp(8)
-    found = choose(loss, budget=1 << 30)
-    assert (found.checkpoints, found.peak) == ([], found.without)
+    choice = choose(loss, budget=1 << 30)
+    assert (choice.checkpoints, choice.peak) == ([], choice.without)
 
 
 def test_a_budget_that_is_too_small_says_what_is_needed() -> None:

@@ -39,8 +39,8 @@ def test_a_long_chain() -> None:
     copy = main().clone()
     assert len(copy.global_block().ops) == 2 * DEPTH + 3
     assert len(str(Program.parse_from_string(text))) == len(text)
-    (found,) = run([gradient], {"x": np.zeros(2)})
-    np.testing.assert_allclose(found, [0.5, 0.5])
+    (value,) = run([gradient], {"x": np.zeros(2)})
+    np.testing.assert_allclose(value, [0.5, 0.5])
 
 
 def test_a_long_chain_twice_differentiated() -> None:
@@ -60,8 +60,8 @@ def test_a_variable_with_many_consumers() -> None:
     loss = mean(op("sum", [op("tanh", x) for _ in range(DEPTH)]))
     ((_, gradient),) = paddle.static.append_backward(loss, [x])
     assert len(backward_ops()[-1].input("X")) == DEPTH
-    (found,) = run([gradient], {"x": np.zeros(2)})
-    np.testing.assert_allclose(found, np.full(2, DEPTH / 2))
+    (value,) = run([gradient], {"x": np.zeros(2)})
+    np.testing.assert_allclose(value, np.full(2, DEPTH / 2))
 
 
 def test_a_variable_written_many_times() -> None:
@@ -70,5 +70,5 @@ def test_a_variable_written_many_times() -> None:
     for _ in range(DEPTH // 4):
         main().global_block().append_op("tanh", {"X": h}, {"Out": h})
     (gradient,) = paddle.static.gradients(h, x)
-    (found,) = run([gradient], {"x": np.zeros(2)})
-    np.testing.assert_allclose(found, [1.0, 1.0])
+    (value,) = run([gradient], {"x": np.zeros(2)})
+    np.testing.assert_allclose(value, [1.0, 1.0])

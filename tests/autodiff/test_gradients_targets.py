@@ -38,10 +38,10 @@ def test_a_target_named_twice_counts_twice() -> None:
 def test_a_target_among_the_inputs() -> None:
     x = data("x", 2)
     y = op("exp", x)
-    found = paddle.static.gradients(y, [y, x])
-    assert names(found) == [f"{y.name}@GRAD", "x@GRAD"]
+    result = paddle.static.gradients(y, [y, x])
+    assert names(result) == [f"{y.name}@GRAD", "x@GRAD"]
     value = numbers(2)
-    got = run(found, {"x": value})
+    got = run(result, {"x": value})
     np.testing.assert_array_equal(got[0], [1.0, 1.0])
     np.testing.assert_allclose(got[1], np.exp(value))
 
@@ -60,16 +60,16 @@ def test_given_and_default_target_gradients() -> None:
     first, second = op("tanh", x), op("exp", x)
     (gradient,) = paddle.static.gradients([first, second], x, [dy, None])
     assert any(o.input("Out@GRAD") == ["dy"] for o in backward_ops() if o.type == "tanh_grad")
-    value, given = numbers(3), numbers(3, seed=1)
-    got = run([gradient], {"x": value, "dy": given})[0]
-    np.testing.assert_allclose(got, given * (1 - np.tanh(value) ** 2) + np.exp(value))
+    value, start = numbers(3), numbers(3, seed=1)
+    got = run([gradient], {"x": value, "dy": start})[0]
+    np.testing.assert_allclose(got, start * (1 - np.tanh(value) ** 2) + np.exp(value))
 
 
 def test_one_target_gradient_without_a_list() -> None:
     x, dy = data("x", 3), data("dy", 3)
     (gradient,) = paddle.static.gradients(op("exp", x), x, dy)
-    value, given = numbers(3), numbers(3, seed=1)
-    np.testing.assert_allclose(run([gradient], {"x": value, "dy": given})[0], given * np.exp(value))
+    value, start = numbers(3), numbers(3, seed=1)
+    np.testing.assert_allclose(run([gradient], {"x": value, "dy": start})[0], start * np.exp(value))
 
 
 def test_two_gradients_given_for_one_target() -> None:

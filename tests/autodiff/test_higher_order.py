@@ -17,15 +17,15 @@ from tests.autodiff.nets import backward_ops, central, data, lines, main, mean, 
 def test_the_names_and_operators_of_a_cube() -> None:
     x = data("x", 3)
     y = x * x * x
-    found = []
+    orders = []
     for _ in range(3):
         (y,) = paddle.static.gradients(y, x)
-        found.append(y)
-    assert names(found) == ["x@GRAD", "grad/grad/x@GRAD", "grad/grad/grad/x@GRAD"]
+        orders.append(y)
+    assert names(orders) == ["x@GRAD", "grad/grad/x@GRAD", "grad/grad/grad/x@GRAD"]
     types = {o.type for o in backward_ops()}
     assert {"elementwise_mul_grad", "elementwise_mul_grad_grad", "elementwise_mul_triple_grad"} <= types
     value = np.array([1.0, 2.0, 3.0])
-    first, second, third = run(found, {"x": value})
+    first, second, third = run(orders, {"x": value})
     np.testing.assert_allclose(first, 3 * value**2)
     np.testing.assert_allclose(second, 6 * value)
     np.testing.assert_allclose(third, [6.0, 6.0, 6.0])
@@ -67,8 +67,8 @@ def test_three_orders(function: str) -> None:
         (target,) = paddle.static.gradients(target, x)
         orders.append(target)
     value, along = numbers(2, 3), weight
-    found = run(orders, {"x": value})
-    for lower, result in zip(orders[:-1], found[1:], strict=True):
+    values = run(orders, {"x": value})
+    for lower, result in zip(orders[:-1], values[1:], strict=True):
 
         def at(step: float, lower: Variable = lower) -> float:
             return float(np.sum(run([lower], {"x": value + step * along})[0]))
@@ -142,15 +142,15 @@ def test_a_gradient_penalty(net: str) -> None:
     (slope,) = paddle.static.gradients(mean(NETS[net](x)), x)
     penalty = op("reduce_sum", op("square", slope), reduce_all=True)
     parameters = main().all_parameters()
-    found = dict(paddle.static.append_backward(penalty, [x, *parameters]))
-    assert x in found
+    gradients = dict(paddle.static.append_backward(penalty, [x, *parameters]))
+    assert x in gradients
     feed = {"x": numbers(4, 3), "label": np.array([[0], [4], [2], [2]])}
     feed = {n: v for n, v in feed.items() if n in main().global_block().vars}
-    check(penalty, found, feed, random_values(parameters))
+    check(penalty, gradients, feed, random_values(parameters))
 
 
 def check(
-    target: Variable, found: dict[Variable, Variable], feed: dict[str, np.ndarray], values: dict[str, np.ndarray]
+    target: Variable, gradients: dict[Variable, Variable], feed: dict[str, np.ndarray], values: dict[str, np.ndarray]
 ) -> None:
     """The gradients *found* against a difference in one direction of everything that they are by.
 
@@ -158,7 +158,7 @@ def check(
         values: of the parameters.
     """
     rng = np.random.default_rng(11)
-    along = {v.name: rng.normal(size=v.shape) for v in found}
+    along = {v.name: rng.normal(size=v.shape) for v in gradients}
     scope = paddle.static.global_scope()
 
     def at(step: float, fetch: list[Variable]) -> list[np.ndarray]:
@@ -166,7 +166,7 @@ def check(
             scope.var(name).get_tensor().set(value + step * along.get(name, 0.0))
         return run(fetch, {n: v + step * along[n] if n in along else v for n, v in feed.items()})
 
-    got = dict(zip(along, at(0.0, list(found.values())), strict=True))
+    got = dict(zip(along, at(0.0, list(gradients.values())), strict=True))
     expected = central(lambda step: float(at(step, [target])[0]))
     assert abs(sum(float(np.sum(got[n] * d)) for n, d in along.items()) - expected) <= 2e-6 * (1 + abs(expected))
 
@@ -185,10 +185,10 @@ def test_a_gradient_penalty_through_batch_norm() -> None:
     (slope,) = paddle.static.gradients(mean(with_batch_norm(x)), x)
     penalty = op("reduce_sum", op("square", slope), reduce_all=True)
     trained = [p for p in main().all_parameters() if p.trainable]
-    found = dict(paddle.static.append_backward(penalty, [x, *trained]))
-    assert len(found) == 3
+    gradients = dict(paddle.static.append_backward(penalty, [x, *trained]))
+    assert len(gradients) == 3
     run([penalty], {"x": numbers(4, 3)})
-    check(penalty, found, {"x": numbers(4, 3)}, random_values(trained))
+    check(penalty, gradients, {"x": numbers(4, 3)}, random_values(trained))
 
 
 def test_second_order_where_the_first_was_not_wanted_everywhere() -> None:

@@ -20,13 +20,13 @@ def line() -> int:
 
 def lines_of(ops: Any) -> dict[str, list[int]]:
     """Operator type -> the lines of this file where its operators stand."""
-    found: dict[str, list[int]] = {}
+    lines: dict[str, list[int]] = {}
     for o in ops:
         place = source.file_and_line(o.loc)
         assert place is not None
         assert place[0].endswith("test_lines_of_backward_operators.py")
-        found.setdefault(o.type, []).append(place[1])
-    return found
+        lines.setdefault(o.type, []).append(place[1])
+    return lines
 
 
 def test_gradients_seeds_and_sums() -> None:

@@ -70,8 +70,8 @@ def test_by_gradients(model: Doubled) -> None:
 
 def test_what_loops_return_is_asked_for_beside_it(model: Doubled) -> None:
     """Its variables have the same name; the plain gradient name stays that of the first."""
-    found = static.gradients(model.loss, [model.z, model.y, model.x])
-    assert model.run(found) == [1, 5, 4 * 5 + 3]
+    gradients = static.gradients(model.loss, [model.z, model.y, model.x])
+    assert model.run(gradients) == [1, 5, 4 * 5 + 3]
     assert model.run([f"{model.before}@GRAD"]) == [4 * 5 + 3]
 
 

@@ -53,11 +53,11 @@ def test_a_variable_updated_from_itself() -> None:
 def test_every_version_is_used() -> None:
     x = data("x", 3)
     h = op("scale", x, scale=1.5)
-    kept = [op("exp", h)]
+    used = [op("exp", h)]
     for _ in range(3):
         write("tanh", op("elementwise_mul", h, x), h)
-        kept.append(op("square", h))
-    check(op("sum", kept), 3)
+        used.append(op("square", h))
+    check(op("sum", used), 3)
 
 
 def test_a_chain_of_overwritten_sums() -> None:
@@ -86,8 +86,8 @@ def test_an_input_that_is_overwritten_means_its_first_value() -> None:
     exe.run(paddle.static.default_startup_program())
     value = numbers(3)
     paddle.static.global_scope().var("w").get_tensor().set(value)
-    (found,) = exe.run(main(), fetch_list=[gradient])
-    np.testing.assert_allclose(found, (np.exp(value) + 0.5) / 3)
+    (result,) = exe.run(main(), fetch_list=[gradient])
+    np.testing.assert_allclose(result, (np.exp(value) + 0.5) / 3)
     np.testing.assert_allclose(paddle.static.global_scope().find_var("w").get_tensor(), value / 2)
 
 

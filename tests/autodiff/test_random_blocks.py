@@ -53,10 +53,10 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int], checkpoints: Sequence[int
         taken = {v.name for v in (*net.sources, net.loss, *net.program.renewed)}
         candidates = [v for v in net.temporaries if v.name not in taken]
         stopped = {candidates[c % len(candidates)].name for c in cuts}
-        kept = [candidates[c % len(candidates)] for c in checkpoints]
-        found = backward(net, stopped, kept)
+        chosen = [candidates[c % len(candidates)] for c in checkpoints]
+        fetched = backward(net, stopped, chosen)
         verify(net.program)
-        loss, *gradients = planned(net, [net.loss, *found.values()])
+        loss, *gradients = planned(net, [net.loss, *fetched.values()])
         written: dict[str, list[Any]] = {}
         plain = dict(net.start)
         interpret(forward, plain, writes=written)
@@ -64,7 +64,7 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int], checkpoints: Sequence[int
 
         tape_loss, tape = on_tape(net, forward, stopped)
         np.testing.assert_array_equal(tape_loss, loss)
-        mine = dict(zip(found, gradients, strict=True))
+        mine = dict(zip(fetched, gradients, strict=True))
         for name, g in tape.items():
             if name in mine:
                 np.testing.assert_allclose(mine[name], g, rtol=1e-9, atol=1e-12, err_msg=name)
@@ -79,12 +79,14 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int], checkpoints: Sequence[int
         assert abs(slope - expected) <= 2e-6 * (1 + abs(expected)), (slope, expected)
 
 
-def backward(net: Net, stopped: set[str], kept: list[Variable]) -> dict[str, Variable]:
+def backward(net: Net, stopped: set[str], checkpoints: list[Variable]) -> dict[str, Variable]:
     """The gradients of the loss by name of what the program starts from."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedCheckpointWarning)
-        pairs = paddle.static.append_backward(net.loss, net.sources, no_grad_set=stopped, checkpoints=kept or None)
-    return {v.name: g for v, g in (pairs[0] if kept else pairs)}
+        pairs = paddle.static.append_backward(
+            net.loss, net.sources, no_grad_set=stopped, checkpoints=checkpoints or None
+        )
+    return {v.name: g for v, g in (pairs[0] if checkpoints else pairs)}
 
 
 def planned(net: Net, fetched: Sequence[Variable]) -> list[Any]:
@@ -111,10 +113,10 @@ def on_tape(net: Net, ops: Sequence[Operator], stopped: set[str]) -> tuple[Any, 
     loss = tensors[net.loss.name]
     paddle.disable_static()
     try:
-        found = paddle.grad(loss, leaves, allow_unused=True) if not loss.stop_gradient else [None] * len(leaves)
+        gradients = paddle.grad(loss, leaves, allow_unused=True) if not loss.stop_gradient else [None] * len(leaves)
     finally:
         paddle.enable_static()
-    return loss.numpy(), {v.name: g.numpy() for v, g in zip(net.sources, found, strict=True) if g is not None}
+    return loss.numpy(), {v.name: g.numpy() for v, g in zip(net.sources, gradients, strict=True) if g is not None}
 
 
 def difference(net: Net, ops: Sequence[Operator], along: dict[str, Any], held: dict[str, list[Any]]) -> float:

@@ -27,8 +27,8 @@ def stopped_names(net: Net, choices: Sequence[int]) -> set[str]:
 
 def differentiate(net: Net, stopped: set[str]) -> dict[str, Variable]:
     """The gradients of the loss by what the program starts from."""
-    found = paddle.static.gradients(net.loss, net.sources, no_grad_set=stopped)
-    return {v.name: g for v, g in zip(net.sources, found, strict=True) if g is not None}
+    gradients = paddle.static.gradients(net.loss, net.sources, no_grad_set=stopped)
+    return {v.name: g for v, g in zip(net.sources, gradients, strict=True) if g is not None}
 
 
 @pytest.fixture(autouse=True)
@@ -84,9 +84,9 @@ def test_gradients_are_slopes(recipe: list[Step], cuts: list[int]) -> None:
         interpret(net.block.ops, values)
         rng = np.random.default_rng(1)
         along = {v.name: rng.normal(size=v.shape) for v in net.sources}
-        found = sum(float(np.sum(values[g.name] * along[n])) for n, g in gradients.items())
+        actual = sum(float(np.sum(values[g.name] * along[n])) for n, g in gradients.items())
         expected = slope(net, along, stopped, forward, net.loss.name)
-        assert abs(found - expected) <= 1e-6 * (1 + abs(expected))
+        assert abs(actual - expected) <= 1e-6 * (1 + abs(expected))
 
 
 @examples(20)
@@ -109,9 +109,9 @@ def test_second_gradients_are_slopes(recipe: list[Step]) -> None:
         interpret(net.block.ops, values)
         along = {v.name: rng.normal(size=v.shape) for v in net.sources}
         pairs = [(v.name, g) for v, g in zip(net.sources, second, strict=True) if g is not None]
-        found = sum(float(np.sum(values[g.name] * along[n])) for n, g in pairs)
+        actual = sum(float(np.sum(values[g.name] * along[n])) for n, g in pairs)
         expected = sum(slope(net, along, set(), ops, v.name) for v in weighted)
-        assert abs(found - expected) <= 1e-5 * (1 + abs(expected))
+        assert abs(actual - expected) <= 1e-5 * (1 + abs(expected))
 
 
 class Refusal(Exception):

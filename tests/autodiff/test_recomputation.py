@@ -35,13 +35,13 @@ Layers = list[Any]
 def layers(count: int = 4, between: Callable[[Any], Any] | None = None) -> tuple[Any, Layers]:
     """A loss over relu layers ``l0``, ``l1``, …, and what each makes."""
     h = paddle.static.data("x", [4, 3])
-    made = []
+    outs = []
     for i in range(count):
         h = paddle.static.nn.fc(h, 3, name=f"l{i}", activation="relu")
         if between is not None:
             h = between(h)
-        made.append(h)
-    return mean(h), made
+        outs.append(h)
+    return mean(h), outs
 
 
 def repeated() -> list[str]:
@@ -55,18 +55,18 @@ def values(
     """Loss, gradients, and persistable variables after *steps_* runs, with checkpoints from *choose*."""
     with fresh_programs(), scope_guard(Scope()):
         main().random_seed = seed
-        loss, made = build()
-        checkpoints = choose(made)
+        loss, outs = build()
+        checkpoints = choose(outs)
         result = paddle.static.append_backward(loss, checkpoints=checkpoints)
-        found = result[0] if checkpoints else result
+        gradients = result[0] if checkpoints else result
         verify(main())
         paddle.seed(3)
         feed = {"x": np.random.default_rng(0).normal(size=(4, 3)).astype("float32")}
         for _ in range(steps_):
-            fetched = run([loss, *(g for _, g in found)], feed)
-        names = ["loss", *(p.name for p, _ in found)]
-        kept = {v.name: np.array(global_scope().values[v.name]) for v in main().list_vars() if v.persistable}
-        return dict(zip(names, fetched, strict=True)) | {f"{n} after": v for n, v in kept.items()}
+            fetched = run([loss, *(g for _, g in gradients)], feed)
+        names = ["loss", *(p.name for p, _ in gradients)]
+        persistable = {v.name: np.array(global_scope().values[v.name]) for v in main().list_vars() if v.persistable}
+        return dict(zip(names, fetched, strict=True)) | {f"{n} after": v for n, v in persistable.items()}
 
 
 def assert_same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> None:
@@ -79,8 +79,8 @@ def assert_same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> None:
 
 
 def test_names_order_and_result() -> None:
-    loss, made = layers()
-    result = paddle.static.append_backward(loss, checkpoints=[made[0], made[2]])
+    loss, outs = layers()
+    result = paddle.static.append_backward(loss, checkpoints=[outs[0], outs[2]])
     assert result[1] == ["l0.tmp_2", "l2.tmp_2"]
     assert [p for p, _ in pairs(result[0])] == [f"l{i}.{p}_0" for i in range(4) for p in "wb"]
     new = backward_ops()
@@ -111,15 +111,15 @@ def test_names_order_and_result() -> None:
 
 @pytest.mark.parametrize("form", ["variables", "names", "tuple", "mixed and twice", "any order"])
 def test_forms_of_the_argument(form: str) -> None:
-    loss, made = layers()
-    given: dict[str, Any] = {
-        "variables": [made[0], made[2]],
+    loss, outs = layers()
+    cases: dict[str, Any] = {
+        "variables": [outs[0], outs[2]],
         "names": ["l0.tmp_2", "l2.tmp_2"],
-        "tuple": (made[0], made[2]),
-        "mixed and twice": [made[0], "l2.tmp_2", made[2], "l0.tmp_2"],
-        "any order": [made[2], made[0]],
+        "tuple": (outs[0], outs[2]),
+        "mixed and twice": [outs[0], "l2.tmp_2", outs[2], "l0.tmp_2"],
+        "any order": [outs[2], outs[0]],
     }
-    result = paddle.static.append_backward(loss, checkpoints=given[form])
+    result = paddle.static.append_backward(loss, checkpoints=cases[form])
     assert result[1] == ["l0.tmp_2", "l2.tmp_2"]
     assert len(repeated()) == 7
 
@@ -133,20 +133,20 @@ def test_no_checkpoints_give_the_plain_list(nothing: Any) -> None:
 
 
 def test_data_may_be_a_checkpoint_and_saves_nothing() -> None:
-    loss, made = layers(2)
+    loss, outs = layers(2)
     assert paddle.static.append_backward(loss, checkpoints=["x"])[1] == ["x"]
     assert repeated() == []
     with fresh_programs():
-        loss, made = layers(2)
-        assert paddle.static.append_backward(loss, checkpoints=[made[0], "x"])[1] == ["x", "l0.tmp_2"]
+        loss, outs = layers(2)
+        assert paddle.static.append_backward(loss, checkpoints=[outs[0], "x"])[1] == ["x", "l0.tmp_2"]
         assert len(repeated()) == 2
 
 
 def test_a_checkpoint_that_the_loss_does_not_depend_on_is_left_out_with_a_warning() -> None:
-    loss, made = layers(3)
-    aside = paddle.static.nn.fc(made[0], 3, name="aside")
+    loss, outs = layers(3)
+    aside = paddle.static.nn.fc(outs[0], 3, name="aside")
     with pytest.warns(UnusedCheckpointWarning, match="aside"):
-        result = paddle.static.append_backward(loss, checkpoints=[aside, made[1]])
+        result = paddle.static.append_backward(loss, checkpoints=[aside, outs[1]])
     assert result[1] == ["l1.tmp_2"]
     assert not any("aside" in line for line in repeated())
 
@@ -188,16 +188,16 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_arguments(case: str) -> None:
-    given, error, message = BAD[case]
+    argument, error, message = BAD[case]
     loss, _ = layers(2)
     with unchanged(), pytest.raises(error, match=message):
-        paddle.static.append_backward(loss, checkpoints=given)
+        paddle.static.append_backward(loss, checkpoints=argument)
 
 
 def test_a_variable_and_one_of_another_program() -> None:
-    loss, made = layers(2)
+    loss, outs = layers(2)
     with unchanged(), pytest.raises(ArgumentTypeError, match="Variable"):
-        paddle.static.append_backward(loss, checkpoints=made[0])
+        paddle.static.append_backward(loss, checkpoints=outs[0])
     with fresh_programs():
         _, others = layers(2)
     with unchanged(), pytest.raises(UsageError, match="another program"):
@@ -207,16 +207,16 @@ def test_a_variable_and_one_of_another_program() -> None:
 # -- values -----------------------------------------------------------------------------------------------------------
 
 CHOICES: dict[str, Callable[[Layers], Any]] = {
-    "one": lambda made: [made[2]],
-    "two": lambda made: [made[0], made[2]],
+    "one": lambda outs: [outs[2]],
+    "two": lambda outs: [outs[0], outs[2]],
     "each": list,
-    "auto": lambda made: "auto",
+    "auto": lambda outs: "auto",
 }
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_gradients_are_the_same_to_the_bit(choice: str) -> None:
-    assert_same(values(layers, lambda made: None), values(layers, CHOICES[choice]))
+    assert_same(values(layers, lambda outs: None), values(layers, CHOICES[choice]))
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -224,7 +224,7 @@ def test_running_statistics_move_once_a_step(choice: str) -> None:
     def build() -> tuple[Any, Layers]:
         return layers(4, paddle.static.nn.batch_norm)
 
-    plain, again = values(build, lambda made: None, steps_=3), values(build, CHOICES[choice], steps_=3)
+    plain, again = values(build, lambda outs: None, steps_=3), values(build, CHOICES[choice], steps_=3)
     assert any("w_1 after" in n for n in plain)
     assert_same(plain, again)
 
@@ -235,7 +235,7 @@ def test_dropout_with_the_programs_seed_is_the_same_to_the_bit(choice: str, mode
     def build() -> tuple[Any, Layers]:
         return layers(4, lambda h: F.dropout(h, 0.4, mode=mode))
 
-    assert_same(values(build, lambda made: None, seed=11), values(build, CHOICES[choice], seed=11))
+    assert_same(values(build, lambda outs: None, seed=11), values(build, CHOICES[choice], seed=11))
 
 
 def test_dropout_without_a_seed_drops_the_same_elements_again() -> None:
@@ -243,22 +243,22 @@ def test_dropout_without_a_seed_drops_the_same_elements_again() -> None:
     h = F.dropout(op("tanh", x), 0.5)
     k = F.dropout(op("tanh", h), 0.5)
     loss = paddle.sum(op("tanh", k))
-    (found,), names = paddle.static.append_backward(loss, [x], checkpoints=[k])
-    given = {"x": numbers(40, 5)}
-    a, b, g = run([h, k, found[1]], given)
+    (gradients,), names = paddle.static.append_backward(loss, [x], checkpoints=[k])
+    feed = {"x": numbers(40, 5)}
+    a, b, g = run([h, k, gradients[1]], feed)
     kept_a, kept_b = np.where(a == 0, 0.0, 2.0), np.where(b == 0, 0.0, 2.0)
-    t = np.tanh(given["x"])
+    t = np.tanh(feed["x"])
     expected = (1 - np.tanh(b) ** 2) * kept_b * (1 - np.tanh(a) ** 2) * kept_a * (1 - t * t)
     np.testing.assert_allclose(g, expected, rtol=1e-12)
     assert 0.2 < (a == 0).mean() < 0.8
-    assert not np.array_equal(run([h], given)[0], a)  # a seed of its own in every run
+    assert not np.array_equal(run([h], feed)[0], a)  # a seed of its own in every run
     assert names == [k.name]
 
 
 def test_the_seeds_form() -> None:
     main().random_seed = 7
-    loss, made = layers(3, lambda h: F.dropout(h, 0.5))
-    paddle.static.append_backward(loss, checkpoints=made[:2])
+    loss, outs = layers(3, lambda h: F.dropout(h, 0.5))
+    paddle.static.append_backward(loss, checkpoints=outs[:2])
     ops = main().global_block().ops
     seeds = [i for i, o in enumerate(ops) if o.type == "seed"]
     assert [ops[i].output("Out") for i in seeds] == [["seed_0.tmp_0"], ["seed_1.tmp_0"], ["seed_2.tmp_0"]]
@@ -277,11 +277,11 @@ def test_other_random_values_are_kept() -> None:
     loss = paddle.sum(op("exp", h))
     ((_, g),), _ = paddle.static.append_backward(loss, [x], checkpoints=[h])
     assert not any("bernoulli" in line for line in repeated())
-    given = {"x": numbers(3, 4)}
-    drawn, found = run([noise, g], given)
-    t = np.tanh(given["x"])
+    feed = {"x": numbers(3, 4)}
+    drawn, gradient = run([noise, g], feed)
+    t = np.tanh(feed["x"])
     u = np.tanh(t * drawn)
-    np.testing.assert_allclose(found, np.exp(u) * (1 - u * u) * drawn * (1 - t * t), rtol=1e-12)
+    np.testing.assert_allclose(gradient, np.exp(u) * (1 - u * u) * drawn * (1 - t * t), rtol=1e-12)
 
 
 def test_overwritten_variables() -> None:
@@ -293,8 +293,8 @@ def test_overwritten_variables() -> None:
     loss = paddle.sum(op("elementwise_mul", op("tanh", op("elementwise_add", first, second)), h))
     ((_, g),), _ = paddle.static.append_backward(loss, [x], checkpoints=[loss])
     verify(main())
-    given = {"x": numbers(3)}
-    check_by_differences(loss, given, {"x": run([g], given)[0]})
+    feed = {"x": numbers(3)}
+    check_by_differences(loss, feed, {"x": run([g], feed)[0]})
 
 
 def test_outputs_that_no_gradient_reaches() -> None:
@@ -302,15 +302,15 @@ def test_outputs_that_no_gradient_reaches() -> None:
     parts = paddle.split(op("tanh", x), 3, axis=1)
     loss = paddle.sum(op("exp", op("tanh", parts[0])))
     ((_, g),), _ = paddle.static.append_backward(loss, [x], checkpoints=[loss])
-    given = {"x": numbers(4, 6)}
-    check_by_differences(loss, given, {"x": run([g], given)[0]})
+    feed = {"x": numbers(4, 6)}
+    check_by_differences(loss, feed, {"x": run([g], feed)[0]})
 
 
 # -- callbacks and failures -------------------------------------------------------------------------------------------
 
 
 def test_callbacks_are_called_for_gradient_operators() -> None:
-    loss, made = layers()
+    loss, outs = layers()
     seen: list[str] = []
 
     def note(block: Any, context: dict[str, Any]) -> None:
@@ -318,7 +318,7 @@ def test_callbacks_are_called_for_gradient_operators() -> None:
         seen.append(desc.type())
         assert all(n.endswith("@GRAD") and n in context for n in desc.output_arg_names())
 
-    paddle.static.append_backward(loss, checkpoints=made[:3], callbacks=[note])
+    paddle.static.append_backward(loss, checkpoints=outs[:3], callbacks=[note])
     assert seen == [o.type for o in backward_ops()[1:] if o.repeats is None]
 
 
@@ -326,57 +326,57 @@ def test_a_call_that_fails_leaves_the_program_as_it_was() -> None:
     def fail(block: Any, context: dict[str, Any]) -> None:
         raise RuntimeError("no")
 
-    loss, made = layers(4, lambda h: F.dropout(h, 0.5))
+    loss, outs = layers(4, lambda h: F.dropout(h, 0.5))
     before = [(o.inputs, o.attrs) for o in main().global_block().ops]
     with unchanged(), pytest.raises(RuntimeError, match="no"):
-        paddle.static.append_backward(loss, checkpoints=made[:3], callbacks=[fail])
+        paddle.static.append_backward(loss, checkpoints=outs[:3], callbacks=[fail])
     assert [(o.inputs, o.attrs) for o in main().global_block().ops] == before
 
 
 def test_an_operator_without_a_gradient_behind_a_segment(monkeypatch: pytest.MonkeyPatch) -> None:
-    loss, made = layers(4)
-    monkeypatch.setattr(made[0].op.op, "rule", None)
+    loss, outs = layers(4)
+    monkeypatch.setattr(outs[0].op.op, "rule", None)
     with unchanged(), pytest.raises(NoGradientRule, match="relu"):
-        paddle.static.append_backward(loss, checkpoints=made[1:3])
+        paddle.static.append_backward(loss, checkpoints=outs[1:3])
 
 
 # -- calling again ----------------------------------------------------------------------------------------------------
 
 
 def test_the_same_call_again_adds_nothing() -> None:
-    loss, made = layers(4, lambda h: paddle.static.nn.batch_norm(F.dropout(h, 0.5)))
-    first = paddle.static.append_backward(loss, checkpoints=made[:3])
+    loss, outs = layers(4, lambda h: paddle.static.nn.batch_norm(F.dropout(h, 0.5)))
+    first = paddle.static.append_backward(loss, checkpoints=outs[:3])
     before = str(main())
-    second = paddle.static.append_backward(loss, checkpoints=made[:3])
+    second = paddle.static.append_backward(loss, checkpoints=outs[:3])
     assert pairs(first[0]) == pairs(second[0])
     assert str(main()) == before
 
 
 def test_other_checkpoints_and_none_give_the_same_values() -> None:
-    loss, made = layers(5)
-    calls = [paddle.static.append_backward(loss, checkpoints=c)[0] for c in (made[:2], made[1:4], "auto")]
+    loss, outs = layers(5)
+    calls = [paddle.static.append_backward(loss, checkpoints=c)[0] for c in (outs[:2], outs[1:4], "auto")]
     calls.append(paddle.static.append_backward(loss))
     verify(main())
     feed = {"x": numbers(4, 3).astype("float32")}
-    found = run([[g for _, g in call] for call in calls], feed)
+    values = run([[g for _, g in call] for call in calls], feed)
     count = len(calls[0])
     for i in range(1, len(calls)):
-        for a, b in zip(found[:count], found[i * count :], strict=False):
+        for a, b in zip(values[:count], values[i * count :], strict=False):
             np.testing.assert_array_equal(a, b)
 
 
 def test_gradients_of_gradients_after_it() -> None:
     x = data("x", 3, 4)
-    made = [x]
+    pool = [x]
     for _ in range(4):
-        made.append(op("tanh", op("scale", made[-1], scale=1.5)))
-    loss = paddle.sum(op("exp", made[-1]))
-    ((_, g),), _ = paddle.static.append_backward(loss, [x], checkpoints=made[1:4])
+        pool.append(op("tanh", op("scale", pool[-1], scale=1.5)))
+    loss = paddle.sum(op("exp", pool[-1]))
+    ((_, g),), _ = paddle.static.append_backward(loss, [x], checkpoints=pool[1:4])
     penalty = paddle.sum(op("square", g))
     (second,) = paddle.static.gradients(penalty, x)
     verify(main())
-    given = {"x": numbers(3, 4)}
-    check_by_differences(penalty, given, {"x": run([second], given)[0]})
+    feed = {"x": numbers(3, 4)}
+    check_by_differences(penalty, feed, {"x": run([second], feed)[0]})
 
 
 def test_a_penalty_on_gradients_is_itself_recomputed() -> None:
@@ -384,16 +384,16 @@ def test_a_penalty_on_gradients_is_itself_recomputed() -> None:
     h = op("tanh", op("scale", x, scale=1.5))
     (g,) = paddle.static.gradients(paddle.sum(op("exp", op("tanh", h))), x)
     loss = paddle.sum(op("tanh", op("square", g)))
-    ((_, found),), _ = paddle.static.append_backward(loss, [x], checkpoints=[h, g, loss])
+    ((_, gradient),), _ = paddle.static.append_backward(loss, [x], checkpoints=[h, g, loss])
     verify(main())
-    given = {"x": numbers(3, 4)}
-    check_by_differences(loss, given, {"x": run([found], given)[0]})
+    feed = {"x": numbers(3, 4)}
+    check_by_differences(loss, feed, {"x": run([gradient], feed)[0]})
 
 
 @pytest.mark.parametrize("how", ["clone", "json", "bytes"])
 def test_a_copy_keeps_what_is_repeated(how: str) -> None:
-    loss, made = layers(4, lambda h: F.dropout(h, 0.5))
-    paddle.static.append_backward(loss, checkpoints=made[:3])
+    loss, outs = layers(4, lambda h: F.dropout(h, 0.5))
+    paddle.static.append_backward(loss, checkpoints=outs[:3])
     copies: dict[str, Callable[[], Any]] = {
         "clone": main().clone,
         "json": lambda: Program.from_json(main().to_json()),
@@ -410,21 +410,21 @@ def test_a_copy_keeps_what_is_repeated(how: str) -> None:
 
 def test_training_after_an_update_reads_the_old_parameters() -> None:
     """A second loss after the update of the first: its operators read the parameters as they were before it."""
-    loss, made = layers(3)
-    other = paddle.mean(made[-1] * made[-1])
+    loss, outs = layers(3)
+    other = paddle.mean(outs[-1] * outs[-1])
     with paddle.utils.unique_name.guard():
         paddle.optimizer.SGD(0.5).minimize(loss)
-    result, _ = paddle.static.append_backward(other, checkpoints=made[:2])
+    result, _ = paddle.static.append_backward(other, checkpoints=outs[:2])
     verify(main())
     feed = {"x": numbers(4, 3, low=0.0).astype("float32")}
     paddle.seed(2)
-    found = run([g for _, g in result], feed)
+    arrays = run([g for _, g in result], feed)
     paddle.seed(2)
     with fresh_programs(), scope_guard(Scope()):
-        loss, made = layers(3)
-        plain = paddle.static.append_backward(paddle.mean(made[-1] * made[-1]))
+        loss, outs = layers(3)
+        plain = paddle.static.append_backward(paddle.mean(outs[-1] * outs[-1]))
         expected = run([g for _, g in plain], feed)
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(arrays, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
@@ -442,13 +442,13 @@ def differentiated(recipe: Sequence[Step], chooser: random.Random | None) -> tup
             checkpoints = some if chooser.random() < 0.8 else "auto"
         result = paddle.static.append_backward(net.loss, net.sources, checkpoints=checkpoints)
         verify(net.program)
-        found = result[0] if checkpoints else result
+        gradients = result[0] if checkpoints else result
         size = len(net.block.ops)
         paddle.static.append_backward(net.loss, net.sources, checkpoints=checkpoints)
         assert len(net.block.ops) == size
         for name in net.start.keys() - net.feed.keys():
             global_scope().var(name).get_tensor().set(net.start[name])
-        fetch = [net.loss, *(g for _, g in found)]
+        fetch = [net.loss, *(g for _, g in gradients)]
         return paddle.static.Executor().run(net.program, feed=net.feed, fetch_list=fetch), net
 
 
@@ -471,8 +471,8 @@ def test_a_sparse_look_up_in_a_segment() -> None:
             h = paddle.tanh(F.embedding(ids, table, sparse=True) * 2.0)
             loss = mean(h * h)
             checkpoints = [h] if checkpointed else None
-            found = paddle.static.append_backward(loss, checkpoints=checkpoints)
-            ((_, g),) = found[0] if checkpointed else found
+            result = paddle.static.append_backward(loss, checkpoints=checkpoints)
+            ((_, g),) = result[0] if checkpointed else result
             assert checkpointed == any("lookup_table_v2(" in line for line in repeated())
             return np.asarray(run([g], {"ids": np.arange(12).reshape(4, 3) % 5})[0])
 

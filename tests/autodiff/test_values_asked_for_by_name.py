@@ -18,8 +18,8 @@ def test_what_is_fed_and_overwritten_later(by: str) -> None:
     loss = mean(op("elementwise_mul", y, x))
     ((_, gradient),) = paddle.static.append_backward(loss, parameter_list=[x.name if by == "name" else x])
     at = np.array([0.5, 1.0, 2.0])
-    (found,) = run([gradient], {"x": at})
-    np.testing.assert_allclose(found, (2 * at * np.sin(at) + at**2 * np.cos(at)) / 3)
+    (value,) = run([gradient], {"x": at})
+    np.testing.assert_allclose(value, (2 * at * np.sin(at) + at**2 * np.cos(at)) / 3)
 
 
 def test_a_print_in_a_part_that_is_computed_again(capfd: pytest.CaptureFixture[str]) -> None:

@@ -47,8 +47,8 @@ def agree(recipe: Sequence[Step], asked: Sequence[int]) -> None:
         named = [i for i in places if not returned(net, net.pool[i])]
         expected = {i: slope(net, net.pool[i], i) for i in places}
 
-    def check(found: Found, way: str) -> None:
-        for i, g in found.items():
+    def check(answer: Found, way: str) -> None:
+        for i, g in answer.items():
             direction, difference = expected[i]
             value = float(np.sum(g * direction))
             close = abs(value - difference) <= 2e-6 * (1 + abs(difference))
@@ -77,8 +77,8 @@ def by_variable(net: Net, places: list[int]) -> Found:
 
 
 def by_gradients(net: Net, places: list[int]) -> Found:
-    found = paddle.static.gradients(net.loss, [net.pool[i] for i in places])
-    return run(net, net.program, dict(zip(places, found, strict=True)))
+    gradients = paddle.static.gradients(net.loss, [net.pool[i] for i in places])
+    return run(net, net.program, dict(zip(places, gradients, strict=True)))
 
 
 def by_name(net: Net, program: Program, places: list[int]) -> Found:
@@ -95,23 +95,23 @@ def by_fetch(net: Net, places: list[int], asked: list[int]) -> Found:
 
 
 def read_again(program: Program) -> Program:
-    found = Program.parse_from_string(str(program))
+    read = Program.parse_from_string(str(program))
     for v in program.global_block().vars.values():  # the text does not say what is fed, nor what needs no gradient
-        found.global_block().var(v.name).is_data = v.is_data
-    for block, twin in zip(program.blocks, found.blocks, strict=True):
+        read.global_block().var(v.name).is_data = v.is_data
+    for block, twin in zip(program.blocks, read.blocks, strict=True):
         for name, v in block.vars.items():
             twin.vars[name].stop_gradient = v.stop_gradient
-    return found
+    return read
 
 
-def run(net: Net, program: Program, found: dict[int, Variable | None]) -> Found:
+def run(net: Net, program: Program, gradients: dict[int, Variable | None]) -> Found:
     verify(program)
-    present = {i: g for i, g in found.items() if g is not None}
+    present = {i: g for i, g in gradients.items() if g is not None}
     plan = lower(program, net.feed, [g.name for g in present.values()], NUMPY)
     regs = plan.registers(net.feed, net.start)
     plan.run(regs)
     values = dict(zip(present, (regs[r] for r in plan.fetches), strict=True))
-    return {i: values.get(i, np.zeros(())) for i in found}
+    return {i: values.get(i, np.zeros(())) for i in gradients}
 
 
 @examples(60)
@@ -134,8 +134,8 @@ def cuts_agree(recipe: Sequence[Step], cut: int) -> None:
         ways.append(lambda net: past(net, net.program.clone(), v.name))
         ways.append(lambda net: past(net, read_again(net.program), v.name))
     for way in ways:
-        found = built(recipe, way)
-        value = sum(float(np.sum(found[i] * direction[net.pool[i].name])) for i in sources)
+        answer = built(recipe, way)
+        value = sum(float(np.sum(answer[i] * direction[net.pool[i].name])) for i in sources)
         assert abs(value - difference) <= 2e-6 * (1 + abs(difference)), f"{value} past {v.name}, not {difference}"
 
 
@@ -158,19 +158,19 @@ def slope_past(net: Net, v: Variable) -> tuple[dict[str, Any], float]:
     begin = next((loops[loop.op] for new, loop in renewed.values() if new is v), -1)
     held = [i for i in range(max(begin, 0), end) if writes(ops[i], v.name)]
 
-    def loss(step: float, kept: dict[int, Any]) -> float:
+    def loss(step: float, draws: dict[int, Any]) -> float:
         values = {n: a + step * along[n] if n in along else a for n, a in net.start.items()}
         if begin < 0 and v.name in net.start:
             values[v.name] = net.start[v.name]
         for i, op in enumerate(ops):
             interpret([op], values)
             if i in held:
-                values[v.name] = kept.setdefault(i, values[v.name])
+                values[v.name] = draws.setdefault(i, values[v.name])
         return float(np.sum(values[net.loss.name]))
 
-    kept: dict[int, Any] = {}
-    loss(0.0, kept)
-    return along, (loss(1e-6, kept) - loss(-1e-6, kept)) / 2e-6
+    draws: dict[int, Any] = {}
+    loss(0.0, draws)
+    return along, (loss(1e-6, draws) - loss(-1e-6, draws)) / 2e-6
 
 
 def slope(net: Net, v: Variable, seed: int) -> tuple[Any, float]:

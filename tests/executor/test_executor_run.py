@@ -47,9 +47,9 @@ class Model:
 
 @pytest.fixture
 def model() -> Model:
-    made = Model()
-    assert made.exe.run(paddle.static.default_startup_program()) == []
-    return made
+    model = Model()
+    assert model.exe.run(paddle.static.default_startup_program()) == []
+    return model
 
 
 # -- fetches --------------------------------------------------------------------------------------------------------
@@ -83,11 +83,11 @@ def test_fetched_arrays_are_the_callers_own(model: Model) -> None:
     constant.block.append_op("fill_constant", {}, {"Out": constant}, {"shape": [2], "value": 1.0})
     fetch = [model.x, model.weight, constant, model.out, model.out, pairs[0][1], model.loss]
     first = model.run(fetch)
-    kept = [a.copy() for a in first]
+    copies = [a.copy() for a in first]
     for i, array in enumerate(first):
         array[...] = 100 + i
     assert model.rows.max() == 7
-    for a, b in zip(model.run(fetch), kept, strict=True):
+    for a, b in zip(model.run(fetch), copies, strict=True):
         np.testing.assert_array_equal(a, b)
     assert len({id(a) for a in first}) == len(first)
     assert not np.shares_memory(first[3], first[4])
@@ -227,8 +227,8 @@ def test_the_last_dimensions_of_what_is_fed_may_be_missing(
         with pytest.raises(FeedError, match="received fed shape"):
             Executor().run(feed={"x": value}, fetch_list=[out])
         return
-    (found,) = Executor().run(feed={"x": value}, fetch_list=[out])
-    np.testing.assert_allclose(found, np.tanh(value), rtol=1e-6)
+    (result,) = Executor().run(feed={"x": value}, fetch_list=[out])
+    np.testing.assert_allclose(result, np.tanh(value), rtol=1e-6)
 
 
 def test_operators_go_by_the_shape_that_is_fed() -> None:
@@ -455,8 +455,8 @@ def test_registers_are_freed_at_their_last_use(model: Model) -> None:
 def test_only_what_is_asked_for_survives_a_run(model: Model) -> None:
     plan, regs, _ = model.exe._prepare(None, {"x": model.rows}, [model.loss], None)
     plan.run(regs)
-    kept = {*plan.feeds.values(), *plan.loads.values(), *plan.constants, *plan.fetches}
-    assert {i for i, r in enumerate(regs) if r is not None} == kept
+    stays = {*plan.feeds.values(), *plan.loads.values(), *plan.constants, *plan.fetches}
+    assert {i for i, r in enumerate(regs) if r is not None} == stays
 
 
 def test_operators_that_nobody_needs_do_not_run(model: Model) -> None:
@@ -515,9 +515,9 @@ def test_scope_handles(model: Model) -> None:
 def test_get_and_set_value(model: Model) -> None:
     weight = model.weight
     weight.set_value(np.ones((4, 3)))
-    found = np.array(weight.get_value())
-    assert found.dtype == np.float32
-    assert found.sum() == 12
+    value = np.array(weight.get_value())
+    assert value.dtype == np.float32
+    assert value.sum() == 12
     weight.set_value(weight.get_value())
     with pytest.raises(
         ValueError, match=r"a\.w_0 expected a shape \[4, 3\], but the received shape is \[2, 2\]"
@@ -529,7 +529,7 @@ def test_get_and_set_value(model: Model) -> None:
             weight.set_value(wrong)
     with pytest.raises(TypeError, match="complex"):
         weight.set_value(np.ones((4, 3), "complex64"))
-    np.testing.assert_array_equal(np.array(weight.get_value()), found)
+    np.testing.assert_array_equal(np.array(weight.get_value()), value)
 
 
 def test_values_that_are_not_there(model: Model) -> None:

@@ -25,9 +25,9 @@ def test_a_chain_holds_two_values() -> None:
     h = data("x", *SIZE)
     for _ in range(5):
         h = op("tanh", h)
-    found = peak([h])
-    assert found.nbytes == 2 * UNIT  # the first one's input is fed
-    assert found.op.type == "tanh"
+    most = peak([h])
+    assert most.nbytes == 2 * UNIT  # the first one's input is fed
+    assert most.op.type == "tanh"
 
 
 def test_views_count_once() -> None:
@@ -59,11 +59,11 @@ def test_parameters_are_updated_as_in_a_run() -> None:
 
 def test_a_value_that_is_computed_again_is_let_go_of_in_between() -> None:
     x = data("x", *SIZE)
-    made = [op("tanh", x)]
+    chain = [op("tanh", x)]
     for _ in range(7):
-        made.append(op("tanh", made[-1]))
-    loss = mean(made[-1])
-    ((_, gradient),), _ = paddle.static.append_backward(loss, [x], checkpoints=[made[3], made[5]])
+        chain.append(op("tanh", chain[-1]))
+    loss = mean(chain[-1])
+    ((_, gradient),), _ = paddle.static.append_backward(loss, [x], checkpoints=[chain[3], chain[5]])
     plan = lower(main(), ["x"], [loss.name, gradient.name], backend("numpy"))
     regs = plan.registers({"x": np.ones(SIZE)}, {})
     alive: dict[str, weakref.ref[Any]] = {}
@@ -71,8 +71,8 @@ def test_a_value_that_is_computed_again_is_let_go_of_in_between() -> None:
         for v, value in zip(step.op.output_variables(), step.outputs, strict=True):
             alive[v.name] = weakref.ref(np.asarray(value))
         if step.op.type == "reduce_mean":
-            gone = [v.name for v in made if alive[v.name]() is None]
-            assert gone == [made[i].name for i in (0, 1, 2, 4)]
+            gone = [v.name for v in chain if alive[v.name]() is None]
+            assert gone == [chain[i].name for i in (0, 1, 2, 4)]
 
 
 def test_a_shape_alone_is_taken_from_the_first_value() -> None:

@@ -95,19 +95,19 @@ def test_the_program_counts_names_and_can_start_anew() -> None:
 
 
 def test_two_programs_count_names_apart() -> None:
-    found = []
+    types = []
     for _ in range(2):
         with paddle.static.program_guard(Program(), Program()):
-            found.append(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 4).name)
-    assert found == ["fc_0.tmp_1", "fc_0.tmp_1"]
+            types.append(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 4).name)
+    assert types == ["fc_0.tmp_1", "fc_0.tmp_1"]
 
 
-@pytest.mark.parametrize("given", ["a", None, 3])
-def test_program_guard_takes_programs(given: object) -> None:
-    with pytest.raises(TypeError, match="main_program"), paddle.static.program_guard(given):
+@pytest.mark.parametrize("argument", ["a", None, 3])
+def test_program_guard_takes_programs(argument: object) -> None:
+    with pytest.raises(TypeError, match="main_program"), paddle.static.program_guard(argument):
         pass
-    if given is not None:
-        with pytest.raises(TypeError, match="startup_program"), paddle.static.program_guard(Program(), given):
+    if argument is not None:
+        with pytest.raises(TypeError, match="startup_program"), paddle.static.program_guard(Program(), argument):
             pass
 
 
@@ -191,9 +191,9 @@ def test_parameters_land_in_block_0() -> None:
     program = Program()
     inner = Block(program, 1, 0)
     program.blocks.append(inner)
-    made = inner.create_parameter("w", [2], "float32")
-    assert made.block is program.global_block()
-    assert inner._find_var_recursive("w") is made
+    w = inner.create_parameter("w", [2], "float32")
+    assert w.block is program.global_block()
+    assert inner._find_var_recursive("w") is w
     assert not inner.has_var("w")
     with pytest.raises(VariableNotFound):
         inner._var_recursive("nope")
@@ -404,10 +404,10 @@ def test_rename_operands(block: Block) -> None:
 
 def test_name_scopes_nest_and_are_numbered() -> None:
     x = paddle.static.data("x", [2])
-    found: list[str] = []
+    seen: list[str] = []
 
     def note() -> None:
-        found.append(paddle.scale(x, 2.0).op.attr("op_namescope"))
+        seen.append(paddle.scale(x, 2.0).op.attr("op_namescope"))
 
     note()
     with paddle.static.name_scope("a"):
@@ -420,7 +420,7 @@ def test_name_scopes_nest_and_are_numbered() -> None:
         with paddle.static.name_scope("b"):
             note()
     note()
-    assert found == ["/", "/a/", "/a/b/", "/a/b_1/", "/a_1/", "/a_1/b/", "/"]
+    assert seen == ["/", "/a/", "/a/b/", "/a/b_1/", "/a_1/", "/a_1/b/", "/"]
 
 
 def test_name_scope_needs_a_name_in_static_mode() -> None:

@@ -96,23 +96,23 @@ def test_dropout_and_batch_norm_are_switched_to_test_form() -> None:
     program = paddle.static.default_main_program()
     block = program.global_block()
     x = paddle.static.data("x", [4, 3])
-    made = {n: block.create_var(n) for n in ("out", "mask", "y", "mean", "var", "reserve")}
-    block.append_op("dropout", {"X": x}, {"Out": made["out"], "Mask": made["mask"]})
+    variables = {n: block.create_var(n) for n in ("out", "mask", "y", "mean", "var", "reserve")}
+    block.append_op("dropout", {"X": x}, {"Out": variables["out"], "Mask": variables["mask"]})
     stats = {n: block.create_parameter(n, [3], "float32") for n in ("scale", "bias", "moving_mean", "moving_var")}
     block.append_op(
         "batch_norm",
         {
-            "X": made["out"],
+            "X": variables["out"],
             "Scale": stats["scale"],
             "Bias": stats["bias"],
             "Mean": stats["moving_mean"],
             "Variance": stats["moving_var"],
         },
         {
-            "Y": made["y"],
-            "SavedMean": made["mean"],
-            "SavedVariance": made["var"],
-            "ReserveSpace": made["reserve"],
+            "Y": variables["y"],
+            "SavedMean": variables["mean"],
+            "SavedVariance": variables["var"],
+            "ReserveSpace": variables["reserve"],
             "MeanOut": stats["moving_mean"],
             "VarianceOut": stats["moving_var"],
         },
@@ -131,9 +131,9 @@ def test_gradients_can_be_built_on_a_copy_by_the_loss_name(loss: Variable) -> No
     exe.run(paddle.static.default_startup_program())
     feed = {"x": np.ones((2, 3), "float32")}
     for copy in (program.clone(), program.clone(for_test=True)):
-        found = copy.global_block().var(loss.name)
-        assert found.op.type == "reduce_mean"
-        pairs = paddle.static.append_backward(found)
+        twin = copy.global_block().var(loss.name)
+        assert twin.op.type == "reduce_mean"
+        pairs = paddle.static.append_backward(twin)
         assert [p.name for p, _ in pairs] == ["a.b_0", "a.w_0", "b.b_0", "b.w_0"]
         names = [g.name for _, g in pairs]
         for a, b in zip(

@@ -21,22 +21,22 @@ from tests.ops.test_op_programs import OneOp
 def read_back(program: Program) -> Program:
     """The program read from its own text, which must print the same and be sound; through JSON and bytes as well."""
     text = str(program)
-    found = parse_program(text)
+    read = parse_program(text)
     for again in (
-        found,
+        read,
         Program.from_json(program.to_json()),
         Program.parse_from_string(program.serialize_to_string()),
     ):
         assert str(again) == text
         verify(again)
-    return found
+    return read
 
 
 @each_case()
 def test_every_operator_is_read_back(case: Case) -> None:
     one = OneOp(case)
-    found = read_back(one.program)
-    ours, theirs = one.operator, found.global_block().ops[-1]
+    read = read_back(one.program)
+    ours, theirs = one.operator, read.global_block().ops[-1]
     assert theirs.op is ours.op
     assert theirs.attrs == ours.attrs
     assert len(theirs.inputs) == len(ours.inputs)
@@ -47,10 +47,10 @@ def test_every_operator_is_read_back(case: Case) -> None:
 def test_every_gradient_operator_is_read_back(case: Case) -> None:
     one = OneOp(case)
     _, targets, given_seeds = one.seeded(np.random.default_rng(0))
-    made = [g for g in gradients(targets, one.wrt(), given_seeds) if g is not None]
-    found = read_back(one.program)
-    again = paddle.static.Executor().run(found, feed=one.feed, fetch_list=[g.name for g in made])
-    for a, b in zip(again, one.run(made), strict=True):
+    seeds = [g for g in gradients(targets, one.wrt(), given_seeds) if g is not None]
+    read = read_back(one.program)
+    again = paddle.static.Executor().run(read, feed=one.feed, fetch_list=[g.name for g in seeds])
+    for a, b in zip(again, one.run(seeds), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -63,13 +63,13 @@ def test_backward_part_scopes_and_roles_are_read_back() -> None:
         frozen = paddle.ParamAttr(name="frozen", trainable=False)
         loss = paddle.mean(paddle.static.nn.fc(h, 2, weight_attr=frozen))
         pairs = paddle.static.append_backward(loss)
-    found = read_back(program)
-    block = found.global_block()
+    read = read_back(program)
+    block = read.global_block()
     for ours, theirs in zip(program.global_block().ops, block.ops, strict=True):
         assert (theirs.role, theirs.role_var, theirs.scope) == (ours.role, ours.role_var, ours.scope)
     assert {o.scope for o in block.ops} == {"/", "/encoder/"}
-    assert found._appending_grad_times == 1
-    assert [p.name for p in found.all_parameters() if not p.trainable] == ["frozen"]
+    assert read._appending_grad_times == 1
+    assert [p.name for p in read.all_parameters() if not p.trainable] == ["frozen"]
     assert block.var("frozen").stop_gradient
     assert block.var("x").is_data
     assert not block.var("a.tmp_0").is_data
@@ -82,15 +82,15 @@ def test_a_program_read_back_goes_on_with_fresh_names_and_reuses_its_backward_pa
         x = paddle.static.data("x", [2, 3])
         loss = paddle.mean(paddle.nn.functional.relu(paddle.static.nn.fc(x, 4)))
         names = [g.name for _, g in paddle.static.append_backward(loss)]
-    found = read_back(program)
-    count = len(found.global_block().ops)
-    again = paddle.static.append_backward(found.global_block().var(loss.name))
+    read = read_back(program)
+    count = len(read.global_block().ops)
+    again = paddle.static.append_backward(read.global_block().var(loss.name))
     assert [g.name for _, g in again] == names
-    assert len(found.global_block().ops) == count
-    with paddle.static.program_guard(found, Program()):
-        made = paddle.static.nn.fc(found.global_block().var("x"), 4)
-        assert made.name == "fc_1.tmp_1"
-        assert paddle.nn.functional.relu(made).name == "relu_1.tmp_0"
+    assert len(read.global_block().ops) == count
+    with paddle.static.program_guard(read, Program()):
+        out = paddle.static.nn.fc(read.global_block().var("x"), 4)
+        assert out.name == "fc_1.tmp_1"
+        assert paddle.nn.functional.relu(out).name == "relu_1.tmp_0"
 
 
 def test_places_in_a_list_without_a_gradient_are_kept() -> None:
@@ -117,14 +117,14 @@ def test_blocks_are_read_back() -> None:
     grad_block.forward_block_idx, inner.backward_block_idx = 1, 2
     program.blocks.append(grad_block)
     grad_block.append_op("square", {"X": "y"}, {"Out": grad_block.create_var("z", [2])})
-    found = read_back(program)
-    assert [(b.parent_idx, b.forward_block_idx, b.backward_block_idx) for b in found.blocks] == [
+    read = read_back(program)
+    assert [(b.parent_idx, b.forward_block_idx, b.backward_block_idx) for b in read.blocks] == [
         (-1, -1, -1),
         (0, -1, 2),
         (0, 1, -1),
     ]
-    assert found.block(1).ops[0].inputs[0] is found.global_block().var("x")
-    assert found.block(2).ops[0].inputs[0] is found.block(1).var("y")
+    assert read.block(1).ops[0].inputs[0] is read.global_block().var("x")
+    assert read.block(2).ops[0].inputs[0] is read.block(1).var("y")
 
 
 def test_kinds_without_a_shape_and_an_empty_program() -> None:
@@ -158,9 +158,9 @@ def test_ordinary_names_are_printed_bare(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLAIN + ODD)
 def test_any_name_is_read_back(name: str) -> None:
-    found = read_back(_named(name))
-    assert list(found.global_block().vars) == [name, "out"]
-    assert found.global_block().ops[0].input("X") == [name]
+    read = read_back(_named(name))
+    assert list(read.global_block().vars) == [name, "out"]
+    assert read.global_block().ops[0].input("X") == [name]
 
 
 def _named(name: str) -> Program:
@@ -178,18 +178,18 @@ def test_any_string_attribute_is_read_back(text: str) -> None:
     op._set_attr("op_namescope", text)
     block = program.global_block()
     block.append_op("fill_constant", {}, {"Out": block.create_var("c")}, {"str_value": text})
-    found = read_back(program).global_block().ops
-    assert [found[0].attr("op_namescope"), found[1].attr("str_value")] == [text, text]
+    ops = read_back(program).global_block().ops
+    assert [ops[0].attr("op_namescope"), ops[1].attr("str_value")] == [text, text]
 
 
 @pytest.mark.parametrize("value", [0.1, -1e-20, 1e300, float("inf"), float("-inf"), float("nan"), np.float64(1.5), 3])
 def test_numbers_are_read_back_exactly(value: float) -> None:
     program = Program()
     block = program.global_block()
-    made = block.append_op("fill_constant", {}, {"Out": block.create_var("c")}, {"value": value, "shape": [2, 0]})
-    found = read_back(program).global_block().ops[0]
-    assert repr(found.attr("value")) == repr(float(made.attr("value")))
-    assert found.attr("shape") == [2, 0]
+    op = block.append_op("fill_constant", {}, {"Out": block.create_var("c")}, {"value": value, "shape": [2, 0]})
+    read = read_back(program).global_block().ops[0]
+    assert repr(read.attr("value")) == repr(float(op.attr("value")))
+    assert read.attr("shape") == [2, 0]
 
 
 names = st.text(max_size=6)
@@ -200,27 +200,25 @@ names = st.text(max_size=6)
 def test_random_programs_are_read_back(data: st.DataObject) -> None:
     program = Program()
     block = program.global_block()
-    known = [block.create_var("start", [2, 3], "float32")]
+    variables = [block.create_var("start", [2, 3], "float32")]
     for _ in range(data.draw(st.integers(0, 6))):
         type_ = data.draw(st.sampled_from(["relu", "scale", "elementwise_add", "sum"]))
         name = data.draw(names.filter(lambda n: n not in block.vars and n != "@EMPTY@"))
-        pick = st.sampled_from(known)
+        pick = st.sampled_from(variables)
         inputs: dict[str, list[Variable]] = {"X": [data.draw(pick)]}
         if type_ == "elementwise_add":
             inputs["Y"] = [data.draw(pick)]
         if type_ == "sum":
             inputs["X"] = data.draw(st.lists(pick, min_size=1, max_size=3))
         attrs = {"scale": data.draw(st.floats())} if type_ == "scale" else {}
-        made = block.create_var(
-            name, [2, 3], stop_gradient=data.draw(st.booleans()), persistable=data.draw(st.booleans())
-        )
-        op = block.append_op(type_, inputs, {"Out": made}, attrs)
+        v = block.create_var(name, [2, 3], stop_gradient=data.draw(st.booleans()), persistable=data.draw(st.booleans()))
+        op = block.append_op(type_, inputs, {"Out": v}, attrs)
         op._set_attr("op_namescope", data.draw(names))
         op._set_attr("op_role", data.draw(st.sampled_from([0, 1, 2, 256, 257])))
-        op._set_attr("op_role_var", data.draw(st.sampled_from([[], [made.name, known[0].name]])))
-        known.append(made)
-    found = read_back(program)
-    assert [_facts(o) for o in found.global_block().ops] == [_facts(o) for o in block.ops]
+        op._set_attr("op_role_var", data.draw(st.sampled_from([[], [v.name, variables[0].name]])))
+        variables.append(v)
+    read = read_back(program)
+    assert [_facts(o) for o in read.global_block().ops] == [_facts(o) for o in block.ops]
 
 
 def _facts(op: Operator) -> tuple[object, ...]:
@@ -318,7 +316,7 @@ def test_a_damaged_text_is_read_or_refused_but_never_breaks(at: int, damage: str
     text = text_of(X, Y, RELU, "{Out=['y']} = scale(inputs={X=['x']}, bias = 0.5, scale = 2.0)")
     at %= len(text)
     try:
-        found = parse_program(text[:at] + damage + text[at + 1 :])
+        read = parse_program(text[:at] + damage + text[at + 1 :])
     except ProgramTextError:
         return
-    assert str(parse_program(str(found))) == str(found)
+    assert str(parse_program(str(read))) == str(read)

@@ -17,12 +17,12 @@ from gradtool.engine.ir.variable import Parameter, Variable
 @pytest.fixture
 def program() -> Program:
     """A model with its backward part."""
-    made = Program()
-    with paddle.static.program_guard(made, Program()):
+    program = Program()
+    with paddle.static.program_guard(program, Program()):
         x = paddle.static.data("x", [None, 3])
         h = paddle.nn.functional.relu(paddle.static.nn.fc(x, 4, name="a"))
         paddle.static.append_backward(paddle.mean(paddle.scale(paddle.add_n([h, h]), 2.0)))
-    return made
+    return program
 
 
 def broken(program: Program) -> list[str]:
@@ -30,8 +30,8 @@ def broken(program: Program) -> list[str]:
 
 
 def test_a_model_and_its_copies_are_sound(program: Program) -> None:
-    for found in (program, program.clone(), program.clone(for_test=True), Program.parse_from_string(str(program))):
-        verify.verify(found)
+    for form in (program, program.clone(), program.clone(for_test=True), Program.parse_from_string(str(program))):
+        verify.verify(form)
 
 
 def op_of(program: Program, type_: str) -> object:

@@ -45,8 +45,8 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int]) -> None:
         told = {v: case.answer(case.subject(v)) for v in net.sources}
         slopes = case.slopes()
         assert slopes is not None
-        found = backward(net, stopped, [])
-        gradients = dict(zip(found, planned(net, [*found.values()]), strict=True))
+        fetched = backward(net, stopped, [])
+        gradients = dict(zip(fetched, planned(net, [*fetched.values()]), strict=True))
         for v in net.sources:
             answer = told[v]
             mine = slopes.sums.get(case._reasons.value(v))
