@@ -47,30 +47,10 @@ def operator(
         general: answers everything else.
     """
     op = registry.by_type(op_type)
-    divides = op_type == "elementwise_div"  # the quotient of whole numbers is a floating-point number
     products = op_type == "matmul_v2"  # here, as in Paddle, the operator is not the function
-    numbers: dict[float, BoundOp] = {}
+    numbers = _Numbers(method, op_type, scalar)
     in_static_mode = state.in_static_mode
     when_chosen(lambda before, now: numbers.clear())  # they are bound to a backend
-
-    def with_number(number: float) -> BoundOp | None:
-        """The operator with that number as its second operand; None where there is none such."""
-        if scalar is not None and (number or not divides):
-            factor, bias = scalar(number)
-            call = of("scale", {"scale": factor, "bias": bias})
-        elif method == "__pow__":
-            call = of("pow", {"factor": number})
-        else:
-            return None
-        if number:  # 0.0 and -0.0 are one key
-            if len(numbers) >= REMEMBERED:
-                numbers.clear()
-            numbers[number] = call
-        return call
-
-    def of(type_: str, attrs: dict[str, float]) -> BoundOp:
-        target = registry.by_type(type_)
-        return recipes[target].call({**target.defaults, **attrs})
 
     def operate(self: Tensor, other: Any) -> Any:
         if isinstance(other, Tensor):
@@ -81,7 +61,7 @@ def operator(
                 return recipe.record(recipe.default, self, other)
         elif type(other) in (float, int):
             if self.array.dtype.kind == "f" and not in_static_mode():
-                call = numbers.get(other) or with_number(float(other))
+                call = numbers[other]
                 if call is not None:
                     return call.recipe.record(call, self)
         elif isinstance(other, np.ndarray) and other.ndim:
@@ -91,6 +71,38 @@ def operator(
     operate.__name__ = method
     operate.__doc__ = f"Compute ``{op_type}``."
     return operate
+
+
+class _Numbers(dict[float, "BoundOp | None"]):
+    """By number, the operator with that number as its second operand; None where there is none such.
+
+    Args:
+        scalar: the ``scale`` and ``bias`` for a number.
+    """
+
+    def __init__(self, method: str, op_type: str, scalar: Callable[[float], tuple[float, float]] | None) -> None:
+        self._power = method == "__pow__"
+        self._divides = op_type == "elementwise_div"  # the quotient of whole numbers is a floating-point number
+        self._scalar = scalar
+
+    def __missing__(self, number: float) -> BoundOp | None:
+        call = self._call(float(number))
+        if number and call is not None:  # 0.0 and -0.0 are one key
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[float(number)] = call
+        return call
+
+    def _call(self, number: float) -> BoundOp | None:
+        if self._scalar is not None and (number or not self._divides):
+            factor, bias = self._scalar(number)
+            return _bound("scale", {"scale": factor, "bias": bias})
+        return _bound("pow", {"factor": number}) if self._power else None
+
+
+def _bound(type_: str, attrs: dict[str, float]) -> BoundOp:
+    target = registry.by_type(type_)
+    return recipes[target].call({**target.defaults, **attrs})
 
 
 def in_place(function: str) -> Callable[..., Any]:

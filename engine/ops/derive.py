@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..core.spec import in_use
 from . import compat, rare, registry
 from .opdef import Array, Namespace, OpDef, Operand, Read, Slot, Trait
 from .readings import Tape, Traced, flatten
+
+if TYPE_CHECKING:
+    from .samples import Sample
 
 
 def derive(op: OpDef) -> OpDef:
@@ -37,9 +40,7 @@ def derive(op: OpDef) -> OpDef:
     outputs = _distinct(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
 
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
-        masks = wanted or [
-            [True] * (len(v) if isinstance(v, (list, tuple)) else 1) for v in _forward_operands(op, operands)
-        ]
+        masks = wanted or [[True] * _length(v) for v in _forward_operands(op, operands)]
         k = backend.ops
         grads = rare.pulled(op, k, operands, masks, attrs) if in_use else rule(k, operands, masks, attrs)
         shaped = tuple(g if s.many else g[0] for g, s in zip(grads, outputs, strict=True))
@@ -59,6 +60,10 @@ def derive(op: OpDef) -> OpDef:
     )
     new.rule = DerivedRule(new)
     return new
+
+
+def _length(operand: Operand) -> int:
+    return len(operand) if isinstance(operand, (list, tuple)) else 1
 
 
 def _distinct(slots: Iterable[Slot]) -> tuple[Slot, ...]:
@@ -157,20 +162,28 @@ def _pull_through(
     k = k.tracing
     tape = Tape()
     traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
-    wanted = [[e is not None for e in c] if isinstance(c, (list, tuple)) else [c is not None] for c in cotangents]
-    for i, slot in enumerate(op.outputs):
-        if slot.many and cotangents[i] is None:
-            wanted[i] = [False] * len(_forward_operands(forward, operands)[i])
+    forward_operands = _forward_operands(forward, operands)
+    wanted: list[list[bool]] = []
+    arriving: list[Array | None] = []
+    for slot, cotangent, operand in zip(op.outputs, cotangents, forward_operands, strict=True):
+        entries = _entries(cotangent, operand if slot.many else None)
+        wanted.append([e is not None for e in entries])
+        arriving += entries
     groups = rare.pulled(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
     results = [v for group in groups for v in group]
-    arriving: list[Any] = []
-    for cotangent, mask in zip(cotangents, wanted, strict=True):
-        arriving += cotangent if isinstance(cotangent, (list, tuple)) else [cotangent] * len(mask)
     seeds = [(r, c) for r, c in zip(results, arriving, strict=True) if r is not None and c is not None]
-    places = range(len(traced))
-    flat = [v if isinstance(v, Traced) else None for v in flatten(traced, places)]
+    flat = [v if isinstance(v, Traced) else None for v in flatten(traced, range(len(traced)))]
     gradients = iter(k.backward(tape, seeds, flat))
     return [[next(gradients) for _ in v] if isinstance(v, (list, tuple)) else next(gradients) for v in traced]
+
+
+def _entries(cotangent: Operand, listed: Operand) -> list[Any]:
+    """The gradients that a slot holds: one, or a list, which may be missing as a whole where *listed* says how long."""
+    if isinstance(cotangent, (list, tuple)):
+        return list(cotangent)
+    if cotangent is None and isinstance(listed, (list, tuple)):
+        return [None] * len(listed)
+    return [cotangent]
 
 
 def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
@@ -185,43 +198,70 @@ def _structure(op: OpDef) -> tuple[tuple[Read, ...], tuple[int, ...]]:
     assert forward.rule is not None
     if forward.forward is not None and not forward.has_samples:
         forward.samples(lambda make: grad_samples(forward))
-    k = registry.reference_backend().ops
-    used: set[int] = set()
-    valued: set[int] = set()
-    tried: set[int] = set()
+    inputs = _Inputs(op)
     for sample in grad_samples(op):
-        count = len(op.inputs)
-        rng = np.random.default_rng(1)
-        with np.errstate(all="ignore"):
-            result = op.run(registry.reference_backend(), sample.operands, sample.attrs)
-            results = result if isinstance(result, tuple) else (result,)
-            cotangents = [_random_like(r, rng) for r in results]
-            grads = _pull_through(op, k, sample.operands, cotangents, sample.attrs)
-            for i, g in enumerate(grads):
-                if any(e is not None for e in (g if isinstance(g, list) else [g])):
-                    used.add(i)
-            for i in range(count):
-                if i in valued or sample.operands[i] is None:
-                    continue
-                tried.add(i)
-                for poison in _poisons(sample.operands[i], rng):
-                    poisoned = [*sample.operands[:i], poison, *sample.operands[i + 1 :]]
-                    if poison is None or not _same(grads, _pull_through(op, k, poisoned, cotangents, sample.attrs)):
-                        valued.add(i)
+        inputs.probe(sample)
+    rule = forward.rule
     places = range(len(op.inputs))
-    if not tried:
-        used = {i for i in places if not forward.rule.reads[i].like}
-    valued |= set(places) - tried
-    like = {i for i, r in enumerate(forward.rule.reads) if r.like}
+    # Without samples that say otherwise every input counts, but for those that the rule itself reads for their shape.
+    valued = inputs.valued | (set(places) - inputs.tried)
+    wrt = inputs.used if inputs.tried else {i for i in places if not rule.reads[i].like}
     reads = []
     for i in places:
-        shape_only = i in like or i not in valued
-        is_dout = forward.rule.reads[i].kind == "dout"
-        if shape_only and is_dout and Trait.UNARY in forward.trait:
+        shape_only = rule.reads[i].like or i not in valued
+        if shape_only and rule.reads[i].kind == "dout" and Trait.UNARY in forward.trait:
             continue
         reads.append(Read("in", i, shape_only))
     reads += [Read("dout", j) for j in range(len(op.outputs))]
-    return tuple(reads), tuple(i for i in places if i in used)
+    return tuple(reads), tuple(i for i in places if i in wrt)
+
+
+class _Inputs:
+    """What samples show about the inputs of the gradient operator *op*.
+
+    Attributes:
+        used: inputs to which something propagates.
+        tried: inputs whose values have been poisoned.
+        valued: those of them where that changes a result.
+    """
+
+    def __init__(self, op: OpDef) -> None:
+        self.used: set[int] = set()
+        self.tried: set[int] = set()
+        self.valued: set[int] = set()
+        self._op = op
+        self._backend = registry.reference_backend()
+
+    def probe(self, sample: Sample) -> None:
+        """Run *sample* as it is, and with one input after another poisoned."""
+        op, operands = self._op, sample.operands
+        rng = np.random.default_rng(1)
+        with np.errstate(all="ignore"):
+            result = op.run(self._backend, operands, sample.attrs)
+            results = result if isinstance(result, tuple) else (result,)
+            cotangents = [_random_like(r, rng) for r in results]
+            grads = _pull_through(op, self._backend.ops, operands, cotangents, sample.attrs)
+            self.used.update(i for i, g in enumerate(grads) if not _is_absent(g))
+            for i, operand in enumerate(operands):
+                if i in self.valued or operand is None:
+                    continue
+                self.tried.add(i)
+                if any(self._matters(i, poison, sample, cotangents, grads) for poison in _poisons(operand, rng)):
+                    self.valued.add(i)
+
+    def _matters(
+        self, i: int, poison: Any, sample: Sample, cotangents: Sequence[Operand], grads: Sequence[Any]
+    ) -> bool:
+        """Whether the gradients are others with *poison* as input *i*; to be safe, also where it has no poison."""
+        if poison is None:
+            return True
+        poisoned = [*sample.operands[:i], poison, *sample.operands[i + 1 :]]
+        return not _same(grads, _pull_through(self._op, self._backend.ops, poisoned, cotangents, sample.attrs))
+
+
+def _is_absent(gradient: Any) -> bool:
+    """Whether there is no gradient, also in none of the places of a list."""
+    return all(e is None for e in (gradient if isinstance(gradient, list) else [gradient]))
 
 
 def _sample_of(read: Read, operands: Sequence[Any], results: Sequence[Any], rng: np.random.Generator) -> Any:

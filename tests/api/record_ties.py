@@ -27,6 +27,11 @@ Case = tuple[list[Any], Callable[[Any, Any], Any]]
 
 def _cases() -> dict[str, Case]:
     """Name -> the operand, and a function of Paddle (or gradtool) and of it."""
+    return {**_extremes(), **_order(), **_kinks(), **_losses(), **_pools()}
+
+
+def _extremes() -> dict[str, Case]:
+    """The largest and smallest elements of one tensor and of two."""
     cases: dict[str, Case] = {}
     for name in ("max", "min", "amax", "amin", "median"):
         cases[name] = ROWS, lambda p, x, name=name: getattr(p, name)(x)
@@ -35,6 +40,12 @@ def _cases() -> dict[str, Case]:
     for name in ("maximum", "minimum"):
         cases[name] = ROWS, lambda p, x, name=name: getattr(p, name)(x, p.to_tensor(OTHER, "float64"))
         cases[f"{name} as second"] = ROWS, lambda p, x, name=name: getattr(p, name)(p.to_tensor(OTHER, "float64"), x)
+    return cases
+
+
+def _order() -> dict[str, Case]:
+    """Places of elements, and elements in order."""
+    cases: dict[str, Case] = {}
     for name in ("argmax", "argmin"):
         for axis in (None, 0, 1):
             cases[f"{name} {axis}"] = ROWS, lambda p, x, name=name, axis=axis: getattr(p, name)(x, axis=axis)
@@ -45,6 +56,12 @@ def _cases() -> dict[str, Case]:
             lambda p, x, d=descending: p.argsort(x, axis=1, descending=d, stable=True),
         )
         cases[f"topk {descending}"] = ROWS, lambda p, x, d=descending: p.topk(x, 2, axis=1, largest=d)[0]
+    return cases
+
+
+def _kinks() -> dict[str, Case]:
+    """Functions of one element that have a kink or a step."""
+    cases: dict[str, Case] = {}
     for name in (
         "relu", "relu6", "leaky_relu", "elu", "celu", "selu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
         "softshrink", "softplus", "softsign", "thresholded_relu", "mish", "silu", "tanhshrink",
@@ -55,6 +72,11 @@ def _cases() -> dict[str, Case]:
     cases["clip"] = KINKS, lambda p, x: p.clip(x, -1.0, 3.0)
     cases["clip below"] = KINKS, lambda p, x: p.clip(x, min=0.5)
     cases["norm 1"] = KINKS, lambda p, x: p.norm(x, 1)
+    return cases
+
+
+def _losses() -> dict[str, Case]:
+    cases: dict[str, Case] = {}
     for name in ("smooth_l1_loss", "l1_loss"):
         cases[name] = (
             KINKS,
@@ -66,6 +88,12 @@ def _cases() -> dict[str, Case]:
             x, p.to_tensor(OTHER, "float64"), p.ones([3, 4], "float64"), reduction="none"
         ),
     )
+    return cases
+
+
+def _pools() -> dict[str, Case]:
+    """The largest element of each window."""
+    cases: dict[str, Case] = {}
     for n, x in enumerate((LINE, PLANE), start=1):
         pool = f"max_pool{n}d"
         for size, stride, padding in ((2, 1, 0), (2, 2, 0), (3, 2, 1), (2, 1, 1)):

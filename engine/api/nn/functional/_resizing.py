@@ -142,15 +142,7 @@ def interpolate(
     where = "paddle.nn.functional.interpolate"
     x = tensor(x, "x", where)
     mode = mode.lower()
-    if mode not in RANKS:
-        raise UsageError(f"{where}: mode must be one of {', '.join(RANKS)}, but received {mode!r}.")
-    if x.ndim not in RANKS[mode]:
-        ranks = " or ".join(map(str, RANKS[mode]))
-        raise ShapeError(f"{where}: mode {mode!r} takes {ranks} dimensions, but the shape of '{x.name}' is {x.shape}.")
-    if align_corners and mode == "nearest":
-        raise UsageError(f"{where}: align_corners has no meaning with mode 'nearest'.")
-    if align_mode not in (0, 1):
-        raise UsageError(f"{where}: align_mode must be 0 or 1, but received {align_mode!r}.")
+    _check_mode(x, mode, align_corners, align_mode, where)
     if size is None and scale_factor is None:
         raise UsageError(f"{where}: one of size and scale_factor must be given.")
     if mode == "area":
@@ -172,21 +164,32 @@ def interpolate(
         "interp_method": mode,
         **dict.fromkeys(("out_d", "out_h", "out_w"), -1),
     }
-    whole: AnyTensor | None = None
-    parts: tuple[AnyTensor, ...] = ()
-    scale: AnyTensor | None = None
     if isinstance(scale_factor, AnyTensor):
-        scale = tensor(scale_factor, "scale_factor", where)
+        sizes: tuple[Any, Any, Any] = (None, (), tensor(scale_factor, "scale_factor", where))
     elif scale_factor is not None:
         attrs["scale"] = _scales(scale_factor, inner, where)
+        sizes = (None, (), None)
     else:
-        sizes = dims(size, "size", where, name=layer)
-        whole, parts = sizes.whole, tuple(sizes.parts)
-        if whole is None:
-            if len(sizes.numbers) != inner:
+        wanted = dims(size, "size", where, name=layer)
+        sizes = (wanted.whole, tuple(wanted.parts), None)
+        if wanted.whole is None:
+            if len(wanted.numbers) != inner:
                 raise UsageError(f"{where}: size must hold {inner} numbers for '{x.name}', but received {size}.")
-            attrs.update(zip(("out_d", "out_h", "out_w")[-inner:], sizes.numbers, strict=True))
-    return apply(type_, x, whole, parts, scale, attrs=attrs, name=layer)  # type: ignore[no-any-return]
+            attrs.update(zip(("out_d", "out_h", "out_w")[-inner:], wanted.numbers, strict=True))
+    return apply(type_, x, *sizes, attrs=attrs, name=layer)  # type: ignore[no-any-return]
+
+
+def _check_mode(x: AnyTensor, mode: str, align_corners: bool, align_mode: int, where: str) -> None:
+    """Raise an error unless *mode* exists for tensors like *x*, and elements can be aligned like that."""
+    if mode not in RANKS:
+        raise UsageError(f"{where}: mode must be one of {', '.join(RANKS)}, but received {mode!r}.")
+    if x.ndim not in RANKS[mode]:
+        ranks = " or ".join(map(str, RANKS[mode]))
+        raise ShapeError(f"{where}: mode {mode!r} takes {ranks} dimensions, but the shape of '{x.name}' is {x.shape}.")
+    if align_corners and mode == "nearest":
+        raise UsageError(f"{where}: align_corners has no meaning with mode 'nearest'.")
+    if align_mode not in (0, 1):
+        raise UsageError(f"{where}: align_mode must be 0 or 1, but received {align_mode!r}.")
 
 
 def _areas(x: AnyTensor, size: Any, data_format: str | None, where: str) -> AnyTensor:

@@ -20,6 +20,11 @@ import numpy as np
 OUT = Path(__file__).with_name("windows.json")
 
 Case = tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]
+Add = Callable[..., None]
+"""Takes the name of a function, the shapes of its operands, and its other arguments."""
+
+IMAGE = ((1, 2, 4, 4),)
+LINE = ((1, 2, 5),)
 
 
 def _cases() -> dict[str, Case]:
@@ -31,36 +36,50 @@ def _cases() -> dict[str, Case]:
         sizes = " ".join("x".join(map(str, s)) for s in shapes)
         cases[f"{function} {sizes} ({arguments})"] = shapes, lambda f, *v: getattr(f, function)(*v, *args, **attrs)
 
-    image, line = ((1, 2, 4, 4),), ((1, 2, 5),)
+    _add_pools(add)
+    _add_windows_larger_than_the_image(add)
+    _add_convolutions(add)
+    return cases
+
+
+def _add_pools(add: Add) -> None:
+    """Windows that lie in padding."""
     for k, s, p in ((2, 4, 1), (1, 3, 1), (2, 5, 1), ([2, 1], [5, 1], [1, 0]), (1, 1, 1), (2, 1, 2), ([2, 9], 5, 1)):
         for ceil in (True, False):
-            add("max_pool2d", image, k, s, p, ceil_mode=ceil)
+            add("max_pool2d", IMAGE, k, s, p, ceil_mode=ceil)
             for exclusive in (True, False):
-                add("avg_pool2d", image, k, s, p, ceil_mode=ceil, exclusive=exclusive)
+                add("avg_pool2d", IMAGE, k, s, p, ceil_mode=ceil, exclusive=exclusive)
     add("max_pool2d", ((1, 4, 4, 2),), 2, 5, 1, ceil_mode=True, data_format="NHWC")
     add("avg_pool2d", ((1, 4, 4, 2),), 1, 3, 1, ceil_mode=True, data_format="NHWC")
-    add("max_pool2d", image, 9, 16, 6, ceil_mode=True)
-    add("max_pool2d", image, 2, 5, "SAME", ceil_mode=True)
-    add("avg_pool2d", image, 2, 5, 1, ceil_mode=True, divisor_override=3)
+    add("max_pool2d", IMAGE, 9, 16, 6, ceil_mode=True)
+    add("max_pool2d", IMAGE, 2, 5, "SAME", ceil_mode=True)
+    add("avg_pool2d", IMAGE, 2, 5, 1, ceil_mode=True, divisor_override=3)
     for k, s, p in ((2, 4, 1), (2, 6, 1), (1, 1, 1), (1, 5, [0, 2]), (6, 1, 0), (7, 2, 0), (7, 3, 0), (9, 2, 0)):
-        add("max_pool1d", line, k, s, p, ceil_mode=True)
+        add("max_pool1d", LINE, k, s, p, ceil_mode=True)
         for exclusive in (True, False):
-            add("avg_pool1d", line, k, s, p, ceil_mode=True, exclusive=exclusive)
+            add("avg_pool1d", LINE, k, s, p, ceil_mode=True, exclusive=exclusive)
+
+
+def _add_windows_larger_than_the_image(add: Add) -> None:
     for k, p, s in ((5, 0, 1), (5, 0, 2), (6, 0, 1), (6, 0, 2), (6, 0, 3), (7, 0, 2), (9, 1, 4), (13, 0, 4)):
         for ceil in (False, True):
-            add("max_pool2d", image, k, s, p, ceil_mode=ceil)
-            add("avg_pool2d", image, k, s, p, ceil_mode=ceil)
-            add("avg_pool2d", image, k, s, p, ceil_mode=ceil, exclusive=False)
-        add("unfold", image, k, s, p)
-        add("conv2d", (*image, (2, 2, k, k)), stride=s, padding=p)
-        add("conv2d", (*image, (2, 1, k, k)), stride=s, padding=p, groups=2)
-    add("conv2d", (*image, (2, 2, 5, 2), (2,)))
+            add("max_pool2d", IMAGE, k, s, p, ceil_mode=ceil)
+            add("avg_pool2d", IMAGE, k, s, p, ceil_mode=ceil)
+            add("avg_pool2d", IMAGE, k, s, p, ceil_mode=ceil, exclusive=False)
+        add("unfold", IMAGE, k, s, p)
+        add("conv2d", (*IMAGE, (2, 2, k, k)), stride=s, padding=p)
+        add("conv2d", (*IMAGE, (2, 1, k, k)), stride=s, padding=p, groups=2)
+
+
+def _add_convolutions(add: Add) -> None:
+    """Filters larger than the image, and results that are empty."""
+    add("conv2d", (*IMAGE, (2, 2, 5, 2), (2,)))
     add("conv2d", ((1, 4, 4, 2), (3, 2, 5, 5)), stride=2, data_format="NHWC")
-    add("conv2d", (*image, (2, 2, 2, 2)), dilation=4)
-    add("conv2d", (*image, (2, 2, 2, 2)), dilation=4, stride=3)
+    add("conv2d", (*IMAGE, (2, 2, 2, 2)), dilation=4)
+    add("conv2d", (*IMAGE, (2, 2, 2, 2)), dilation=4, stride=3)
     for k, s in ((6, 1), (7, 2), (7, 3)):
-        add("conv1d", (*line, (3, 2, k)), stride=s)
-        add("conv1d", (*line, (3, 2, k), (3,)), stride=s)
+        add("conv1d", (*LINE, (3, 2, k)), stride=s)
+        add("conv1d", (*LINE, (3, 2, k), (3,)), stride=s)
     for size in (1, 3):
         for s, p in ((1, 1), (1, 2), (2, 1)):
             add("conv2d_transpose", ((1, 2, 1, size), (2, 3, 2, 2)), stride=s, padding=p)
@@ -71,7 +90,6 @@ def _cases() -> dict[str, Case]:
     for name in ("max_pool2d", "avg_pool2d"):
         add(name, ((1, 1, 0, 4),), 1)
         add(name, ((1, 1, 0, 4),), 2, 1, 1)
-    return cases
 
 
 CASES = _cases()
