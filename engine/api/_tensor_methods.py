@@ -48,7 +48,7 @@ def operator(
     """
     op = registry.by_type(op_type)
     products = op_type == "matmul_v2"  # here, as in Paddle, the operator is not the function
-    numbers = _Numbers(method, op_type, scalar)
+    numbers = _ByNumber(method, op_type, scalar)
     in_static_mode = state.in_static_mode
     when_chosen(lambda before, now: numbers.clear())  # they are bound to a backend
 
@@ -73,7 +73,7 @@ def operator(
     return operate
 
 
-class _Numbers(dict[float, "BoundOp | None"]):
+class _ByNumber(dict[float, "BoundOp | None"]):
     """By number, the operator with that number as its second operand; None where there is none such.
 
     Args:

@@ -15,13 +15,13 @@ from ..ir.blocks import reads, region, slot
 from ..ir.operator import Operator, each, mapped
 from ..ir.variable import Variable
 from ..ops import registry
-from .differentiator import Differentiator, Node
+from .differentiator import Differentiator, SweptOp
 from .duals import dual
 from .nested import Gradients, forget, inner_differentiator, reachable
 from .values import Value, variable_of
 
 
-def through_block(grads: Differentiator, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:
+def through_block(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
     """Append the gradient operator of *node*, an operator with a block, and build that operator's block.
 
     Args:
@@ -41,7 +41,7 @@ def through_block(grads: Differentiator, node: Node, arriving: Gradients, mask: 
     return rule(grads, node, arriving, mask)
 
 
-def _needs_general_form(grads: Differentiator, node: Node, arriving: Gradients) -> bool:
+def _needs_general_form(grads: Differentiator, node: SweptOp, arriving: Gradients) -> bool:
     """Whether Paddle's form of gradient operator does not do for this one."""
     scope = region(node.op).scope
     if scope is not None and scope in grads.call.injections:
@@ -55,7 +55,7 @@ def _reads_gradients(op: Operator) -> bool:
     return any(names.grad(name) in read for name in read)
 
 
-def _keeps(node: Node, arriving: Gradients) -> bool:
+def _keeps(node: SweptOp, arriving: Gradients) -> bool:
     """Whether a branch overwrites a variable that keeps its value, and its gradient, where it is not taken."""
     if node.op.type != "conditional_block":
         return False
@@ -80,7 +80,7 @@ def _append(
 
 
 def _gradients_of_inputs(
-    grads: Differentiator, child: Differentiator, node: Node, mask: list[bool], skip: set[Variable]
+    grads: Differentiator, child: Differentiator, node: SweptOp, mask: list[bool], skip: set[Variable]
 ) -> Gradients:
     """New variables around the block for the gradients that *child* found of what the block reads from outside."""
     results: Gradients = []
@@ -93,7 +93,7 @@ def _gradients_of_inputs(
     return results
 
 
-def _conditional_block(grads: Differentiator, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:
+def _conditional_block(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
     op = node.op
     child = inner_differentiator(grads, op.attrs["sub_block"])
     outs = slot(op, "Out")
@@ -125,7 +125,7 @@ def _conditional_block(grads: Differentiator, node: Node, arriving: Gradients, m
     return results
 
 
-def _while(grads: Differentiator, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:
+def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
     op = node.op
     child = inner_differentiator(grads, op.attrs["sub_block"])
     outs = slot(op, "Out")
@@ -246,7 +246,7 @@ def _touches(op: Operator, v: Variable) -> bool:
     return any(o is v for o in (*each(op.inputs), *each(op.outputs)))
 
 
-def _pylayer(grads: Differentiator, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:
+def _pylayer(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
     op = node.op
     blocks = op.attrs["blocks"]
     if len(blocks) < 2:
@@ -267,7 +267,7 @@ def _pylayer(grads: Differentiator, node: Node, arriving: Gradients, mask: list[
     return results
 
 
-_RULES: dict[str, Callable[[Differentiator, Node, Gradients, list[bool]], Gradients]] = {
+_RULES: dict[str, Callable[[Differentiator, SweptOp, Gradients, list[bool]], Gradients]] = {
     "conditional_block": _conditional_block,
     "pylayer": _pylayer,
     "while": _while,

@@ -28,7 +28,7 @@ from .recompute import Recomputation
 from .values import Stops, Value, Values, variable_of
 
 
-class Node:
+class SweptOp:
     """An operator of the program as the sweep sees it."""
 
     __slots__ = ("op", "outs", "wrt")
@@ -196,7 +196,7 @@ class Differentiator:
         self.emitted.emit(op, inputs, (total,), attrs, like=value)
         return total
 
-    def _nodes(self, path: Callable[[Operator], bool] | None) -> Iterator[Node]:
+    def _nodes(self, path: Callable[[Operator], bool] | None) -> Iterator[SweptOp]:
         """The operators to which gradients come, from the last to the first."""
         values, parts = self.values, self.parts
         for op in reversed(self.source):
@@ -215,15 +215,15 @@ class Differentiator:
         if op.op.differentiable and any(self.wanted(self.values.read(op, v)) for v in each(op.inputs)):
             raise no_rule(op)
 
-    def _node(self, op: Operator, rule: Rule) -> Node:
+    def _node(self, op: Operator, rule: Rule) -> SweptOp:
         values = self.values
         wrt = [None if v is None else values.read(op, v) for v in flatten(op.inputs, rule.wrt)]
         outs = [None if v is None else values.written(op, v) for v in flatten(op.outputs, out_places(op.op))]
-        return Node(op, wrt, outs)
+        return SweptOp(op, wrt, outs)
 
     # -- gradient operators -----------------------------------------------------------------------------------------
 
-    def _differentiate(self, node: Node, arriving: list[Variable | None], mask: list[bool]) -> list[Variable | None]:
+    def _differentiate(self, node: SweptOp, arriving: list[Variable | None], mask: list[bool]) -> list[Variable | None]:
         """Append the gradient operator of *node* (or the operators that its rule expands to)."""
         op = node.op
         for value, gradient in zip(node.outs, arriving, strict=True):
@@ -244,7 +244,7 @@ class Differentiator:
         assert grad_op is not None
         return self._gradient_op(node, grad_op, tuple(operands), mask)
 
-    def _operands(self, node: Node, rule: Rule, arriving: list[Variable | None]) -> list[Any]:
+    def _operands(self, node: SweptOp, rule: Rule, arriving: list[Variable | None]) -> list[Any]:
         """What *rule* reads, in its order."""
         op = node.op
         places = out_places(op.op)
@@ -276,7 +276,7 @@ class Differentiator:
             for value, gradient in zip(values, arriving, strict=True)
         ]
 
-    def _gradient_op(self, node: Node, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
+    def _gradient_op(self, node: SweptOp, grad_op: OpDef, inputs: Operands, mask: list[bool]) -> list[Variable | None]:
         """The results of the gradient operator: those of an earlier call, and for the others one of this call."""
         attrs = node.op.attrs
         results: list[Variable | None] = [None] * len(mask)
@@ -293,7 +293,7 @@ class Differentiator:
         return [result if result is not None else v for result, v in zip(results, new, strict=True)]
 
     def _emit_gradient_op(
-        self, node: Node, grad_op: OpDef, inputs: Operands, wanted: Sequence[Value | None]
+        self, node: SweptOp, grad_op: OpDef, inputs: Operands, wanted: Sequence[Value | None]
     ) -> list[Variable | None]:
         """Append the gradient operator; returns new variables for the gradients of *wanted*."""
         op, rule = node.op, node.op.op.rule

@@ -16,7 +16,7 @@ from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..ops import registry
 from ..ops.readings import flatten, out_places
-from .differentiator import Differentiator, Node
+from .differentiator import Differentiator, SweptOp
 from .nested import Gradients, forget, inner_differentiator, reachable
 from .values import Value, variable_of
 
@@ -36,7 +36,7 @@ class Injection:
     gradients: list[tuple[Variable, Variable]]
 
 
-def dual(grads: Differentiator, node: Node, arriving: Gradients, mask: list[bool]) -> Gradients:
+def dual(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list[bool]) -> Gradients:
     """The gradient of an operator with a block, by the form that :func:`~gradtool.engine.ir.blocks.region` gives it.
 
     Four phases: what arrives in the block, the sweep over it, what leaves it, and the operator that runs all this.
@@ -100,7 +100,7 @@ def _inner(grads: Differentiator, whole: Region, injected: Sequence[Injection]) 
     return child
 
 
-def _by_result(node: Node, arriving: Gradients) -> dict[Variable, Variable]:
+def _by_result(node: SweptOp, arriving: Gradients) -> dict[Variable, Variable]:
     """The gradients that arrive, by what the operator writes; frames have none of their own."""
     outs = flatten(node.op.outputs, out_places(node.op.op))
     pairs = ((v, g) for v, g in zip(outs, arriving, strict=True) if v is not None and v.kind != STEP_SCOPES)
@@ -158,7 +158,7 @@ def _leave(child: Differentiator, whole: Region, arrivals: _Arrivals, results: _
 
 
 def _emit(
-    grads: Differentiator, node: Node, child: Differentiator, arrivals: _Arrivals, departures: _Departures
+    grads: Differentiator, node: SweptOp, child: Differentiator, arrivals: _Arrivals, departures: _Departures
 ) -> Gradients:
     """Append the operator that runs the block; forget the block if nobody wants anything of it."""
     op, whole, results = node.op, region(node.op), departures.results
@@ -310,7 +310,7 @@ class _Results:
         wanted: whether there is any.
     """
 
-    def __init__(self, grads: Differentiator, node: Node, mask: list[bool]) -> None:
+    def __init__(self, grads: Differentiator, node: SweptOp, mask: list[bool]) -> None:
         self.flat: Gradients = [None] * len(mask)
         self.wanted = False
         self._grads = grads

@@ -14,7 +14,7 @@ from ..ops.readings import regroup
 from .values import Value
 
 if TYPE_CHECKING:
-    from .differentiator import Differentiator, Node
+    from .differentiator import Differentiator, SweptOp
 
 
 class AskedOp:
@@ -54,7 +54,7 @@ class Asking:
         return call
 
 
-def expand(grads: Differentiator, node: Node, args: list[Any], mask: list[bool]) -> list[Variable | None]:
+def expand(grads: Differentiator, node: SweptOp, args: list[Any], mask: list[bool]) -> list[Variable | None]:
     """Append the operators that the rule of *node* asks for; returns the gradients of what it read."""
     op = node.op
     rule = op.op.rule

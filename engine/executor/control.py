@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .lower import Lowering
 
 
-class Asked:
+class AskedFrames:
     """What backward blocks ask of the frames of one operator: each variable with its place."""
 
     __slots__ = ("begins", "ends", "values")
@@ -51,14 +51,14 @@ class LoweringContext:
     def __init__(self, backend: Backend, chosen: Collection[str]) -> None:
         self.backend = backend
         self.chosen = chosen
-        self.asked: dict[Variable, Asked] = {}
+        self.asked: dict[Variable, AskedFrames] = {}
         self._touched: dict[Block, set[Variable]] = {}
         self._reads: dict[Block, list[Variable]] = {}
         self._effects: dict[Block, bool] = {}
 
-    def of(self, scope: Variable) -> Asked:
+    def of(self, scope: Variable) -> AskedFrames:
         """What is asked of the frames in *scope*."""
-        return self.asked.setdefault(scope, Asked())
+        return self.asked.setdefault(scope, AskedFrames())
 
     def reads(self, block: Block) -> list[Variable]:
         """The variables around that *block* reads."""
@@ -194,7 +194,7 @@ class Control:
         needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
 
-    def _carried(self, results: Collection[Variable | None], asked: Asked | None) -> list[blocks.Carried]:
+    def _carried(self, results: Collection[Variable | None], asked: AskedFrames | None) -> list[blocks.Carried]:
         """What is handed on: another run finds it, or somebody behind the last one."""
         region = self.region
         carried = [c for c in region.carried if c.start is not None or c.end is not None]
@@ -300,7 +300,7 @@ class _Exits:
         needed: all these registers.
     """
 
-    asked: Asked | None
+    asked: AskedFrames | None
     carried: list[blocks.Carried]
     ends: list[int | None]
     sums: list[tuple[Variable, Variable, Variable]]

@@ -41,10 +41,10 @@ def from_json(data: bytes | str, where: str = "the program") -> Program:
             that do not exist (a ValueError).
     """
     with paused_gc():
-        return _Reader(where).program(jsontext.read(data, where))
+        return _JsonReader(where).program(jsontext.read(data, where))
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, where: str) -> None:
         self.where = where
         self.at = ""

@@ -46,7 +46,9 @@ def parse_program(text: str) -> Program:
         lines = [(n, t) for n, line in enumerate(text.split("\n"), start=1) if (t := line.strip())]
         for number, line in lines:
             if line.startswith("{ //"):
-                _header(_Line(line, number), program)  # all of them first: an operator may name a block that follows
+                _header(
+                    _LineReader(line, number), program
+                )  # all of them first: an operator may name a block that follows
         _fill(program, lines)
         if not program.blocks:
             raise ProgramTextError("the text holds no block: a program begins with '{ // block_idx:0 …'.")
@@ -64,7 +66,7 @@ def _fill(program: Program, lines: Sequence[tuple[int, str]]) -> None:
     todo = iter(program.blocks)
     block: Block | None = None
     for number, line in lines:
-        reader = _Line(line, number)
+        reader = _LineReader(line, number)
         if block is None:
             reader.take(_HEADER, _HEADER_FORM)
             block = next(todo)
@@ -91,7 +93,7 @@ _FORMER_NAMES = {"LOD_TENSOR": DENSE}
 """Kinds of variables that Paddle printed under another name before 3.0."""
 
 
-class _Line:
+class _LineReader:
     """One line, read from left to right."""
 
     __slots__ = ("at", "number", "text")
@@ -162,7 +164,7 @@ class _Line:
             self.fail(str(error))
 
 
-def _header(line: _Line, program: Program) -> None:
+def _header(line: _LineReader, program: Program) -> None:
     match = line.take(_HEADER, _HEADER_FORM)
     line.end()
     idx, parent, forward, backward = (line.whole(digits) for digits in match.groups())
@@ -172,7 +174,7 @@ def _header(line: _Line, program: Program) -> None:
         new_block(program, parent, forward, backward)
 
 
-def _variable(line: _Line, block: Block, prefix: re.Match[str]) -> None:
+def _variable(line: _LineReader, block: Block, prefix: re.Match[str]) -> None:
     line.at = prefix.end()
     persistable, sort = prefix.groups()
     name = line.string(BARE_NAME, "the variable's name")
@@ -209,7 +211,7 @@ class _Statement:
 
     __slots__ = ("block", "line")
 
-    def __init__(self, line: _Line, block: Block) -> None:
+    def __init__(self, line: _LineReader, block: Block) -> None:
         self.line = line
         self.block = block
 

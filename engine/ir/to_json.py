@@ -40,10 +40,10 @@ def to_json(program: Program, *, sources: bool = True, indent: int | None = None
         ProgramError: an attribute holds something that is no data.
     """
     with paused_gc():
-        return jsontext.write(_Writer(program, sources).program(), indent)
+        return jsontext.write(_JsonWriter(program, sources).program(), indent)
 
 
-class _Writer:
+class _JsonWriter:
     def __init__(self, program: Program, sources: bool) -> None:
         self.source = program
         self.sources = sources
