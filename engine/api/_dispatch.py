@@ -14,7 +14,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir import build, default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
-from gradtool.engine.ops.opdef import OpDef
+from gradtool.engine.ops.opdef import OpDef, Slot
 
 from ._remembered import computed
 
@@ -49,35 +49,37 @@ def apply(
     op = registry.by_type(op_type)
     if not in_static_mode():
         return _computed(op, operands, attrs, outputs)
-    padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
-    fitted = []
-    for slot, value in zip(op.inputs, padded, strict=False):
-        if slot.many:
-            entries = () if value is None else tuple(value)
-            for v in entries:
-                if not isinstance(v, Variable):
-                    refuse(op_type, slot.name, v)
-            fitted.append(entries)
-        else:
-            if not isinstance(value, Variable) and (value is not None or not slot.optional):
-                refuse(op_type, slot.name, value)
-            fitted.append(value)
     names = default.default_main_program().names
+    padded = [*operands, *[None] * (len(op.inputs) - len(operands))] if operands else []
+    fitted = tuple(_operand(op_type, slot, value) for slot, value in zip(op.inputs, padded, strict=False))
     layer = name if name is not None else names(key or op_type)
-    targets = dict(outputs or {})
+    asked = outputs or {}
     lengths = iter(counts)
-    destinations: list[Any] = []
+    wanted: list[Any] = []
     for slot in op.outputs:
-        asked = targets.get(slot.name, None if slot.optional else True)
-        if asked is not True:
-            destinations.append(asked)
+        target = asked.get(slot.name, None if slot.optional else True)
+        if target is not True:
+            wanted.append(target)
         elif slot.many:
-            destinations.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
+            wanted.append([names(f"{layer}.tmp") for _ in range(next(lengths))])
         else:
-            destinations.append(layer if direct else names(f"{layer}.tmp"))
-    operator = build.emit(default.current_block(), op, tuple(fitted), attrs or {}, destinations)
+            wanted.append(layer if direct else names(f"{layer}.tmp"))
+    operator = build.emit(default.current_block(), op, fitted, attrs or {}, wanted)
     results = [list(v) if isinstance(v, tuple) else v for v in operator.outputs if v is not None]
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _operand(op_type: str, slot: Slot, value: Any) -> Any:
+    """What a slot of an operator in a program holds; raises the error for anything but variables."""
+    if slot.many:
+        entries = () if value is None else tuple(value)
+        for v in entries:
+            if not isinstance(v, Variable):
+                refuse(op_type, slot.name, v)
+        return entries
+    if not isinstance(value, Variable) and (value is not None or not slot.optional):
+        refuse(op_type, slot.name, value)
+    return value
 
 
 def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:

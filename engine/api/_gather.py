@@ -55,20 +55,29 @@ def take_along_axis(arr: Any, indices: Any, axis: int, broadcast: bool = True) -
     if not -x.ndim <= at < max(x.ndim, 1):
         raise ShapeError(f"{where}: axis {at} is out of range for '{x.name}' of shape {list(x.shape)}.")
     if broadcast and x.ndim:
-        from ._manipulation import expand
-
-        common = [max(m, n) if -1 not in (m, n) else -1 for m, n in zip(x.shape, index.shape, strict=True)]
-        at_front = at % x.ndim
-        for i, (m, n) in enumerate(zip(x.shape, index.shape, strict=True)):
-            if i != at_front and -1 in (m, n) and m != n:
-                raise ShapeError(
-                    f"{where}: dimension {i} of '{x.name}' {list(x.shape)} and of '{index.name}' {list(index.shape)} "
-                    "must be known to be broadcast.",
-                    hint="expand them first, or pass broadcast=False",
-                )
-        index = expand(index, [index.shape[i] if i == at_front else d for i, d in enumerate(common)])
-        x = expand(x, [x.shape[i] if i == at_front else d for i, d in enumerate(common)])
+        x, index = _broadcast_but(x, index, at % x.ndim, where)
     return apply("take_along_axis", x, index, attrs={"Axis": at})  # type: ignore[no-any-return]
+
+
+def _broadcast_but(x: AnyTensor, index: AnyTensor, axis: int, where: str) -> tuple[AnyTensor, AnyTensor]:
+    """*x* and *index* in a common shape, but for dimension *axis*."""
+    from ._manipulation import expand
+
+    common = []
+    for i, (m, n) in enumerate(zip(x.shape, index.shape, strict=True)):
+        if i != axis and m != n and -1 in (m, n):
+            raise ShapeError(
+                f"{where}: dimension {i} of '{x.name}' {list(x.shape)} and of '{index.name}' {list(index.shape)} "
+                "must be known to be broadcast.",
+                hint="expand them first, or pass broadcast=False",
+            )
+        common.append(max(m, n))
+
+    def shape(v: AnyTensor) -> list[int]:
+        return [*common[:axis], v.shape[axis], *common[axis + 1 :]]
+
+    wide = expand(index, shape(index))
+    return expand(x, shape(x)), wide
 
 
 def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> AnyTensor:

@@ -39,12 +39,7 @@ def windows(padding: Any, channel_last: bool, rank: int = 2) -> tuple[tuple[int,
         if padding.upper() not in ("SAME", "VALID"):
             raise UsageError(f"Unknown padding: '{padding}'. It can only be 'SAME' or 'VALID'.")
         return (0,) * rank, padding.upper()
-    flat = padding
-    if isinstance(padding, (list, tuple)) and len(padding) == rank + 2 and isinstance(padding[0], (list, tuple)):
-        spatial = range(1, rank + 1) if channel_last else range(2, rank + 2)
-        if any(any(p) for i, p in enumerate(padding) if i not in spatial):
-            raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
-        flat = [n for i in spatial for n in padding[i]]
+    flat = _spatial(padding, range(1, rank + 1) if channel_last else range(2, rank + 2))
     if isinstance(flat, (list, tuple)) and len(flat) == 2 * rank:
         pads = numbers(flat, 2 * rank, "padding")
         if pads[::2] == pads[1::2]:
@@ -54,6 +49,16 @@ def windows(padding: Any, channel_last: bool, rank: int = 2) -> tuple[tuple[int,
     if any(p < 0 for p in pads):
         raise UsageError(f"Invalid padding: every number must be at least 0, but received {padding}.")
     return pads, "EXPLICIT"
+
+
+def _spatial(padding: Any, dims: range) -> Any:
+    """Of a pair for each dimension of the tensor those of *dims*, one after another; other forms as they are."""
+    rank = len(dims) + 2
+    if not isinstance(padding, (list, tuple)) or len(padding) != rank or not isinstance(padding[0], (list, tuple)):
+        return padding
+    if any(any(p) for i, p in enumerate(padding) if i not in dims):
+        raise UsageError(f"Non-zero padding ({padding}) in the batch or channel dimensions is not supported.")
+    return [n for i in dims for n in padding[i]]
 
 
 _FORMATS = {2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}

@@ -165,18 +165,20 @@ def _add_slice(selection: Parsed, entry: slice, size: int, dim: int) -> None:
     if start is None and end is None and step is None:
         return
     step = 1 if step is None else step
-    if not isinstance(step, AnyTensor) and step == 0:
+    if isinstance(step, AnyTensor):
+        selection.add(dim, 0 if start is None else start, LAST if end is None else end, step)
+        return
+    if step == 0:
         raise IndexTypeError("the step of a slice must not be 0")
-    forward = isinstance(step, AnyTensor) or step > 0
     if start is None:
-        start = 0 if forward else LAST
+        start = 0 if step > 0 else LAST
     if end is None:
-        end = LAST if forward else FIRST
-    if not isinstance(end, AnyTensor) and not isinstance(step, AnyTensor) and size != -1 and end >= size:
+        end = LAST if step > 0 else FIRST
+    if not isinstance(end, AnyTensor) and size != -1 and end >= size:
         end = LAST if step > 0 else size
     # Told apart by type first: `variable == 0` would append an operator.
-    whole = not any(isinstance(v, AnyTensor) for v in (start, end, step)) and (start, end, step) == (0, LAST, 1)
-    if not whole:
+    numbers = not isinstance(start, AnyTensor) and not isinstance(end, AnyTensor)
+    if not numbers or (start, end, step) != (0, LAST, 1):
         selection.add(dim, start, end, step)
 
 

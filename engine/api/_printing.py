@@ -48,15 +48,18 @@ def values_text(array: np.ndarray[Any, Any], indent: int) -> str:
     texts = [_number(v) for v in numbers]
     width = max(map(len, texts), default=0)
     if array.dtype.kind in "ifc" or array.dtype.name == "bfloat16":
-        below = [
-            (v.real, v.imag) < (0, 0) if array.dtype.kind == "c" else t[0] == "-"
-            for v, t in zip(numbers, texts, strict=True)
-        ]
-        texts = [" " + t if any(below) and not b and len(t) < width else t for t, b in zip(texts, below, strict=True)]
+        below = [_is_below_zero(v, t) for v, t in zip(numbers, texts, strict=True)]
+        if any(below):
+            texts = [t if b or len(t) == width else " " + t for t, b in zip(texts, below, strict=True)]
     cells = np.array([t.ljust(width) for t in texts], object).reshape(shown.shape)
     if not array.ndim:
         return texts[0]
     return _nested(cells, array.shape, indent + 1, long)
+
+
+def _is_below_zero(value: Any, text: str) -> bool:
+    """Whether there is a minus in front, of a complex number that of its first part that is not zero."""
+    return (value.real, value.imag) < (0, 0) if isinstance(value, complex) else text[0] == "-"
 
 
 def _number(value: Any) -> str:

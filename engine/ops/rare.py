@@ -192,13 +192,8 @@ def _types(op: OpDef, specs: list[Any], attrs: Mapping[str, Any], outs: Sequence
         expect_complex_allowed(op, specs)
         return [nested(lambda s: s.dtype, o) for o in outs]
     if op.forward is not None:
-        assert op.forward.rule is not None
         expect_complex_allowed(op, specs)
-        reads = op.forward.rule.reads
-        inputs = {r.place: s for r, s in zip(reads, specs, strict=True) if r.kind == "in"}
-        arriving = next((s for r, s in zip(reads, specs, strict=True) if r.kind == "dout" and s is not None), None)
-        like = [inputs.get(i, arriving) for i in op.forward.rule.wrt]
-        return [nested(lambda s: s.dtype, s[0] if isinstance(s, list) and s else s or None) for s in like]
+        return _gradient_types(op.forward, specs)
     ruled = Trait.UNARY | Trait.ELEMENTWISE | Trait.COMPARE
     if op.infer_fn is not None or op.trait & ruled:
         specs = [tuple(s) if isinstance(s, list) else s for s in specs]
@@ -208,6 +203,20 @@ def _types(op: OpDef, specs: list[Any], attrs: Mapping[str, Any], outs: Sequence
     kinds = {s.dtype for s in each(specs) if s.dtype.is_floating}
     half = kinds.pop() if len(kinds) == 1 else None
     return [half if half is not None and half.is_half else None] * len(op.outputs)
+
+
+def _gradient_types(forward: OpDef, specs: Sequence[Any]) -> list[Any]:
+    """Gradients have the types of what they are gradients of; else that of the gradient that arrives."""
+    assert forward.rule is not None
+    inputs: dict[int, Any] = {}
+    arriving = None
+    for read, spec in zip(forward.rule.reads, specs, strict=True):
+        if read.kind == "in":
+            inputs[read.place] = spec
+        elif read.kind == "dout" and arriving is None:
+            arriving = spec
+    like = [inputs.get(i, arriving) for i in forward.rule.wrt]
+    return [nested(lambda s: s.dtype, s[0] if isinstance(s, list) and s else s or None) for s in like]
 
 
 def pulled(
@@ -233,15 +242,19 @@ def pulled(
     conjugates = op.forward is None and bool(op.trait & Trait.HOLOMORPHIC)
     if conjugates:
         args = [nested(k.conj, a) if r.kind == "dout" else a for r, a in zip(rule.reads, args, strict=True)]
-    groups = rule(k, args, wanted, attrs)
+    gradients = rule(k, args, wanted, attrs)
     if conjugates:
-        groups = [nested(k.conj, group) for group in groups]
+        gradients = [nested(k.conj, group) for group in gradients]
     # By a real operand of a complex function, the gradient is the real part.
-    inputs = {r.place: a for r, a in zip(rule.reads, args, strict=True) if r.kind == "in" and a is not None}
-    for i, group in zip(rule.wrt, groups, strict=True):
+    inputs = {r.place: a for r, a in zip(rule.reads, args, strict=True) if r.kind == "in"}
+    for i, group in zip(rule.wrt, gradients, strict=True):
         like = inputs.get(i)
-        for j, g in enumerate(group):
-            operand = like[j] if isinstance(like, (list, tuple)) else like
-            if g is not None and operand is not None and g.dtype.kind == "c" and operand.dtype.kind != "c":
+        operands = like if isinstance(like, (list, tuple)) else [like] * len(group)
+        for j, (g, operand) in enumerate(zip(group, operands, strict=False)):
+            if _is_complex(g) and operand is not None and not _is_complex(operand):
                 group[j] = k.real(g)
-    return groups
+    return gradients
+
+
+def _is_complex(array: Any) -> bool:
+    return array is not None and array.dtype.kind == "c"

@@ -274,16 +274,20 @@ def meeting(op_type: str, x: TensorSpec, y: TensorSpec) -> DType | None:
         return a
     kinds = _kind(a), _kind(b)
     scalars = op_type in SCALARS and not (x.ndim and y.ndim)
-    if scalars and SCALARS[op_type] and kinds[0] == kinds[1] and (x.ndim or y.ndim):
+    one_has_dimensions = bool(x.ndim or y.ndim)
+    if scalars and one_has_dimensions and SCALARS[op_type] and kinds[0] == kinds[1]:
         return a if x.ndim else b
     if max(kinds) == COMPLEX or min(kinds) == FLOATING:
         return promoted(a, b)
     if not scalars:
         return None
-    if kinds[0] != kinds[1]:
-        return a if kinds[0] > kinds[1] else b
+    return _wider(a, b) if kinds[0] == kinds[1] else max(a, b, key=_kind)
+
+
+def _wider(a: DType, b: DType) -> DType:
+    """The one of more bytes; of uint8 and int8 neither is."""
     if a.size == b.size:
-        return int16  # uint8 and int8
+        return int16
     return a if a.size > b.size else b
 
 

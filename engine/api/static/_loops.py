@@ -140,7 +140,7 @@ def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, carry: Any, is
     variables = {v for v in leaves(carry) if isinstance(v, Variable)}
     go_on = _condition(cond(*carry))
     if go_on.block is not parent or go_on.persistable or go_on.is_data:
-        go_on = _creation.assign(go_on)
+        go_on = _creation.assign(go_on)  # the body writes it
     block = main._create_block()
     main.open_loops += 1
     try:

@@ -96,14 +96,21 @@ def pad(
     attrs = {"mode": mode, "value": float(value), "data_format": "NDHWC" if last else "NCDHW"}
     paddings = None
     if isinstance(pad, AnyTensor):
-        rest = [fill([2 * len(extra)], 0, pad.dtype)] if extra else []
-        paddings = concat([*rest, pad] if x.ndim == 3 else [pad, *rest]) if rest else pad
+        paddings = _with_zeros(pad, 2 * len(extra), after=x.ndim != 3)
     else:
-        rest_ = [0] * (2 * len(extra))
-        attrs["paddings"] = rest_ + pad if x.ndim == 3 else pad + rest_
+        zeros = [0] * (2 * len(extra))
+        attrs["paddings"] = zeros + pad if x.ndim == 3 else pad + zeros
     wide = unsqueeze(x, extra) if extra else x
-    out = apply("pad3d", wide, paddings, attrs=attrs, name=name)
-    return squeeze(out, extra) if extra else out
+    padded = apply("pad3d", wide, paddings, attrs=attrs, name=name)
+    return squeeze(padded, extra) if extra else padded
+
+
+def _with_zeros(pad: AnyTensor, count: int, *, after: bool) -> AnyTensor:
+    """*pad* with *count* zeros after it, or before."""
+    if not count:
+        return pad
+    zeros = fill([count], 0, pad.dtype)
+    return concat([pad, zeros] if after else [zeros, pad])
 
 
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> AnyTensor:
