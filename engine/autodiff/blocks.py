@@ -130,12 +130,10 @@ def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list
     child = inner_differentiator(grads, op.attrs["sub_block"])
     outs = slot(op, "Out")
     # What arrives from behind the loop, and what later runs hand to earlier ones.
-    behind: dict[Variable, Variable] = {}
-    for v, g in zip(outs, arriving, strict=False):
-        if v is not None and g is not None:
-            behind[v] = _named_after(grads, grads.values.written(op, v), g)
+    pairs = [(v, g) for v, g in zip(outs, arriving, strict=False) if v is not None]
+    behind = {v: _named_after(grads, grads.values.written(op, v), g) for v, g in pairs if g is not None}
     seeds = dict(behind)
-    for v in _carried(child, [v for v in outs if v is not None], seeds):
+    for v in _carried(child, [v for v, _ in pairs], seeds):
         seeds[v] = Variable(child.target, names.grad(v.name), v.spec)
         child.target.vars[seeds[v].name] = seeds[v]
     # One run backwards, which ends with what it began with.
@@ -148,10 +146,8 @@ def _while(grads: Differentiator, node: SweptOp, arriving: Gradients, mask: list
     # What comes out of the loop.
     results = _gradients_of_inputs(grads, child, node, mask, set(seeds))
     for i, (value, w) in enumerate(zip(node.wrt, mask, strict=True)):
-        if value is None or not w or variable_of(value) not in seeds:
-            continue
-        same = _written_over(grads, op, variable_of(value), behind)
-        results[i] = grads.new_gradient(value) if same is None else same
+        if value is not None and w and variable_of(value) in seeds:
+            results[i] = _written_over(grads, op, variable_of(value), behind) or grads.new_gradient(value)
     if not any(results):
         forget(grads, child)
         return results
@@ -231,7 +227,7 @@ def _write_back(child: Differentiator, v: Variable, g: Variable) -> None:
         total.name = g.name
     child.parts[value] = [g]
     ops = child.emitted.ops
-    at = next(i for i, op in enumerate(ops) if any(o is total for o in each(op.outputs)))
+    at = next(i for i, op in enumerate(ops) if total in set(each(op.outputs)))
     if any(_touches(op, g) for op in ops[at + 1 :]):
         total.name = child.namer.numbered(g.name)
         assign = registry.by_type("assign")

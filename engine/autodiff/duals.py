@@ -220,16 +220,21 @@ def _own_frames(grads: Differentiator, op: Operator, whole: Region) -> Variable:
 
 def _carried_too(child: Differentiator, whole: Region, carried: list[Carried], seeds: set[Value]) -> list[Carried]:
     """What else is carried to whose gradient something arrives from later runs."""
-    rest = [c for c in whole.carried if _has_gradients(c) and id(c) not in set(map(id, carried))]
+    rest = _without(filter(_has_gradients, whole.carried), carried)
     new: list[Carried] = []
     while True:
         ends = {child.values.current(c.end) for c in (*carried, *new) if c.end is not None}
         reached = reachable(child, ends | seeds)
-        more = [c for c in rest if c.start is not None and child.values.initial(c.start) in reached]
+        more = [c for c in _without(rest, new) if c.start is not None and child.values.initial(c.start) in reached]
         if not more:
             return new
         new += more
-        rest = [c for c in rest if id(c) not in set(map(id, more))]
+
+
+def _without(all_: Iterable[Carried], some: Iterable[Carried]) -> list[Carried]:
+    """*all_* but for *some*; by identity, for comparing variables appends operators."""
+    gone = set(map(id, some))
+    return [c for c in all_ if id(c) not in gone]
 
 
 def _has_gradients(c: Carried) -> bool:

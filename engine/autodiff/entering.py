@@ -75,9 +75,8 @@ def _append(grads: Differentiator, ops: list[Operator]) -> None:
     """Append the operators to their block, its new variables by name, and the operators inside them to theirs."""
     block = grads.target
     for op in grads.emitted.inner:
-        if op.type == "while_grad":  # some were named anew since
-            arriving = tuple(g.name for g in slot(op, "Out@GRAD") if g is not None)
-            op.attrs = intern_attrs(op.op, {**op.attrs, "original_output_grad": arriving})
+        if op.type == "while_grad":
+            _name_arriving(op)
     own = [(op, v) for op in ops for v in op.output_variables() if v.block is block]
     variables = {v.name: v for _, v in own}
     for name in sorted(variables):
@@ -92,6 +91,12 @@ def _append(grads: Differentiator, ops: list[Operator]) -> None:
             _append(inner, inner.emitted.ops)
             inner.target.owner = op
     block.program.version += 1
+
+
+def _name_arriving(op: Operator) -> None:
+    """Let a loop's gradient operator say what arrives: some of it was named anew since."""
+    arriving = tuple(g.name for g in slot(op, "Out@GRAD") if g is not None)
+    op.attrs = intern_attrs(op.op, {**op.attrs, "original_output_grad": arriving})
 
 
 def _insert_saves(grads: Differentiator) -> list[Operator]:

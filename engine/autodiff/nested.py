@@ -33,7 +33,7 @@ def forget(grads: Differentiator, child: Differentiator) -> None:
 
 def reachable(child: Differentiator, values: set[Value]) -> set[Value]:
     """The values that gradients reach from *values*, as far as the slots of operators tell."""
-    reached = {value for value in values if child.wanted(value)}
+    reached = set(filter(child.wanted, values))
     for op in reversed(child.source):
         rule = op.op.rule
         if rule is None:
@@ -41,6 +41,6 @@ def reachable(child: Differentiator, values: set[Value]) -> set[Value]:
         outs = flatten(op.outputs, out_places(op.op))
         if not any(v is not None and child.values.written(op, v) in reached for v in outs):
             continue
-        read = (child.values.read(op, v) for v in flatten(op.inputs, rule.wrt) if v is not None)
-        reached.update(value for value in read if child.wanted(value))
+        read = [child.values.read(op, v) for v in flatten(op.inputs, rule.wrt) if v is not None]
+        reached.update(filter(child.wanted, read))
     return reached

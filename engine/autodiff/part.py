@@ -96,28 +96,28 @@ def differentiate(
     program = loss.block.program
     if asked is None:
         asked = [p for p in program.all_parameters() if p.trainable]
+    cut = list(stopped)
+    if checkpoints is None:
+        checkpoints = choose(loss, [v if isinstance(v, str) else v.name for v in cut]).checkpoints
     with paused_gc():
         # Building: nothing of the program changes yet.
-        cut = list(stopped)
         call = BackwardCall(program._appending_grad_times + 1, {} if callbacks else None, [*where.new])
         grads = Differentiator(where.block, cut, call, ops=where.ops, target=where.target)
         wrt = [(v, asked_for(grads.values, v)) for v in asked]
         grads.namer.keep.update(value for v, value in wrt if not v.is_parameter)
         grads.seed_loss(loss)
         seeds = len(grads.emitted.ops)
-        if checkpoints is None:
-            checkpoints = choose(loss, [v if isinstance(v, str) else v.name for v in cut]).checkpoints
         used = grads.recomputed.cut(grads, loss, checkpoints)
         grads.run()
         grads.name_all()
-        pairs = [(v, g) for v, value in wrt if (g := grads.gradient(value)) is not None]
+        gradients = [(v, grads.gradient(value)) for v, value in wrt]
         # Entering: callbacks may still refuse, what follows them cannot.
         ops = call_back(grads, callbacks, seeds)
         assert loss.op is not None
         loss.op.role |= roles.LOSS
         between = commit(grads, ops)
         program._appending_grad_times += where.target is None
-        _note_pairs(pairs)
+        pairs = _noted(gradients)
     checked(program, "append_backward")
     repeats = [op for op in ops if op.repeats is not None]
     return BackwardPart(pairs, [*between, *ops], repeats, used, grads.values)
@@ -151,8 +151,12 @@ def beginning(loss: Variable, what: str) -> Place:
     return where
 
 
-def _note_pairs(pairs: Iterable[tuple[Variable, Variable]]) -> None:
-    """Write each pair into ``op_role_var`` of the operator that makes the gradient, later ones first."""
+def _noted(gradients: Iterable[tuple[Variable, Variable | None]]) -> list[tuple[Variable, Variable]]:
+    """The variables that have a gradient, with it.
+
+    Each pair is written into ``op_role_var`` of the operator that makes the gradient, later ones first.
+    """
+    pairs = [(p, g) for p, g in gradients if g is not None]
     for p, g in pairs:
         op = g.op
         if op is None:
@@ -160,3 +164,4 @@ def _note_pairs(pairs: Iterable[tuple[Variable, Variable]]) -> None:
         noted = zip(op.role_var[::2], op.role_var[1::2], strict=True)
         if (p.name, g.name) not in noted:
             op.role_var = (p.name, g.name, *op.role_var)
+    return pairs

@@ -184,13 +184,15 @@ class Control:
     def _exits(self, results: set[Variable | None], inner: Lowering) -> _Exits:
         """What leaves the block, given the operator's results that somebody wants."""
         region = self.region
-        asked = self.context.asked.get(region.scope) if region.scope is not None and region.scope in results else None
+        asked = None
+        if region.scope is not None and region.scope in results:
+            asked = self.context.asked.get(region.scope)
         carried = self._carried(results, asked)
         ends = [inner.read(c.end) if c.end is not None else None for c in carried]
         sums = [entry for entry in region.sums if entry[1] in results]
         summed = [inner.read(v) for v, _, _ in sums]
         go_on = inner.read(region.condition) if region.loops and region.condition is not None else None
-        framed = [_framed(v, region.block, inner) for v in (asked.values if asked is not None else ())]
+        framed = [_framed(v, region.block, inner) for v in asked.values] if asked is not None else []
         needed = {r for r in (*ends, *summed, *framed, go_on) if r is not None}
         return _Exits(asked, carried, ends, sums, summed, go_on, framed, needed)
 

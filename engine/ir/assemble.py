@@ -94,8 +94,8 @@ def _operand(block: Block, op: OpDef, slot: Slot, arguments: list[str] | None, w
     """What a slot holds; *arguments* is None where it is not listed."""
     values = [_find(block, n) for n in arguments or ()]
     if slot.many:
-        stands = arguments is not None or what == "input" or slot.unlisted
-        return tuple(values) if stands else None
+        absent = arguments is None and what == "output" and not slot.unlisted
+        return None if absent else tuple(values)
     if len(values) > 1:
         raise OperatorError(f"{what} {slot.name} of {op.type} takes one variable, but {len(values)} are given.")
     if not values and not slot.optional and op.forward is None:

@@ -37,11 +37,9 @@ def clone(program: Program, for_test: bool = False) -> Program:
         copies: dict[Operator, Operator] = {}
         for block, twin in homes.items():
             for op in ops[block]:
-                copied = copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
+                copies[op] = twin._append(_copy_op(op, twin, twins, copies, for_test))
                 if op.op.holds_blocks:
-                    copied.attrs = {name: _moved(value, homes) for name, value in copied.attrs.items()}
-                    for inner in copied.sub_blocks:
-                        inner.owner = inner.owner or copied
+                    _move_blocks(copies[op], homes)
         return checked(new, "clone")
 
 
@@ -68,6 +66,13 @@ def _forward_blocks(program: Program) -> list[Block]:
                 if roles.is_forward(op.role):
                     needed.update(op.sub_blocks[:1])  # a second one is for the backward part
     return [block for block in program.blocks if block in needed]
+
+
+def _move_blocks(op: Operator, homes: dict[Block, Block]) -> None:
+    """Let a copied operator run the copies of its blocks."""
+    op.attrs = {name: _moved(value, homes) for name, value in op.attrs.items()}
+    for inner in op.sub_blocks:
+        inner.owner = inner.owner or op
 
 
 def _moved(value: Any, homes: dict[Block, Block]) -> Any:

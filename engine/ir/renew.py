@@ -157,9 +157,12 @@ def _spread(block: Block, fresh: set[Variable]) -> None:
         if op.op.holds_blocks or not op.op.differentiable:
             continue
         open_ = [v for v in each(op.inputs) if v in fresh or not v.stop_gradient]
-        if not open_ or not fresh.issuperset(open_):
-            continue  # it reads no such variable, or something that let gradients through all along
-        for v in each(op.outputs):
-            if v.stop_gradient and v.dtype.is_differentiable and not v.is_parameter:
-                v.stop_gradient = False
-                fresh.add(v)
+        if open_ and fresh.issuperset(open_):  # else it reads no such variable, or one that let gradients through
+            closed = [v for v in each(op.outputs) if v.stop_gradient]
+            _open([v for v in closed if v.dtype.is_differentiable and not v.is_parameter], fresh)
+
+
+def _open(variables: Iterable[Variable], fresh: set[Variable]) -> None:
+    for v in variables:
+        v.stop_gradient = False
+        fresh.add(v)
