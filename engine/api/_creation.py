@@ -303,18 +303,32 @@ def _made(data: Any, dtype: Any, stop_gradient: bool) -> Tensor:
     if dtype is not None:
         wanted = dtype_of(dtype)
         value = (value if wanted.is_complex else value.real).astype(wanted.numpy)
-    elif not hasattr(data, "dtype") and value.dtype.kind in "fc":
-        real = state.default_dtype()
-        whole = complex64 if real is float32 else complex128
-        value = value.astype(real.numpy if value.dtype.kind == "f" else whole.numpy)
+    elif not hasattr(data, "dtype"):
+        value = _in_default_dtype(value)
     dtype_of(value.dtype)  # one that tensors can have
     out = Tensor(value, stop_gradient=stop_gradient)
     out.loc = source.here()
     if watch.noting:
-        sources = [v for v in (data if isinstance(data, (list, tuple)) else (data,)) if isinstance(v, Tensor)]
-        if sources:
-            watch.note(watch.Copied("to_tensor", tuple(sources), out))
+        _note_copy(data, out)
     return out
+
+
+def _in_default_dtype(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Floating-point numbers in the default type, complex ones in that with parts of it, others as they are."""
+    real = state.default_dtype()
+    if value.dtype.kind == "f":
+        return value.astype(real.numpy)
+    if value.dtype.kind == "c":
+        return value.astype((complex64 if real is float32 else complex128).numpy)
+    return value
+
+
+def _note_copy(data: Any, out: Tensor) -> None:
+    """Let who watches know of which tensors *out* holds the values."""
+    entries = data if isinstance(data, (list, tuple)) else (data,)
+    sources = tuple(v for v in entries if isinstance(v, Tensor))
+    if sources:
+        watch.note(watch.Copied("to_tensor", sources, out))
 
 
 def _bits(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import string
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -57,18 +58,29 @@ def einsum(equation: str, *operands: Any) -> AnyTensor:
     for labels in (*inputs, output):
         _check_labels(labels)
     for labels, v in zip(inputs, tensors, strict=True):
-        named = len(labels.replace("...", ""))
-        if named > v.ndim or (named < v.ndim and "..." not in labels):
-            raise EquationError(
-                f"Invalid equation: the label string '{labels}' misses dimensions.",
-                hint=f"'{v.name}' has {v.ndim} of them: {list(v.shape)}",
-            )
+        _check_count(labels, v)
     if not arrow:
-        every = before.replace("...", "").replace(",", "")
-        output = ("..." if "..." in before else "") + "".join(sorted(c for c in set(every) if every.count(c) == 1))
+        output = _implied(before)
     if "..." in text:
         inputs, output, tensors = _without_ellipsis(inputs, output, tensors)
     return _contract(inputs, output, tensors)
+
+
+def _check_count(labels: str, v: AnyTensor) -> None:
+    """Raise the error for an operand that has not as many dimensions as its labels say."""
+    named = len(labels.replace("...", ""))
+    if named > v.ndim or (named < v.ndim and "..." not in labels):
+        raise EquationError(
+            f"Invalid equation: the label string '{labels}' misses dimensions.",
+            hint=f"'{v.name}' has {v.ndim} of them: {list(v.shape)}",
+        )
+
+
+def _implied(inputs: str) -> str:
+    """The labels of a result that are not stated: those that come once, in the order of the alphabet."""
+    every = Counter(inputs.replace("...", "").replace(",", ""))
+    dots = "..." if "..." in inputs else ""
+    return dots + "".join(sorted(label for label, count in every.items() if count == 1))
 
 
 def _check_labels(labels: str) -> None:

@@ -68,8 +68,13 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
     if not in_static_mode():
         value = apply("median", line if line.dtype.name == kind else cast(line, kind), attrs={"axis": at})[0]
         return _shaped(value, axis, at, shape, keepdim, name)
-    if x.dtype.name in ("bool", "uint8", "int8", "int16"):
-        line = cast(line, kind)
+    medians = _of_smallest(cast(line, kind) if x.dtype.name in ("bool", "uint8", "int8", "int16") else line, at, kind)
+    return _shaped(medians, axis, at, shape, keepdim, name)
+
+
+def _of_smallest(line: Any, at: int, kind: str) -> AnyTensor:
+    """The medians along dimension *at* in a program, of what ``topk`` picks; that dimension then has size 1."""
+    size = line.shape[at]
     half = size >> 1
     smaller: Any = topk(line, half + 1, at, largest=False)[0]
     if size % 2:
@@ -79,8 +84,8 @@ def median(x: Any, axis: int | None = None, keepdim: bool = False, mode: str = "
         middle = cast(pair[0] + pair[1], kind) / 2
     # A sum over what is no number is no number; everything else adds 0.
     flags: Any = cast(isnan(line), kind)
-    medians: Any = middle + total(flags * line.astype(kind), axis=at, keepdim=True)
-    return _shaped(medians, axis, at, shape, keepdim, name)
+    medians: AnyTensor = middle + total(flags * line.astype(kind), axis=at, keepdim=True)
+    return medians
 
 
 def _shaped(medians: Any, axis: int | None, at: int, shape: list[int], keepdim: bool, name: str | None) -> AnyTensor:

@@ -44,19 +44,26 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
 
 def difference(a: Any, b: Any) -> str | None:
     """How the structures of *a* and *b* differ, or None."""
-    if isinstance(a, dict) or isinstance(b, dict):
-        if not (isinstance(a, dict) and isinstance(b, dict)):
-            return f"{_word(a)} and {_word(b)}"
+    if _form(a) is not _form(b):
+        return f"{_word(a)} and {_word(b)}"
+    if isinstance(a, dict):
         if set(a) != set(b):
             return f"the keys {sorted(map(str, a))} and {sorted(map(str, b))}"
-        return next((d for k in a if (d := difference(a[k], b[k])) is not None), None)
-    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
-        if not (isinstance(a, (list, tuple)) and isinstance(b, (list, tuple))):
-            return f"{_word(a)} and {_word(b)}"
+        pairs = [(a[key], b[key]) for key in a]
+    elif isinstance(a, (list, tuple)):
         if len(a) != len(b):
             return f"{len(a)} and {len(b)} elements"
-        return next((d for x, y in zip(a, b, strict=True) if (d := difference(x, y)) is not None), None)
-    return None
+        pairs = list(zip(a, b, strict=True))
+    else:
+        return None
+    return next((d for x, y in pairs if (d := difference(x, y)) is not None), None)
+
+
+def _form(value: Any) -> type | None:
+    """What kind of structure *value* is; lists and tuples are one. None for a leaf."""
+    if isinstance(value, dict):
+        return dict
+    return list if isinstance(value, (list, tuple)) else None
 
 
 def _word(value: Any) -> str:

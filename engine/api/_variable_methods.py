@@ -136,17 +136,12 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
         if other is None and method in ("__eq__", "__ne__"):
             return method == "__ne__"  # a tensor is never None: so None is found in a list of tensors
         if isinstance(other, (complex, np.complexfloating)):
-            kind = promoted(x.dtype, complex64)
-            x = x if x.dtype is kind else cast(x, kind)
-            other = _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (complex(other),)})
+            x, other = _with_complex(x, complex(other))
         elif isinstance(other, bool) and not x.dtype.is_differentiable:
             other = constant(x, other, like=reverse and isinstance(x, Variable))
         elif not isinstance(other, AnyTensor):
             plain = isinstance(other, (int, float))
-            if isinstance(other, float) or (divides and plain):
-                x = _as_float(x)
-            elif plain and x.dtype is bool_:
-                x = cast(x, int64)
+            x = _meeting_number(x, other, divides)
             number = _number(other, method)
             infinite = divides and not number and isinstance(x, Tensor)
             if scalar is not None and (plain or method.startswith("__r")) and not infinite:
@@ -164,6 +159,20 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
     operate.__name__ = method
     operate.__doc__ = f"Append ``{op_type}``; returns its result."
     return operate
+
+
+def _with_complex(x: AnyTensor, number: complex) -> tuple[AnyTensor, AnyTensor]:
+    """*x* in the complex type that it and *number* meet in, and a tensor of *number* in that type."""
+    kind = promoted(x.dtype, complex64)
+    x = x if x.dtype is kind else cast(x, kind)
+    return x, _append(x, "assign_value", (), {"shape": (), "dtype": kind.code, "values": (number,)})
+
+
+def _meeting_number(x: AnyTensor, number: Any, divides: bool) -> AnyTensor:
+    """*x* in the type in which it meets a number of Python."""
+    if isinstance(number, float) or (divides and isinstance(number, int)):
+        return _as_float(x)
+    return cast(x, int64) if isinstance(number, int) and x.dtype is bool_ else x
 
 
 def _append(home: AnyTensor, op_type: str, operands: tuple[AnyTensor | None, ...], attrs: dict[str, Any]) -> Any:

@@ -77,22 +77,23 @@ def broadcast(x: Shape, y: Shape, axis: int = -1, op: str = "broadcast") -> Shap
     size = max(len(x), len(aligned))
     a = (1,) * (size - len(x)) + tuple(x)
     b = (1,) * (size - len(aligned)) + tuple(aligned)
-    out = []
-    for m, n in zip(a, b, strict=True):
-        if m == n or n == 1:
-            out.append(m)
-        elif m == 1:
-            out.append(n)
-        elif UNKNOWN in (m, n):
-            out.append(n if m == UNKNOWN else m)
-        else:
-            raise ShapeError(
-                f"{op}: cannot broadcast X {list(x)} with Y {list(y)}",
-                hint="the last dimensions must be equal or 1"
-                if axis == -1
-                else f"Y's dimensions must equal X's from axis {axis} on, or be 1",
-            )
-    return tuple(out)
+    out = [_common(m, n) for m, n in zip(a, b, strict=True)]
+    if None in out:
+        plain = "the last dimensions must be equal or 1"
+        placed = f"Y's dimensions must equal X's from axis {axis} on, or be 1"
+        raise ShapeError(f"{op}: cannot broadcast X {list(x)} with Y {list(y)}", hint=plain if axis == -1 else placed)
+    return tuple(out)  # type: ignore[arg-type]
+
+
+def _common(m: int, n: int) -> int | None:
+    """The size that two dimensions are broadcast to; None where they cannot be."""
+    if m == n or n == 1:
+        return m
+    if m == 1:
+        return n
+    if UNKNOWN in (m, n):
+        return n if m == UNKNOWN else m
+    return None
 
 
 def axis_in(axis: int, ndim: int, op: str) -> int:

@@ -245,15 +245,18 @@ def pulled(
     gradients = rule(k, args, wanted, attrs)
     if conjugates:
         gradients = [nested(k.conj, group) for group in gradients]
-    # By a real operand of a complex function, the gradient is the real part.
     inputs = {r.place: a for r, a in zip(rule.reads, args, strict=True) if r.kind == "in"}
     for i, group in zip(rule.wrt, gradients, strict=True):
         like = inputs.get(i)
-        operands = like if isinstance(like, (list, tuple)) else [like] * len(group)
-        for j, (g, operand) in enumerate(zip(group, operands, strict=False)):
-            if _is_complex(g) and operand is not None and not _is_complex(operand):
-                group[j] = k.real(g)
+        _make_real(k, group, like if isinstance(like, (list, tuple)) else [like] * len(group))
     return gradients
+
+
+def _make_real(k: Namespace, gradients: list[Any], operands: Sequence[Any]) -> None:
+    """By a real operand of a complex function, the gradient is the real part."""
+    for i, (g, operand) in enumerate(zip(gradients, operands, strict=False)):
+        if operand is not None and not _is_complex(operand) and _is_complex(g):
+            gradients[i] = k.real(g)
 
 
 def _is_complex(array: Any) -> bool:

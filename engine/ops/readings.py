@@ -231,6 +231,23 @@ class Ops:
         return TapeOps(self._backend)
 
 
+def _latest_tape(operands: Sequence[Operand]) -> Tape | None:
+    """The tape of the highest level on which one of *operands* is traced."""
+    latest: Tape | None = None
+    for v in operands:
+        for e in v if isinstance(v, (list, tuple)) else (v,):
+            if isinstance(e, Traced) and (latest is None or e.tape.level > latest.level):
+                latest = e.tape
+    return latest
+
+
+def _stripped(operand: Any, tape: Tape) -> Any:
+    """An operand with values in the place of what is traced on *tape*."""
+    if isinstance(operand, (list, tuple)):
+        return [_stripped(v, tape) for v in operand]
+    return operand.value if isinstance(operand, Traced) and operand.tape is tape else operand
+
+
 class TapeOps(Ops):
     """Every operator as a method, over arrays or traced values; what is done with the latter is written down."""
 
@@ -244,28 +261,17 @@ class TapeOps(Ops):
     def call(self, op: OpDef, /, *operands: Operand, **keywords: Any) -> Any:
         """Compute *op*, and write it down on the latest tape among its operands."""
         attrs = op.attributes(keywords) if keywords or op.defaults else {}
-        tape = None
-        for v in operands:
-            for e in v if isinstance(v, (list, tuple)) else (v,):
-                if isinstance(e, Traced) and (tape is None or e.tape.level > tape.level):
-                    tape = e.tape
+        tape = _latest_tape(operands)
         if len(operands) < len(op.inputs):
             operands += (None,) * (len(op.inputs) - len(operands))
         if tape is None:
             return op.run(self._backend, operands, attrs)
-
-        def strip(value: Any) -> Any:
-            return value.value if isinstance(value, Traced) and value.tape is tape else value
-
-        inner = [[strip(e) for e in v] if isinstance(v, (list, tuple)) else strip(v) for v in operands]
+        inner = [_stripped(v, tape) for v in operands]
         result = self.call(op, *inner, **attrs)
         if op.rule is None:
             return result
         results = result if isinstance(result, tuple) else (result,)
-        outs = [
-            [Traced(e, tape, self) for e in r] if isinstance(r, (list, tuple)) else Traced(r, tape, self)
-            for r in results
-        ]
+        outs = [self._traced(r, tape) for r in results]
         wrt = [v if isinstance(v, Traced) and v.tape is tape else None for v in flatten(operands, op.rule.wrt)]
         by_kind = {"in": inner, "out": results}
         args = tuple(None if r.kind == "dout" else by_kind[r.kind][r.place] for r in op.rule.reads)
@@ -273,6 +279,12 @@ class TapeOps(Ops):
         node.args = (*args, inner, results)
         tape.nodes.append(node)
         return tuple(outs) if isinstance(result, tuple) else outs[0]
+
+    def _traced(self, result: Any, tape: Tape) -> Any:
+        """A result of an operator, traced on *tape*, in the same nesting."""
+        if isinstance(result, (list, tuple)):
+            return [Traced(v, tape, self) for v in result]
+        return Traced(result, tape, self)
 
     def pull(
         self,

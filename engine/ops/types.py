@@ -161,7 +161,7 @@ def computed(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
         (target,) = kinds
         if target.is_differentiable or takes.stay is None or target in takes.stay:
             return specs
-    elif not kinds or (not takes.meets and any(k.is_rare for k in kinds) and all(k.is_differentiable for k in kinds)):
+    elif not kinds or (not takes.meets and _is_left_to_rare(kinds)):
         return specs
     else:
         target = _common(op, takes, specs)
@@ -169,14 +169,20 @@ def computed(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
     return _cast(specs, takes.places, float32 if target in takes.become else target)
 
 
+def _is_left_to_rare(kinds: Iterable[DType]) -> bool:
+    """Whether operands of these types are cast by ``rare.py``."""
+    return any(k.is_rare for k in kinds) and all(k.is_differentiable for k in kinds)
+
+
 def _in_gradient(op: OpDef, specs: Sequence[Any]) -> Sequence[Any]:
     """The same for a gradient operator: what its forward operator computed in is what the gradients arrive in."""
     assert op.forward is not None
     assert op.forward.rule is not None
-    deciding = _deciding_reads(op)
     kinds = {s.dtype for s in _each(specs) if s.dtype.is_differentiable}
-    whole = [i for i in deciding if any(not s.dtype.is_differentiable for s in _each(specs[i : i + 1]))]
-    if any(k.is_rare for k in kinds) or (len(kinds) < 2 and not whole) or not kinds:
+    if not kinds or any(k.is_rare for k in kinds):
+        return specs
+    whole = [i for i in _deciding_reads(op) if not all(s.dtype.is_differentiable for s in _each(specs[i : i + 1]))]
+    if len(kinds) < 2 and not whole:
         return specs
     floats = [i for i, v in enumerate(specs) if any(s.dtype.is_floating for s in _each([v]))]
     return _cast(specs, {*floats, *whole}, float64 if float64 in kinds else float32)

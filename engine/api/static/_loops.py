@@ -148,8 +148,7 @@ def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, carry: Any, is
         _check_kept(carry, returned)
         again = _condition(cond(*returned))
         pairs = [(x, v) for x, v in zip(leaves(returned), leaves(carry), strict=True) if isinstance(v, Variable)]
-        # A loop variable that moves to another place must be read before it is written.
-        pairs = [(_creation.assign(x) if x in variables and x is not v else _as_variable(x, v), v) for x, v in pairs]
+        pairs = [(_movable(x, v, variables), v) for x, v in pairs]
         if again in variables:
             again = _creation.assign(again)
         for value, v in pairs:
@@ -159,9 +158,9 @@ def _append_loop(main: Program, loop: Loop, cond: Any, body: Any, carry: Any, is
         main.open_loops -= 1
     main._rollback()
     _open_gradients(block, {v: value for value, v in pairs})
-    read = [v for v in blocks.reads(block) if v is not go_on and v.kind != blocks.STEP_SCOPES]
     written = blocks.writes(block)
-    read += [v for v in written if v not in set(read) and v is not go_on]
+    read = [v for v in blocks.reads(block) if v.kind != blocks.STEP_SCOPES]
+    read = [v for v in dict.fromkeys((*read, *written)) if v is not go_on]
     scopes = parent.create_var(type=blocks.STEP_SCOPES)
     loop.op = append(
         parent,
@@ -180,19 +179,25 @@ def _own(parent: Block, value: Any, taken: set[Variable], shape: Shape | None) -
     if not isinstance(value, Variable):
         return value
     v = current(value)
-    cut = (
-        v.stop_gradient
-        and v.dtype.is_differentiable
-        and v.op is not None
-        and v.op.op.differentiable
-        and any(not i.stop_gradient for i in v.op.input_variables())
-    )
-    fits = v.block is parent and not v.persistable and not cut and v is value and v not in taken
-    if not fits or shape is not None:
+    own = v.block is parent and v is value and not v.persistable
+    if not own or v in taken or shape is not None or _is_cut(v):
         v = cast(Variable, _creation.assign(v))
-        v.spec = v.spec.with_shape(shape) if shape is not None else v.spec
+    if shape is not None:
+        v.spec = v.spec.with_shape(shape)
     taken.add(v)
     return v
+
+
+def _is_cut(v: Variable) -> bool:
+    """Whether gradients stop at *v* although they would reach what it is computed from."""
+    if v.op is None or not (v.stop_gradient and v.dtype.is_differentiable and v.op.op.differentiable):
+        return False
+    return any(not i.stop_gradient for i in v.op.input_variables())
+
+
+def _movable(value: Any, v: Variable, variables: set[Variable]) -> Any:
+    """What goes into the loop variable *v*; another loop variable is read before it is written."""
+    return _creation.assign(value) if value in variables and value is not v else _as_variable(value, v)
 
 
 def _as_variable(value: Any, v: Variable) -> Any:

@@ -302,6 +302,7 @@ def _cross_entropy(
     input, label = _aligned(input, label, soft_label, axis, where)
     if weight is not None:
         _check_weight(input, tensor(weight, "weight", where), axis)
+    # The labels, and which rows count.
     mask = None
     if label_smoothing > 0.0:
         if ignore_index != -100:
@@ -310,6 +311,7 @@ def _cross_entropy(
         label = _smoothed(input, label, soft_label, axis, label_smoothing)
         label = label if input.dtype.name != "float64" else cast(label, input.dtype)
         soft_label = True
+    # The loss of each row, times the weight of its class.
     if whole and soft_label:
         loss = _soft_loss(input, label, axis, use_softmax, name)
     else:
@@ -334,11 +336,14 @@ def _cross_entropy(
     total = sum(loss, name=name)
     if ignore_index >= 0:
         mask = cast(label != ignore_index if mask is None else mask, loss.dtype)
-        counted = sum(mask if shares is None else multiply(mask, shares))
-    else:
-        assert shares is not None
-        counted = sum(shares)
-    # Where nothing counts, 0 is divided by 1.
+        return _mean_over(total, mask if shares is None else multiply(mask, shares))
+    assert shares is not None
+    return _mean_over(total, shares)
+
+
+def _mean_over(total: AnyTensor, shares: AnyTensor) -> AnyTensor:
+    """*total* divided by the sum of *shares*; where nothing counts, 0 by 1."""
+    counted = sum(shares)
     nothing = equal(counted, 0.0)
     return total / (counted + nothing.astype(counted.dtype))  # type: ignore[no-any-return]
 
