@@ -18,8 +18,9 @@ import click
 from gradtool.engine.kernels.choice import DEFAULT, available
 from gradtool.models.errors import CommandError
 from gradtool.viz.text import legible
+from gradtool.viz.views import view as views
 
-from . import streams, views
+from . import streams
 from .files import Content, write_all
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,7 +85,7 @@ def backward_options(command: F) -> F:
 def run_options(command: F) -> F:
     """Running the program."""
     return _options(
-        click.option("--run", "run_", is_flag=True, help="Run the program and add norms of the gradients."),
+        click.option("--run", is_flag=True, help="Run the program and add norms of the gradients."),
         click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name; implies --run."),
         click.option(
             "--backend",
@@ -101,7 +102,7 @@ class Taker(Protocol):
 
     def note(self, text: str) -> None: ...
 
-    def report(self, report: views.Report, form: str, ascii: bool) -> None:
+    def report(self, report: views.View, form: str, ascii: bool) -> None:
         """A report, as ``text`` or as ``markdown``."""
         ...
 
@@ -139,15 +140,25 @@ class Output:
     ascii: bool = False
 
     @classmethod
-    def take(cls, options: dict[str, Any]) -> Output:
-        """The output options of a command, taken out of *options*."""
+    def take(cls, values: dict[str, Any]) -> Output:
+        """The output options of a command, taken out of its *values*."""
         return cls(
-            options.pop("format_"),
-            options.pop("output"),
-            options.pop("quiet"),
-            options.pop("verbose"),
-            options.pop("color"),
-            options.pop("ascii_"),
+            values.pop("format_"),
+            values.pop("output"),
+            values.pop("quiet"),
+            values.pop("verbose"),
+            values.pop("color"),
+            values.pop("ascii_"),
+        )
+
+    @classmethod
+    def of_picture(cls, values: dict[str, Any]) -> Output:
+        """The output options of a command that shows no view, taken out of *values*."""
+        return cls(
+            file=values.pop("output", None),
+            quiet=values.pop("quiet"),
+            verbose=values.pop("verbose"),
+            ascii=values.pop("ascii_"),
         )
 
     def note(self, text: str) -> None:
@@ -166,7 +177,7 @@ class Output:
         """Whoever takes what would go to stdout, if someone does."""
         return _taker.get() if self.file in (None, "-") else None
 
-    def emit(self, report: views.Report, also: Mapping[str, Content] | None = None) -> None:
+    def emit(self, report: views.View, also: Mapping[str, Content] | None = None) -> None:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self.taker is not None and self.format in ("text", "markdown"):
             write_all(also or {})

@@ -9,11 +9,10 @@ from rich.text import Text
 
 from gradtool.viz.on_terminal import rich_table
 from gradtool.viz.text import printable
+from gradtool.viz.views.view import Table, View, to_ascii, to_text
 
-from .views import Report, Table, to_ascii, to_text
 
-
-def show(report: Report, stream: IO[str], *, ascii_only: bool) -> None:
+def show(report: View, stream: IO[str], *, ascii_only: bool) -> None:
     """Print *report* with colours; unlimited width unless *stream* is a terminal."""
     text = to_ascii if ascii_only else str
     unlimited = None if stream.isatty() else max(map(len, to_text(report).split("\n"))) + 1

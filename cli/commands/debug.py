@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @click.option("-v", "--verbose", count=True, help="More detail.")
-def command(**options: Any) -> int:
+def command(**values: Any) -> int:
     """Walk through the backward pass of MODEL with its values, forwards and backwards; change them, and go on.
 
     \b
@@ -74,12 +74,12 @@ def command(**options: Any) -> int:
     With --on-error the session begins where the file or its backward pass raised, at the operator that failed (marked
     !). The variables of the function that called it are in scope.
     """
-    color = {"auto": None, "always": True, "never": False}[options.pop("color")]
-    out = Output(quiet=options.pop("quiet"), verbose=options.pop("verbose"), ascii=options.pop("ascii_"))
-    prompt = Prompt(options.pop("scripts"), options.pop("batch"), color, out.ascii)
-    replay, check, on_error = options.pop("replay"), options.pop("check"), options.pop("on_error")
-    trust = options.pop("trust")
-    if on_error and options["step"] is not None:
+    color = {"auto": None, "always": True, "never": False}[values.pop("color")]
+    out = Output.of_picture(values)
+    prompt = Prompt(values.pop("scripts"), values.pop("batch"), color, out.ascii)
+    replay, check, on_error = values.pop("replay"), values.pop("check"), values.pop("on_error")
+    trust = values.pop("trust")
+    if on_error and values["step"] is not None:
         raise CommandError("--on-error and --step exclude each other: the pass that failed is recorded")
     if check and replay is None:
         raise CommandError("--check compares with a saved session", "--replay FILE.jsonl --check")
@@ -93,22 +93,22 @@ def command(**options: Any) -> int:
 
         ask = not prompt.batch and sessions.current() is None and sys.stdin.isatty() and sys.stderr.isatty()
         saved = replaying.read(replay, out, trust, check, ask)
-        if options["model"] is None:
+        if values["model"] is None:
             return replaying.check(saved, None, out) if check else prompt.over(saved.book)
         if not check:
             raise CommandError("a saved session needs no model to go on", "--check compares it with the model")
-    if options["model"] is None:
+    if values["model"] is None:
         raise CommandError("which model? Expected MODEL, or --replay FILE.jsonl", "gradtool debug model.py")
     reads = sessions.current() is None  # a notebook says itself that it has no standard input
-    if reads and options["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
+    if reads and values["model"].partition(":")[0] == "-" and not ((prompt.batch and prompt.scripts) or check):
         raise CommandError("the verbs are read from stdin, so the model cannot be", "with --batch -x FILE it can")
     prompt.read()
     from gradtool.models.loader import Request
+    from gradtool.models.questions.debug import Debug
+    from gradtool.viz.debugger.from_models import opened
 
-    from ..debugging import opened
-
-    request = Request.take(options, full_stacks=True, post_mortem=on_error)
-    with opened(request, options, out) as book:
+    asked = Debug.take(values)
+    with opened(Request.take(values, post_mortem=on_error), asked, out) as book:
         return prompt.over(book) if saved is None else replaying.check(saved, book, out)
 
 

@@ -2,85 +2,18 @@
 
 from __future__ import annotations
 
-import platform
-import shutil
-import subprocess
-import sys
-from importlib import metadata, util
 from typing import Any
 
 import click
 
-from gradtool import __version__
-from gradtool.models.wording import NOTHING
-
 from ..context import Output, output_options
-from ..views import Report, Table
-
-_BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy": "NVIDIA GPUs"}
 
 
 @click.command("doctor")
 @output_options
-def command(**options: Any) -> None:
+def command(**values: Any) -> None:
     """Versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends."""
-    out = Output.take(options)
-    out.emit(report(bool(out.verbose)))
+    out = Output.take(values)
+    from gradtool.viz.views import doctor
 
-
-def report(verbose: bool = False) -> Report:
-    """The answer of ``gradtool doctor``; with the paths of programs if *verbose*."""
-    versions: dict[str, str | None] = {"gradtool": __version__, "python": platform.python_version()}
-    for package in ("numpy", "ml_dtypes", "click", "rich", "graphviz", "nbformat"):
-        versions[package] = _version(package)
-    path = shutil.which("dot")
-    dot = _dot_version(path)
-    backends = {name: _backend(name) for name in _BACKENDS}
-    table = Table(["part", "found", "remark"], styles={})
-    for name, version in versions.items():
-        table.rows.append([name, version or NOTHING, "" if version else "missing: pip install " + name])
-    remark = "" if dot else "not found: DOT files are written all the same; installing Graphviz draws them"
-    if not dot and (library := _version("pygraphviz")):
-        remark = f"not found: pygraphviz draws, {library}"
-    table.rows.append(["dot", dot or NOTHING, remark])
-    for name, state in backends.items():
-        table.rows.append([f"backend {name}", state, _BACKENDS[name]])
-    if verbose:
-        table.rows.append(["python executable", sys.executable, ""])
-        table.rows.append(["dot executable", path or NOTHING, ""])
-    data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
-    if verbose:
-        data["paths"] = {"python": sys.executable, "dot": path}
-    missing = [name for name, version in versions.items() if not version]
-    last = f"missing: {', '.join(missing)}" if missing else "everything that gradtool needs is here"
-    return Report("doctor", data, [table, last], ["gradtool backward MODEL"])
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _dot_version(path: str | None) -> str | None:
-    """What ``dot -V`` says, such as ``2.42.2``."""
-    if path is None:
-        return None
-    try:
-        said = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10).stderr
-    except (OSError, subprocess.SubprocessError):
-        return None
-    words = said.split()
-    return next((w for w in words if w[:1].isdigit()), said.strip() or None)
-
-
-def _backend(name: str) -> str:
-    from gradtool.engine.core.errors import BackendError
-    from gradtool.engine.kernels.choice import backend
-
-    try:
-        backend(name)
-    except BackendError:
-        return "installed, not usable in this version" if util.find_spec(name) else "not installed"
-    return "ready"
+    out.emit(doctor.view(bool(out.verbose)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from ..context import Output, backward_options, model_options
 
 FORMATS = tuple(forms.NAMED)
 COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
-LIMIT = 20.0
-"""Seconds that Graphviz gets to find places by itself."""
 
 
 @click.command("graph")
@@ -34,9 +31,9 @@ LIMIT = 20.0
 @click.option("--max-nodes", type=click.IntRange(min=1), default=400, show_default=True, help="For --collapse auto.")
 @click.option("--focus", metavar="SELECTOR", help="What is near an operator or tensor.")
 @click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="How near, in operators.")
-@click.option("--path", "path_", metavar="A..B", help="What lies between two operators or tensors.")
+@click.option("--path", metavar="A..B", help="What lies between two operators or tensors.")
 @click.option("--layout", type=click.Choice(["mirror", "dot"]), default="mirror", help="dot: Graphviz finds places.")
-@click.option("--limit", type=float, default=LIMIT, show_default=True, help="Seconds that --layout dot may take.")
+@click.option("--limit", type=float, default=20.0, show_default=True, help="Seconds that --layout dot may take.")
 @click.option(
     "--color", type=click.Choice(COLOURS), default="role", show_default=True, help="What fills say; norm, time run."
 )
@@ -47,7 +44,7 @@ LIMIT = 20.0
 @click.option("--ascii", "ascii_", is_flag=True, help="Only ASCII characters in --format text.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @click.option("-v", "--verbose", count=True, help="More detail.")
-def command(**options: Any) -> None:
+def command(**values: Any) -> None:
     """Draw MODEL: forward operators on the left, across from each the operator that differentiates it.
 
     \b
@@ -57,61 +54,28 @@ def command(**options: Any) -> None:
     gradtool graph model.py -o near.svg --focus fc_0.w_0 --radius 3
     gradtool graph model.py -o way.png --path x..loss --color norm
     """
-    out = Output(
-        file=options.pop("output"),
-        quiet=options.pop("quiet"),
-        verbose=options.pop("verbose"),
-        ascii=options.pop("ascii_"),
-    )
-    opened = options.pop("open_")
-    if opened and out.file in (None, "-"):
-        out.file = _somewhere(options["format_"] or "html")
-    form = _format(options.pop("format_"), out)
-    from gradtool.models import opening
+    out = Output.of_picture(values)
     from gradtool.models.loader import Request
+    from gradtool.models.questions.picture import Drawn
+    from gradtool.viz.views.picture import Drawing, Look
 
-    from ..drawing import Drawing
-
-    request = Request.take(options, full_stacks=form == "html")
-    again = ["gradtool", "graph", *request.words(), *repeated("--no-grad", options["no_grad"])]
-    again += repeated("--params", options["params"])
-    for option, name in _SHOWN.items():
-        if options[name] not in (None, _DEFAULTS[name]):
-            again += [option, str(options[name])]
-    stopwatch = None
-    with contextlib.ExitStack() as inside:
-        if options["color"] == "time":
-            from gradtool.engine.core import watch
-            from gradtool.models.measures import Stopwatch
-
-            # In dynamic mode the file itself runs the forward pass: whoever wants to know its times listens to that.
-            stopwatch = Stopwatch()
-            inside.enter_context(watch.watched(stopwatch))
-        model = inside.enter_context(opening.opened(request))
-        if stopwatch is not None:
-            inside.enter_context(watch.unwatched())
-        drawing = Drawing(model, options, request.seed, command_line(*again), out, stopwatch)
-        made = drawing.render(form)
-        if out.taker is not None:
-            out.taker.picture(made, form, drawing.render("text"))
-            return
+    opened, format_ = values.pop("open_"), values.pop("format_")
+    if opened and out.file in (None, "-"):
+        out.file = _somewhere(format_ or "html")
+    form = _format(format_, out)
+    look = Look.take(values, ascii=out.ascii)
+    question = Drawn.take({**values, "measure": look.measure, "full_stacks": form == "html"})
+    request = Request.take(values)
+    words = [*request.words(), *question.words, *look.words, *repeated("--feed", filter(None, [question.feed]))]
+    command = command_line("gradtool", "graph", *words)
+    drawing = Drawing(question.ask(request, out), look, file=out.file or "graph.dot", command=command, notes=out)
+    made = drawing.render(form)
+    if out.taker is not None:
+        out.taker.picture(made, form, drawing.render("text"))
+        return
     out.text(made) if isinstance(made, str) else out.binary(made)
     if opened:
         _show(str(out.file), out)
-
-
-_SHOWN = {
-    "--part": "part",
-    "--collapse": "fold",
-    "--max-nodes": "max_nodes",
-    "--focus": "focus",
-    "--radius": "radius",
-    "--path": "path_",
-    "--layout": "layout",
-    "--color": "color",
-    "--feed": "feed",
-}
-_DEFAULTS = {p.name: p.default for p in command.params if p.name in _SHOWN.values()}
 
 
 def _somewhere(form: str) -> str:

@@ -11,10 +11,10 @@ from gradtool.viz.forms import FORMS
 from gradtool.viz.on_terminal import TONES
 from gradtool.viz.picture import framed
 from gradtool.viz.text import printable
+from gradtool.viz.views.view import Table, View, to_ascii, to_markdown, to_text
 
 from ..errors import CLEAN
 from ..files import Content, encoded
-from ..views import Report, Table, to_ascii, to_markdown, to_text
 from .names import as_magic
 
 _LEFT = ' style="text-align:left"'
@@ -44,9 +44,9 @@ class Shown:
         """Something worth knowing that is not the result."""
         self.notes.append(text)
 
-    def report(self, report: Report, form: str, ascii: bool) -> None:
+    def report(self, report: View, form: str, ascii: bool) -> None:
         """A report; the commands that it goes on to become magics."""
-        said = Report(report.kind, report.data, report.blocks, list(map(as_magic, report.next)), report.table)
+        said = View(report.kind, report.data, report.blocks, list(map(as_magic, report.next)), report.table)
         text = (to_markdown if form == "markdown" else to_text)(said).rstrip("\n")
         text = to_ascii(text) if ascii else text
         self.data = report.data
@@ -94,7 +94,7 @@ class Shown:
         return bundle
 
 
-def _html_of(report: Report) -> Iterator[str]:
+def _html_of(report: View) -> Iterator[str]:
     for block in report.blocks:
         yield _table(block) if isinstance(block, Table) else _preformatted(block)
     if report.next:

@@ -127,4 +127,4 @@ provide(
     "set_program_state",
 )
 provide("gradtool", "gradtool.engine.answers.asking", "find_nan gradcheck profile saved stats")
-provide("gradtool", "gradtool.cli.reporting.asking", "report")
+provide("gradtool", "gradtool.viz.report.asking", "report")

@@ -12,7 +12,7 @@ import gradtool as paddle
 from gradtool.engine.ir.default import fresh_programs
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.models.selectors import Selectors
+from gradtool.models.program.selectors import Selectors
 
 static = paddle.static
 

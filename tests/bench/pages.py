@@ -49,10 +49,9 @@ def main() -> None:
 
 def measure(shape: str, size: int) -> dict[str, Any]:
     """All columns for one program."""
-    from gradtool.cli.context import Output
-    from gradtool.engine.view.from_program import view
-    from gradtool.models import backward_part, opening, program_model
+    from gradtool.models import opening
     from gradtool.models.loader import Request
+    from gradtool.models.questions.cuts import Cuts
     from gradtool.viz.details import details
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import html
@@ -61,10 +60,8 @@ def measure(shape: str, size: int) -> dict[str, Any]:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
         with opening.opened(Request(str(file), full_stacks=True)) as model:
-            assert isinstance(model, program_model.ProgramModel)
-            part = backward_part.append(model, (), (), Output(quiet=True))
-            shown = view(model.program, loss=model.loss, gradients=dict(part.pairs))
-            locations = [op.loc for block in model.program.blocks for op in block.ops]
+            graph = model.graph(Cuts())
+            shown, locations = graph.view, list(graph.locations)
             scene = mirror(shown)
             text, seconds = best(lambda: html.render(scene, details=details(shown, locations)), 3)
         page_file = file.with_suffix(".html")

@@ -87,10 +87,9 @@ def text_of(shape: str, size: int) -> str:
 
 def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
     """All columns for one program; times are the best of some runs."""
-    from gradtool.cli.context import Output
-    from gradtool.engine.view.from_program import view
-    from gradtool.models import backward_part, opening, program_model
+    from gradtool.models import opening
     from gradtool.models.loader import Request
+    from gradtool.models.questions.cuts import Cuts
     from gradtool.viz import external, fold
     from gradtool.viz.mirror.layout import mirror
     from gradtool.viz.render import dot, svg
@@ -101,13 +100,8 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
         with opening.opened(Request(str(file))) as model:
-            assert isinstance(model, program_model.ProgramModel)
-            part = backward_part.append(model, (), (), Output(quiet=True))
-
-            def draw() -> Any:
-                return view(model.program, loss=model.loss, gradients=dict(part.pairs))
-
-            shown, figures["view"] = best(draw, runs)
+            model.graph(Cuts())  # makes the backward part
+            shown, figures["view"] = best(lambda: model.as_it_stands().view, runs)
         scene, figures["layout"] = best(lambda: mirror(shown), runs)
         picture, figures["svg"] = best(lambda: svg.render(scene), runs)
         _, figures["dot"] = best(lambda: dot.render(scene), 1)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gradtool.cli.commands import backward as backward_command
-from gradtool.engine.autodiff import backward as engine_backward
+from gradtool.engine.autodiff import part
+from gradtool.viz.views import backward as backward_view
 from tests.cli.conftest import DOCUMENT, Outcome, Run, Write
 
 HEAD = "import paddle\npaddle.enable_static()\nx = paddle.static.data('x', [None, 3])\n"
@@ -199,7 +199,7 @@ def test_a_bug_says_so(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPa
     def broken(*args: object, **kwargs: object) -> None:
         raise AssertionError("inside")
 
-    monkeypatch.setattr(backward_command, "report", broken)
+    monkeypatch.setattr(backward_view, "view", broken)
     done = gradtool("backward", model(""))
     check(done, 70, "gradtool itself failed: AssertionError: inside", "-v shows where")
     assert "Traceback" in gradtool("backward", "model.py", "-v").err
@@ -211,7 +211,7 @@ def test_interruption(gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPat
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine_backward, "_check_loss", interrupted)
+    monkeypatch.setattr(part, "checked", interrupted)
     check(gradtool("backward", model("")), 130, "interrupted")
 
 

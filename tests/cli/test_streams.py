@@ -27,7 +27,7 @@ ON_MODEL = {
 
 DRIVER = """\
 import json, os, sys
-import gradtool.cli.debugging, gradtool.cli.reporting.asking, gradtool.viz.picture
+import gradtool.viz.debugger.from_models, gradtool.viz.report.asking, gradtool.viz.picture
 from gradtool.cli.main import main
 os.chdir(sys.argv[2])
 codes = []

@@ -11,7 +11,7 @@ import gradtool as paddle
 from gradtool.cli.main import COMMANDS
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
-from gradtool.models import saved_program
+from gradtool.models.importers import saved_program
 from tests.cli.conftest import DOCUMENT, Run
 
 RUNS = "open('ran', 'w').close()\n" + DOCUMENT

@@ -19,8 +19,8 @@ import gradtool as paddle
 from gradtool.engine.core.errors import FileFormatError, GradtoolError
 from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program
-from gradtool.models import feeds
 from gradtool.models.errors import CommandError
+from gradtool.models.program import feeds
 from gradtool.viz.debugger.saved import loading
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 

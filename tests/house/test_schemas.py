@@ -20,12 +20,12 @@ NO_JSON = {"state"}
 
 
 def kinds(source: str) -> Iterator[str]:
-    """What a module writes: ``"gradtool/KIND/1"``, ``Report("KIND", …)``, ``to_json(…, "KIND")``, ``KIND = "KIND"``."""
+    """What a module writes: ``"gradtool/KIND/1"``, ``View("KIND", …)``, ``to_json(…, "KIND")``, ``KIND = "KIND"``."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Constant(value=str(text)) if whole := re.fullmatch(r"gradtool/([\w-]+)/\d+", text):
                 yield whole[1]
-            case ast.Call(func=ast.Name(id="Report"), args=[ast.Constant(value=str(kind)), *_]):
+            case ast.Call(func=ast.Name(id="View"), args=[ast.Constant(value=str(kind)), *_]):
                 yield kind
             case ast.Call(func=ast.Name(id="to_json"), args=[_, ast.Constant(value=str(kind))]):
                 yield kind
@@ -46,7 +46,7 @@ def test_the_schemas_are_the_kinds_that_are_written() -> None:
 
 
 def test_a_kind_without_a_schema_is_seen() -> None:
-    assert [*kinds('Report("novelty", {}, [])')] == ["novelty"]
+    assert [*kinds('View("novelty", {}, [])')] == ["novelty"]
     assert [*kinds('to_json(data, "novelty")')] == ["novelty"]
     assert [*kinds('FORMAT = "gradtool/novelty/1"')] == ["novelty"]
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gradtool.cli.context import Output
 from gradtool.engine.core.source import Location
-from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import GraphView
-from gradtool.models import backward_part, opening
+from gradtool.models import opening
 from gradtool.models.loader import Request
-from gradtool.models.tape_model import TapeModel, recorded
+from gradtool.models.questions.cuts import Cuts
 from gradtool.viz.details import Details, details
 
 MODELS = Path(__file__).parents[2] / "samples" / "models"
@@ -37,9 +35,5 @@ class Model:
 def loaded(name: str, mode: str) -> Model:
     """A sample as the command line loads it for a page, with whole stacks."""
     with opening.opened(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
-        if isinstance(model, TapeModel):
-            graph = recorded(model)
-            return Model(name, mode, graph.view, list(graph.locations))
-        part = backward_part.append(model, (), (), Output(quiet=True))
-        graph_view = view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
-        return Model(name, mode, graph_view, [op.loc for b in model.program.blocks for op in b.ops])
+        graph = model.graph(Cuts())
+        return Model(name, mode, graph.view, list(graph.locations))

@@ -10,7 +10,7 @@ import pytest
 import gradtool as paddle
 from gradtool import viz
 from gradtool.cli.notebook.shown import Shown
-from gradtool.cli.views import Report, Table
+from gradtool.viz.views.view import Table, View
 
 
 def _loss() -> Any:
@@ -34,7 +34,7 @@ def _program() -> Any:
 def _report() -> Shown:
     shown = Shown()
     table = Table(["a", "status"], [["<b>", "cut: there"]], {"cut": "bad"})
-    shown.report(Report("table", {}, ["head & all", table], ["gradtool why 'a b' In[3]"]), "text", False)
+    shown.report(View("table", {}, ["head & all", table], ["gradtool why 'a b' In[3]"]), "text", False)
     return shown
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from importlib import util
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradtool import _alias
 from gradtool.engine.core import source, state
@@ -33,8 +33,9 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import imports, saved_program, sessions
+from . import imports, sessions
 from .errors import CommandError, ModelError, Terminated, unknown
+from .importers import saved_program
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
@@ -83,6 +84,20 @@ class Request:
         return words
 
 
+class BackwardCall(NamedTuple):
+    """A call of ``append_backward`` that a model file made.
+
+    Attributes:
+        listed: the parameter list; None for all.
+        location: the user's line.
+    """
+
+    loss: Variable
+    listed: Any
+    no_grad: Any
+    location: source.Location
+
+
 @dataclass
 class Loaded:
     """What a model file left behind, before anyone has looked for the loss.
@@ -95,7 +110,7 @@ class Loaded:
         main, startup: the default programs.
         fed: programs and feeds of the runs that the file made.
         journal: what happened in dynamic mode, if the request asked for a journal.
-        made: calls of ``append_backward`` that the file made: loss, parameter list, no-grad set, and where.
+        backward_calls: calls of ``append_backward`` that the file made, in their order.
         error: what the file raised, for a post-mortem.
         live: whether the model was there before the command and is not run again: a tensor in a notebook.
     """
@@ -108,17 +123,26 @@ class Loaded:
     result: Any = None
     fed: list[tuple[Program, Mapping[str, Any]]] = field(default_factory=list)
     journal: Journal | None = None
-    made: list[tuple[Variable, Any, Any, source.Location]] = field(default_factory=list)
+    backward_calls: list[BackwardCall] = field(default_factory=list)
     error: CommandError | GradtoolError | None = None
     live: bool = False
+
+    def called_backward(self, loss: Variable, listed: Any, no_grad: Any) -> None:
+        """Note a call of ``append_backward`` that is being made."""
+        self.backward_calls.append(BackwardCall(loss, listed, no_grad, source.here()))
 
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
         if self.live:
-            raise CommandError(
-                f"{what} watches the model compute, and {self.name} has been computed",
-                "begin the cell that computes it with %%gradtool and the command, or put it into a file",
-            )
+            raise over_already(what, self.name)
+
+
+def over_already(what: str, name: str) -> CommandError:
+    """The error for a model that has been computed before it could be watched."""
+    return CommandError(
+        f"{what} watches the model compute, and {name} has been computed",
+        "begin the cell that computes it with %%gradtool and the command, or put it into a file",
+    )
 
 
 @dataclass(frozen=True)
@@ -168,7 +192,7 @@ def executed(request: Request) -> Iterator[Loaded]:
         try:
             journal = stack.enter_context(_journal(request)) if request.journal else None
             loaded = Loaded(target.name, module.__dict__, main, startup, fed=fed, journal=journal)
-            stack.enter_context(state.watched_backwards(lambda *given: loaded.made.append((*given, source.here()))))
+            stack.enter_context(state.watched_backwards(loaded.called_backward))
             try:
                 call(target.name, _execute, call(target.name, target.code), module.__dict__)
                 _call_function(loaded, target, request)

@@ -1,19 +1,42 @@
-"""From a request to a model of either mode."""
+"""From what a file left behind to a model."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
 
-from . import loader, program_model, tape_model
-from .errors import CommandError
+from gradtool.engine.runs.recorder import Recorder
+
+from . import loader
 from .loader import Loaded, Request
-from .program_model import ProgramModel
-from .tape_model import TapeModel
+from .model import Model
+from .program.model import ProgramModel
+from .tape.model import TapeModel
+
+KINDS: list[type[Model]] = [TapeModel, ProgramModel]
+"""The kinds of models, the first that claims what a file left behind is asked for it."""
+
+
+def model_in(left: Loaded, request: Request) -> Model:
+    """The model in what a file left behind.
+
+    Raises:
+        CommandError: no loss, several, or an unknown name.
+    """
+    return kind_of(left, request).found_in(left, request)
+
+
+def kind_of(left: Loaded, request: Request, recorder: Recorder | None = None) -> type[Model]:
+    """The kind of model that a file left behind.
+
+    Args:
+        recorder: listened while the file ran, if one did.
+    """
+    return next(kind for kind in KINDS if kind.claims(left, request, recorder))
 
 
 @contextlib.contextmanager
-def program(request: Request) -> Iterator[ProgramModel]:
+def opened(request: Request) -> Iterator[Model]:
     """Load a model; its programs and its scope are the current ones inside the ``with`` block.
 
     Raises:
@@ -22,21 +45,4 @@ def program(request: Request) -> Iterator[ProgramModel]:
         GradtoolError: the engine refused.
     """
     with loader.executed(request) as left:
-        if tape_model.is_eager(left, request):
-            raise CommandError(
-                f"{left.name} works in dynamic mode: this command takes static programs",
-                "gradtool backward, program and dump take both",
-            )
-        yield program_model.find(left, request)
-
-
-@contextlib.contextmanager
-def opened(request: Request) -> Iterator[ProgramModel | TapeModel]:
-    """Load a model of either mode; see :func:`loaded`."""
-    with loader.executed(request) as left:
         yield model_in(left, request)
-
-
-def model_in(left: Loaded, request: Request) -> ProgramModel | TapeModel:
-    """The model of either mode in what a file left behind."""
-    return tape_model.find(left, request) if tape_model.is_eager(left, request) else program_model.find(left, request)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import linecache
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gradtool.engine.core import names, source
 from gradtool.engine.core.source import Location
-from gradtool.engine.eager.journal import Journal, counted
-from gradtool.engine.eager.tensor import Tensor
-from gradtool.engine.view.from_tape import TapeGraph
-from gradtool.engine.view.graph import FORWARD, OP, GraphView, NodeView
+from gradtool.engine.view.graph import FORWARD, NodeView
 
 from .errors import unknown
-from .selectors import same_file
+from .selection import same_file
 
 NOT_RECORDED = "not recorded"
 _AROUND = 2
@@ -164,64 +160,12 @@ class Spots:
         return found
 
 
-def of_program(program: Any, view: GraphView, python: Mapping[str, Any]) -> Spots:
-    """The operators of a static program with its backward part."""
-    from gradtool.engine.view.from_program import reads, writes
-
-    ops = [op for block in program.blocks for op in block.ops]
-    nodes = [n for n in view.nodes if n.kind == OP]
-    by_id = view.by_id()
-    partner = _partners(nodes)
-    names_of = {op: node.name for op, node in zip(ops, nodes, strict=True)}
-    found = []
-    for op, node in zip(ops, nodes, strict=True):
-        backward = node.part != FORWARD
-        inputs = tuple(
-            Operand(slot, v.name, str(v.spec), _note(backward and names.GRAD not in v.name, like))
-            for slot, v, like in reads(op)
-        )
-        outputs = tuple(Operand(slot, v.name, str(v.spec), "") for slot, v in writes(op))
-        around: list[str] = []
-        block = op.block
-        while block.owner is not None:
-            around.insert(0, names_of[block.owner])
-            block = block.owner.block
-        found.append(replace(_spot(node, by_id, partner, op.loc, inputs, outputs), inside=tuple(around)))
-    return Spots(found, {n: v.name for n, v in python.items()})
-
-
-def of_tape(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[str, str]) -> Spots:
-    """The recorded calls of a model of dynamic mode, their gradient operators, and the calls that left no record."""
-    by_id = graph.view.by_id()
-    nodes = [n for n in graph.view.nodes if n.kind == OP]
-    partner = _partners(nodes)
-    kept = {(e.target, e.tensor): (e.saved, e.shape_only) for e in graph.view.edges}
-    found = []
-    for node, location in zip(nodes, graph.locations, strict=True):
-
-        def operands(pairs: Iterable[tuple[str, str]], here: str = node.id) -> Iterator[Operand]:
-            for slot, tensor in pairs:
-                saved, like = kept.get((here, tensor), (False, False))
-                yield Operand(slot, by_id[tensor].name, by_id[tensor].spec, _note(saved or like, like))
-
-        inputs, outputs = tuple(operands(graph.reads[node.id])), tuple(operands(graph.writes[node.id]))
-        found.append(_spot(node, by_id, partner, location, inputs, outputs))
-    behind = {n.key for n in graph.nodes.values()}
-    counts = Counter(s.type for s in found)
-    for call in counted(journal.calls, lambda c: c.key in behind, journal.behind([loss])):
-        if call.key not in behind:
-            part = NOT_RECORDED if call.key is None else "beside the loss"
-            found.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
-            counts[call.type] += 1
-    return Spots(found, python)
-
-
-def _partners(nodes: Iterable[NodeView]) -> dict[str, str]:
+def partners(nodes: Iterable[NodeView]) -> dict[str, str]:
     """Forward operator -> its gradient operator, by id."""
     return {n.pair: n.id for n in nodes if n.part != FORWARD and n.pair is not None}
 
 
-def _spot(
+def spot(
     node: NodeView,
     by_id: Mapping[str, NodeView],
     partner: Mapping[str, str],
@@ -229,10 +173,12 @@ def _spot(
     inputs: tuple[Operand, ...],
     outputs: tuple[Operand, ...],
 ) -> Spot:
+    """The spot of an operator that a view shows."""
     pair = node.pair or partner.get(node.id)
     name = by_id[pair].name if pair is not None else ""
     return Spot(node.name, node.type, node.part, name, node.scope, location, inputs, outputs)
 
 
-def _note(saved: bool, like: bool) -> str:
+def note_of(saved: bool, like: bool) -> str:
+    """What is said of an operand."""
     return "shape only" if like else "saved" if saved else ""

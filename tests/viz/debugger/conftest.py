@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from gradtool.cli import debugging
-from gradtool.cli.context import Output
 from gradtool.models.loader import Request
+from gradtool.models.notes import SILENT
+from gradtool.models.questions.debug import Debug
+from gradtool.viz.debugger import from_models
 from gradtool.viz.debugger.notebook import Notebook
 
 Open = Callable[..., Notebook]
@@ -25,10 +26,8 @@ def opened(tmp_path: Path) -> Iterator[Open]:
         def open_(text: str, *, on_error: bool = False, model: str | None = None, **options: Any) -> Notebook:
             file = tmp_path / "model.py"
             file.write_text(text, encoding="utf-8")
-            given: dict[str, Any] = {"feed": None, "history": None, "step": None}
-            given |= dict.fromkeys(("params", "no_grad", "catch", "break_", "watch"), ())
-            request = Request(model or str(file), full_stacks=True, post_mortem=on_error)
-            return stack.enter_context(debugging.opened(request, {**given, **options}, Output(quiet=True)))
+            request = Request(model or str(file), post_mortem=on_error)
+            return stack.enter_context(from_models.opened(request, Debug(**options), SILENT))
 
         yield open_
 

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 
 import gradtool as paddle
 from gradtool import _alias
-from gradtool.cli.context import Output
 from gradtool.engine.ir import default
 from gradtool.engine.view.from_program import view
 from gradtool.engine.view.graph import BACKWARD, FORWARD, GraphView
-from gradtool.models import backward_part, opening
+from gradtool.models import opening
 from gradtool.models.loader import Request
-from gradtool.models.tape_model import TapeModel, recorded
+from gradtool.models.questions.cuts import Cuts
 from gradtool.viz import fold
 from gradtool.viz.mirror.layout import mirror
 from tests.autodiff.random_programs import Net, Step, steps
@@ -36,11 +35,7 @@ CASES = [
 @pytest.fixture
 def sampled(request: pytest.FixtureRequest) -> Iterator[GraphView]:
     with opening.opened(Request(str(request.param))) as model:
-        if isinstance(model, TapeModel):
-            yield recorded(model).view
-        else:
-            part = backward_part.append(model, (), (), Output(quiet=True))
-            yield view(model.program, title=model.name, loss=model.loss, gradients=dict(part.pairs))
+        yield model.graph(Cuts()).view
 
 
 @pytest.mark.parametrize("sampled", FILES, ids=lambda p: p.stem, indirect=True)

@@ -1,0 +1,170 @@
+"""The gradients of a model as a table: of every parameter or leaf its gradient, or the reason why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradtool.engine.answers.why.reasons import Reason
+from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.ir.operator import Operator, each
+from gradtool.engine.ir.variable import Variable
+from gradtool.engine.view.graph import op_names
+
+from .wording import finite
+
+if TYPE_CHECKING:
+    from .model import About, Graph
+    from .program.recomputing import Recomputed
+
+NOT_ASKED = "not in --params"
+
+
+@dataclass
+class GradientRow:
+    """A tensor and what became of its gradient.
+
+    Attributes:
+        subject: the Variable or Tensor.
+        shown: the name that says most to people.
+        gradient: its gradient's name, which may be there although it was not asked for.
+        operator: the name of the operator that makes the gradient.
+        status: ``ok``, or why it has no gradient or was left out.
+        source: ``model.py:9``, or empty.
+        facts: what JSON says of it beside this.
+        values: statistics of the gradient, where it was computed.
+    """
+
+    subject: Any
+    name: str
+    shown: str
+    shape: Sequence[int]
+    dtype: str
+    gradient: str | None
+    operator: str | None
+    status: str
+    source: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it gets the gradient that was asked for."""
+        return self.status == "ok"
+
+    def data(self) -> dict[str, Any]:
+        """The row in JSON's types."""
+        file, _, line = self.source.rpartition(":")
+        return {
+            "name": self.name,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "gradient": self.gradient,
+            "operator": self.operator,
+            "status": self.status,
+            "source": {"file": file, "line": int(line)} if file else None,
+            "values": None if self.values is None else {k: finite(n) for k, n in self.values.items()},
+            **self.facts,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What is differentiated.
+
+    Attributes:
+        value: None where it was not computed, or is no single number.
+    """
+
+    name: str
+    shape: Sequence[int]
+    dtype: str
+    value: float | None = None
+
+
+@dataclass
+class GradientTable:
+    """What a backward pass gives, or would give.
+
+    Attributes:
+        rows: every parameter or leaf, then other tensors asked for.
+        row, rows_: what a row is, and several of them: ``parameter``, ``leaf``.
+        pairs: the names of what was asked for and of the gradients that were returned.
+        forward, backward: numbers of operators.
+        no_grad, params: the names of what the selectors selected; None for no list of parameters.
+        shown_no_grad: those of the no-grad set for people.
+        removed: how many rows have no gradient because of the no-grad set.
+        left_out: how many operators of a backward part that the file made itself were taken out before.
+        recomputed: what checkpoints let be computed again, if there are any.
+        computed: whether the gradients have values.
+        two_names: whether rows have a name for people beside their own.
+        named_gradients: whether gradients have names of their own.
+        words: those that ask again about the same model.
+        checkpoint_words: those that choose its checkpoints.
+        first_cut: the name to ask ``why`` about, if there is one.
+        arrays: the gradients, by subject, where they were computed.
+        graph: makes what pictures of it are made of.
+    """
+
+    about: About
+    loss: Loss
+    rows: list[GradientRow]
+    row: str
+    rows_: str
+    pairs: list[list[str]]
+    forward: int
+    backward: int
+    no_grad: list[str]
+    params: list[str] | None
+    removed: int
+    computed: bool
+    two_names: bool
+    named_gradients: bool
+    words: list[str]
+    graph: Callable[[], Graph]
+    shown_no_grad: list[str] = field(default_factory=list)
+    left_out: int = 0
+    recomputed: Recomputed | None = None
+    checkpoint_words: list[str] = field(default_factory=list)
+    first_cut: str | None = None
+    arrays: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def with_gradient(self) -> int:
+        """How many rows get their gradient."""
+        return sum(r.ok for r in self.rows)
+
+    @property
+    def unasked(self) -> int:
+        """How many rows the parameter list leaves out."""
+        return sum(r.status.startswith(NOT_ASKED) for r in self.rows)
+
+
+def status(reason: Reason[Any, Any]) -> str:
+    """The status of a tensor that has no gradient, in the words of the command line."""
+    if reason.verdict is Verdict.OK:
+        return "cut: the operators on the path pass no gradient"
+    return reason.text.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)")
+
+
+def makers(ops: Iterable[Operator]) -> dict[Variable, str]:
+    """Variable -> the name of the operator that wrote it last."""
+    return {v: name for op, name in op_names(ops).items() for v in each(op.outputs)}
+
+
+def statistics(value: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Norm, largest magnitude, mean, and how many elements are zero or not finite."""
+    wide = np.asarray(value).astype(np.float64)
+    bad = int(wide.size - np.isfinite(wide).sum())
+    with np.errstate(all="ignore"):
+        return {
+            "norm": float(np.sqrt(np.square(wide).sum())),
+            "max_abs": float(np.abs(wide).max()) if wide.size else 0.0,
+            "mean": float(wide.mean()) if wide.size else 0.0,
+            "zeros": int((wide == 0).sum()),
+            "nonfinite": bad,
+            "elements": int(wide.size),
+        }

@@ -1,0 +1,118 @@
+"""Model files that hold a program instead of Python: JSON, the printed text, or a container.
+
+Nothing in them is run, so that they are safe to look at wherever they come from. What a file is, its name says: only
+``.py`` is Python. A file of another name whose content is not what its name says is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.executor.scope import global_scope
+from gradtool.engine.files.jsontext import BOM, shown
+from gradtool.engine.ir.parse import ProgramTextError
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.to_json import SCHEMA
+
+from ..errors import CommandError
+
+PYTHON = ".py"
+_CONTAINERS = (".pdmodel", ".pdparams", ".pdopt", ".pdiparams", ".safetensors")
+_FORMS = {".json": "json", ".txt": "text", **dict.fromkeys(_CONTAINERS, "container")}
+_VALUES = (".pdparams", ".pdopt", ".pdiparams")
+"""Files beside ``NAME.pdmodel`` that hold values of its variables."""
+
+_OTHERS = {
+    ".npz": ("arrays", "--feed FILE.npz feeds them to a program"),
+    ".npy": ("an array", "--feed FILE.npz feeds arrays to a program"),
+    ".jsonl": ("a session of the debugger", "gradtool debug --replay FILE.jsonl goes on with it"),
+    ".ipynb": ("a notebook", "in it, %load_ext gradtool and %%gradtool run a cell as a model"),
+    ".dot": ("a picture", "gradtool graph MODEL -o FILE.dot draws a model"),
+    ".pyc": ("compiled Python", "give the .py file that it was compiled from"),
+}
+"""Endings of files that hold no program: what they hold, and what to do with that."""
+
+_TEXT_BEGINS = b"{ // block_idx:"
+
+Read = Callable[[], Program]
+
+
+def is_file_name(path: Path) -> bool:
+    """Whether *path* is called as files are, so that it is no dotted name of a module."""
+    return path.suffix.lower() in {PYTHON, *_FORMS, *_OTHERS} or len(path.parts) != 1
+
+
+def reader(path: Path, data: bytes) -> Read | None:
+    """A function that reads the program in *data*, the contents of *path*; None if it is Python.
+
+    Raises:
+        CommandError: it holds something else than its name says, or its name does not say what it holds.
+    """
+    ending = path.suffix.lower()
+    if ending == PYTHON:
+        return None
+    if ending in _OTHERS:
+        what, hint = _OTHERS[ending]
+        raise CommandError(f"{path} holds no program: by its name it holds {what}", hint)
+    form = _FORMS.get(ending) or _form_of(data)
+    if form is None:
+        raise CommandError(f"{path} is neither Python, which is called NAME.py, nor a saved program", _on_stdin(path))
+    if form == "text" and _form_of(data) != "text":
+        began = shown(data[:40].decode("utf-8", "replace"))
+        raise CommandError(
+            f"{path} holds no program: expected its printed text, which begins with {_TEXT_BEGINS.decode()}0, "
+            f"but it begins with {began}",
+            _on_stdin(path),
+        )
+    return _READ[form](path, data)
+
+
+def _form_of(data: bytes) -> str | None:
+    """What *data* is, by its first bytes."""
+    if len(data) > 8 and data[4:8] == bytes(4):  # the upper half of a container's length; no text has zeros
+        return "container"
+    begin = data.removeprefix(BOM).lstrip()
+    if begin.startswith(_TEXT_BEGINS):
+        return "text"
+    return "json" if begin.startswith(b"{") and SCHEMA.encode() in begin[:200] else None
+
+
+def _on_stdin(path: Path) -> str:
+    return f"of Python under another name: gradtool COMMAND - < {path}"
+
+
+def _json(path: Path, data: bytes) -> Read:
+    return lambda: _checked(path, lambda: Program.from_json(data))
+
+
+def _text(path: Path, data: bytes) -> Read:
+    return lambda: _checked(path, lambda: Program.parse_from_string(data.removeprefix(BOM).decode("utf-8", "replace")))
+
+
+def _container(path: Path, data: bytes) -> Read:
+    return lambda: _checked(path, lambda: _with_values(path, data))
+
+
+_READ: dict[str, Callable[[Path, bytes], Read]] = {"json": _json, "text": _text, "container": _container}
+
+
+def _checked(path: Path, read: Read) -> Program:
+    try:
+        return read()
+    except (FileFormatError, ProgramTextError) as error:
+        raise CommandError(f"{path} holds no program: {error.message}", error.hint) from None
+
+
+def _with_values(path: Path, data: bytes) -> Program:
+    """The program in a container; values that lie beside it go to the current scope."""
+    from gradtool.static import deserialize_program
+    from gradtool.static._saving import values_in
+
+    program: Program = deserialize_program(data)
+    beside = [path.with_suffix(suffix) for suffix in _VALUES] if path.suffix == ".pdmodel" else []
+    for file in beside:
+        if file.is_file():
+            global_scope().values.update(values_in(str(file)))
+    return program

@@ -1,0 +1,297 @@
+"""What every kind of model has: a name, a loss, and answers to the same questions in the same words.
+
+A kind of model is a class in :data:`~gradtool.models.opening.KINDS`. It says how its tensors are selected, how it is
+differentiated, drawn, listed and run; what it cannot do stands in its table of refusals, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from . import loader
+from .errors import CommandError
+from .loader import Loaded, Request
+from .notes import SILENT, Notes
+
+if TYPE_CHECKING:
+    from gradtool.engine.answers.profile import ProfileStory
+    from gradtool.engine.answers.stats import Gatherer, StatsStory
+    from gradtool.engine.answers.why.answers import Answer
+    from gradtool.engine.answers.why.case import Case
+    from gradtool.engine.core.source import Location
+    from gradtool.engine.runs.recorder import Recorder
+    from gradtool.engine.runs.timeline import Timeline
+    from gradtool.engine.view.graph import GraphView
+
+    from .gradients import GradientTable
+    from .listing import Listing
+    from .names import Names
+    from .questions.backward import Backward
+    from .questions.cuts import Cuts
+    from .questions.debug import Debug
+    from .questions.gradients import Derivatives, Gradients
+    from .questions.why import Why
+    from .selection import Selection
+    from .spots import Spots
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an answer is about.
+
+    Attributes:
+        name: the model's, for people.
+        mode: ``static`` or ``eager``.
+        words: those of a command line that load it again.
+    """
+
+    name: str
+    mode: str
+    words: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a kind of model does not take something; ``{what}`` and ``{name}`` in it are that and the model."""
+
+    text: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What pictures of a model are made of.
+
+    Attributes:
+        locations: where the operators of the view were called, one for each, in its order.
+        facts: what the manifest of a dump says of it.
+    """
+
+    view: GraphView
+    locations: Sequence[Location]
+    facts: Mapping[str, Any]
+
+
+class Model(ABC):
+    """A model, ready for its backward pass.
+
+    Attributes:
+        mode: what programs of this kind are called: ``static`` or ``eager``.
+        refusals: what it cannot do: an option or a question -> why. Options of questions that show the graph as it is
+            have ``shown`` in front.
+        computes_while_loading: whether its forward pass is over when it is loaded.
+        name: the file's name, for people.
+        words: those of a command line that load it again.
+        request: what was loaded; None for what was there already.
+        live: whether it was there before it was asked about and is not run again.
+    """
+
+    mode: ClassVar[str]
+    refusals: ClassVar[Mapping[str, Refusal]] = {}
+    computes_while_loading: ClassVar[bool] = False
+    name: str
+    words: Sequence[str]
+    request: Request | None
+    live: bool
+
+    # -- what a kind of model is ------------------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
+        """Whether what a file left behind is a model of this kind.
+
+        Args:
+            recorder: listened while the file ran, if one did.
+        """
+
+    @classmethod
+    @abstractmethod
+    def found_in(cls, left: Loaded, request: Request) -> Self:
+        """The model in what a file left behind.
+
+        Raises:
+            CommandError: no loss, several, or an unknown name.
+        """
+
+    @abstractmethod
+    def parameters(self) -> list[Any]:
+        """Its parameters, in the order in which they were made."""
+
+    @abstractmethod
+    def leaves(self) -> list[Any]:
+        """What gradients end in: parameters, and other tensors that take gradients."""
+
+    @abstractmethod
+    def inputs(self) -> list[Any]:
+        """What is fed, or was given, and is no leaf."""
+
+    @abstractmethod
+    def target_name(self) -> str:
+        """What people call the loss; empty if there is none."""
+
+    def loss_value(self) -> float | None:
+        """What the loss is, where it has been computed and is one number."""
+        return None
+
+    @abstractmethod
+    def selection(self) -> Selection[Any]:
+        """What selects its tensors."""
+
+    @abstractmethod
+    def names(self) -> Names:
+        """What operators and tensors of a run of it are called."""
+
+    # -- what can be done with it -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+        """Its gradients under a parameter list and a no-grad set.
+
+        Raises:
+            CommandError: a selector selects nothing, or this kind of model does not take an option.
+            GradtoolError: the engine refused.
+        """
+
+    def evaluate(self, table: GradientTable, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+        """The table with values; they are there already where the model computes while it is loaded."""
+        return table
+
+    @abstractmethod
+    def graph(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+        """Forward and backward operators, to be drawn."""
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether there is anything to draw."""
+        return True
+
+    @abstractmethod
+    def as_it_stands(self) -> Graph:
+        """The graph as it is now, without a backward part that is yet to be made."""
+
+    @abstractmethod
+    def spots_in(self, graph: Graph) -> Spots:
+        """The operators in *graph* with all that is known of where they stand."""
+
+    @abstractmethod
+    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+        """Its operators one by one: ``fwd``, ``bwd`` or ``both``."""
+
+    @abstractmethod
+    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
+        """Its operators with all that is known of where they stand."""
+
+    @abstractmethod
+    def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
+        """What ``why`` is answered from."""
+
+    @abstractmethod
+    def run(
+        self,
+        listener: Any,
+        feed: str | None = None,
+        notes: Notes = SILENT,
+        *,
+        order: int = 1,
+        table: GradientTable | None = None,
+    ) -> Mapping[Any, Any]:
+        """Run one backward pass, tell *listener*, and give the gradients as arrays, by what they belong to.
+
+        Args:
+            order: 2 goes on to gradients of gradients.
+            table: gets its values from the same pass, if it has none yet.
+        """
+
+    def gradients(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
+        """Gradients of targets by inputs; kinds of models that have none refuse ``gradients``."""
+        raise self.refusal("gradients", self.name) or CommandError(f"{self.name} has no gradients of chosen targets")
+
+    @classmethod
+    @abstractmethod
+    def timeline(cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
+        """The backward pass that the debugger goes through; *recorder* listened while the file ran.
+
+        Raises:
+            CommandError: no loss, a selector that selects nothing, an option that fits no such model.
+        """
+
+    @abstractmethod
+    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
+        """How large the gradients of a run are, which *gatherer* listened to."""
+
+    @abstractmethod
+    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+        """Id in the graph -> ``norm``, ``bytes`` or ``time``; *stopwatch* listened while the model was loaded."""
+
+    @abstractmethod
+    def profile(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+        """What its operators take; *calls* listened while the model was loaded."""
+
+    @abstractmethod
+    def gradcheck(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+        """Its gradients compared with differences; *recorder* listened while the model was loaded."""
+
+    def mend(self, answer: Answer) -> None:
+        """Take the cut that *answer* names out of the model, before it is looked at.
+
+        Nothing to do where the lines of cuts are spared while the model is loaded.
+        """
+        return
+
+    # -- what all kinds share ---------------------------------------------------------------------------------------
+
+    @property
+    def about(self) -> About:
+        """What answers say they are about."""
+        return About(self.name, self.mode, self.words)
+
+    def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
+        """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""
+        return self.selection().select("select", [text], SILENT, parameters_only=parameters_only)
+
+    @classmethod
+    def refusal(cls, feature: str, name: str) -> CommandError | None:
+        """What is wrong with asking a model of this kind for *feature*, such as ``--feed``; None if nothing is."""
+        refusal = cls.refusals.get(feature)
+        if refusal is None:
+            return None
+        what = feature.rpartition(" ")[2]
+        return CommandError(refusal.text.format(what=what, name=name), refusal.hint)
+
+    def refuses(self, feature: str) -> bool:
+        """Whether this kind of model cannot do *feature*."""
+        return feature in self.refusals
+
+    def must_take(self, asked: Mapping[str, Any]) -> None:
+        """Raise for the first feature in *asked* that was asked for and is refused.
+
+        Args:
+            asked: feature -> whether it was asked for.
+        """
+        for feature, value in asked.items():
+            refused = self.refusal(feature, self.name) if value else None
+            if refused is not None:
+                raise refused
+
+    def must_be_finite(self) -> None:
+        """Raise :class:`CommandError` where forward values that were there before are bad already."""
+        return
+
+    def must_have_request(self, what: str) -> Request:
+        """What loads it again, for a question that watches it while it is loaded."""
+        if self.live or self.request is None:
+            raise loader.over_already(what, self.name)
+        return self.request
+
+    def must_run(self, what: str) -> None:
+        """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
+        if self.live:
+            raise loader.over_already(what, self.name)
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
+        return loader.call(self.name, function, *args, **kwargs)

@@ -1,0 +1,83 @@
+"""What operators and tensors of a run are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradtool.engine.answers.events import Inside
+from gradtool.engine.answers.nan import Birth
+from gradtool.engine.core import source
+from gradtool.engine.ir import blocks
+from gradtool.engine.ir.operator import Operator
+
+
+@dataclass
+class Names:
+    """What operators and tensors of a model are called.
+
+    Attributes:
+        operators: by operator of a program, by recorded call (its gradient operator), by key of a recorded call.
+        written: by the same: slot -> the name of what is written there.
+        tensors: names for people, by the names that a run knows.
+        arrays: the arrays of tensors that have a name.
+    """
+
+    operators: dict[Any, str] = field(default_factory=dict)
+    written: dict[Any, dict[str, str]] = field(default_factory=dict)
+    tensors: dict[str, str] = field(default_factory=dict)
+    arrays: list[tuple[Any, str]] = field(default_factory=list)
+
+    def operator(self, birth: Birth) -> str:
+        """``sqrt_grad.0``, or the type where the operator is in no graph that is left."""
+        found = None if isinstance(birth.origin, np.ndarray) else self.operators.get(birth.origin)
+        return found if found is not None and self._is(birth, found) else birth.type
+
+    def _is(self, birth: Birth, name: str) -> bool:
+        """Whether a call that was not recorded does not merely have the key of another one."""
+        return not isinstance(birth.origin, int) or name.rpartition(".")[0] == birth.type
+
+    def tensor(self, birth: Birth) -> str:
+        """The name of the bad tensor, or its slot."""
+        if isinstance(birth.origin, np.ndarray):
+            found = next((name for array, name in self.arrays if array is birth.origin), None)
+            return found or birth.name or birth.slot
+        if not isinstance(birth.origin, Operator) and self._is(birth, self.operators.get(birth.origin, "")):
+            found = self.written.get(birth.origin, {}).get(birth.slot)
+            if found is not None:
+                return found
+        return self.shown(birth.name) if birth.name is not None else birth.slot
+
+    def shown(self, name: str) -> str:
+        """A tensor's or gradient's name in the words of the model."""
+        base, at, rest = name.partition("@")
+        return self.tensors.get(base, base) + at + rest
+
+    def runs(self, inside: Inside) -> list[tuple[str, int | None]]:
+        """The branches and loops that something happened in, with the iteration of each loop, from 1."""
+        found = []
+        for op, number in inside:
+            forward, loops = blocks.run_by(op)
+            found.append((self.operators.get(forward, forward.type), number + 1 if loops else None))
+        return found
+
+    def within(self, inside: Inside) -> str:
+        """``iteration 3 of while.0 · branch conditional_block.1``; empty outside of all."""
+        told = [f"branch {name}" if n is None else f"iteration {n} of {name}" for name, n in self.runs(inside)]
+        return " · ".join(told)
+
+
+def runs_data(runs: list[tuple[str, int | None]]) -> list[dict[str, Any]]:
+    """Branches and iterations for JSON."""
+    return [{"operator": name, "iteration": n} for name, n in runs]
+
+
+def place(loc: source.Location) -> Mapping[str, Any] | None:
+    """File, line and text of a location for JSON; None where it is not known."""
+    if not loc:
+        return None
+    file, _, line = source.short(loc).rpartition(":")
+    return {"file": file, "line": int(line), "text": source.text(*loc[0])}

@@ -1,0 +1,56 @@
+"""What ``why`` is answered from in a static program: the loss, what backward is asked for, and a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.core.source import NOWHERE
+from gradtool.engine.ir.variable import Variable
+
+from ..notes import SILENT, Notes
+from ..questions.why import Why
+from . import feeds
+from .model import ProgramModel
+
+
+def case(model: ProgramModel, asked: Why, notes: Notes) -> ProgramCase:
+    """The case of a program; it is run where a gradient has to be looked at.
+
+    Raises:
+        CommandError: a selector selects nothing.
+    """
+    select = model.selection()
+    chosen = select.select("why", asked.variables, notes) if asked.variables else None
+    listed = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
+    stopped = select.select("--no-grad", asked.no_grad, notes)
+    python = {v: n for n, v in reversed(model.named.items())}
+
+    def shown(v: Variable) -> str:
+        return getattr(v, "layer_path", None) or (v.name if v.is_parameter else python.get(v, v.name))
+
+    run = None if asked.no_run else _runner(model, asked, notes)
+    return ProgramCase(model.the_loss, _asked(model, listed, stopped), shown, run, chosen)
+
+
+def _runner(model: ProgramModel, asked: Why, notes: Notes) -> Callable[[Sequence[Variable]], Sequence[Any]]:
+    """What runs the model's program, or that of the variables to fetch; the notes of its first run are told."""
+    takers = iter([notes])
+
+    def run(fetch: Sequence[Variable]) -> Sequence[Any]:
+        program = fetch[0].block.program if fetch else model.program
+        same = dataclasses.replace(model, program=program)
+        return feeds.run(same, fetch, asked.feed, next(takers, SILENT), asked.backend)
+
+    return run
+
+
+def _asked(model: ProgramModel, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
+    """What the command line asks backward for; where it says nothing, what the file asked for."""
+    constants = list(stopped)
+    if listed is None and not constants and model.backward_calls:
+        _, theirs, no_grad, at = model.backward_calls[-1]
+        return Asked(None if theirs is None else {v.name for v in theirs}, list(no_grad), at)
+    return Asked(None if listed is None else {v.name for v in listed}, constants, NOWHERE)

@@ -1,0 +1,202 @@
+"""The gradients of a static program: its backward part, made once, and every parameter with its gradient or reason."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from gradtool.engine.answers.why.of_program import ProgramReasons, explain
+from gradtool.engine.answers.why.reasons import FROZEN
+from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.autodiff.part import BackwardPart, beginning, differentiate
+from gradtool.engine.core import source
+from gradtool.engine.ir import roles
+from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.view.from_program import view
+
+from ..errors import CommandError, unknown
+from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, makers, statistics, status
+from ..loader import run_file
+from ..model import Graph
+from ..notes import Notes
+from ..questions.backward import Backward
+from . import recomputing
+from .model import ProgramModel
+
+
+def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
+    """The table of gradients; the backward part is appended to the program.
+
+    Raises:
+        CommandError: a selector selects nothing.
+        GradtoolError: the engine refused.
+    """
+    block = model.program.global_block()
+    # What is asked for.
+    callbacks = [_callback(c, model) for c in asked.callbacks]
+    select = model.selection()
+    listed = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
+    stopped = select.select("--no-grad", asked.no_grad, notes)
+    ops = list(block.ops)
+    # The backward part, and what explains where it does not reach.
+    loss = model.the_loss
+    where = beginning(loss, "paddle.static.append_backward")
+    choice = recomputing.chosen(model, asked, stopped, notes)
+    kept = [] if choice is None else choice.checkpoints
+    part: BackwardPart = model.call(
+        differentiate, loss, stopped, listed, checkpoints=kept, callbacks=callbacks, where=where
+    )
+    reasons = explain(ops, [loss], stopped, values=part.values)
+    # The table.
+    subjects = list(dict.fromkeys([*model.program.all_parameters(), *(listed or ())]))
+    added = len(part.backward_ops)
+    rows = _rows(subjects, part, reasons, None if listed is None else set(listed))
+    paths = any(getattr(v, "layer_path", None) for v in subjects)
+    again = [*model.words, *asked.words]
+    return GradientTable(
+        model.about,
+        Loss(loss.name, loss.shape, loss.dtype.name),
+        rows,
+        "parameter",
+        "parameters",
+        [[p.name, g.name] for p, g in part.pairs],
+        len(block.ops) - added,
+        added,
+        [v.name for v in stopped],
+        None if listed is None else [v.name for v in listed],
+        _removed(subjects, reasons, explain(ops, [loss], values=part.values)) if stopped else 0,
+        computed=False,
+        two_names=paths,
+        named_gradients=True,
+        words=again,
+        graph=partial(graph, model, part.pairs),
+        shown_no_grad=[v.name for v in stopped],
+        left_out=model.stripped,
+        recomputed=None
+        if choice is None
+        else recomputing.Recomputed(choice, len(part.recomputed), asked.memory_budget),
+        checkpoint_words=recomputing.words(asked),
+        first_cut=next((r.name for r in rows if not r.ok), None),
+    )
+
+
+def fetched(model: ProgramModel, answer: GradientTable) -> list[Variable]:
+    """The variables that :func:`filled` takes the arrays of: the loss, and every gradient in the table."""
+    variables = model.program.global_block().vars
+    return [model.the_loss, *(variables[r.gradient] for r in answer.rows if r.gradient is not None)]
+
+
+def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
+    """Put into the table what a run gave for :func:`fetched`."""
+    loss, *gradients = arrays
+    rest = iter(gradients)
+    for row in answer.rows:
+        if row.gradient is not None:
+            answer.arrays[row.subject] = next(rest)
+            row.values = statistics(answer.arrays[row.subject])
+    answer.loss = dataclasses.replace(answer.loss, value=float(loss.reshape(())))
+    answer.computed = True
+
+
+def graph(model: ProgramModel, pairs: Sequence[tuple[Variable, Variable]] = ()) -> Graph:
+    """What pictures of the program as it stands are made of.
+
+    Args:
+        pairs: variables and their gradients, for those that were asked for.
+    """
+    program = model.program
+    ops = [op for block in program.blocks for op in block.ops]
+    added = sum(roles.is_backward(op.role) for op in program.global_block().ops)
+    facts = {
+        "mode": model.mode,
+        "model": model.name,
+        "loss": None if model.loss is None else model.loss.name,
+        "operators": {"forward": len(program.global_block().ops) - added, "backward": added},
+        "pairs": [[p.name, g.name] for p, g in pairs],
+    }
+    drawn = view(program, title=model.name, loss=model.loss, gradients=dict(pairs))
+    return Graph(drawn, [op.loc for op in ops], facts)
+
+
+def _removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: ProgramReasons) -> int:
+    """How many have a gradient only without the no-grad set."""
+
+    def reached(among: ProgramReasons, v: Variable) -> bool:
+        return among.of_variable(v).verdict is Verdict.OK
+
+    return sum(reached(plain, v) and not reached(reasons, v) for v in subjects)
+
+
+def _rows(
+    subjects: list[Variable], part: BackwardPart, reasons: ProgramReasons, listed: set[Variable] | None
+) -> list[GradientRow]:
+    returned = dict(part.pairs)
+    made_by = makers(subjects[0].block.program.global_block().ops) if subjects else {}
+    rows = []
+    for v in subjects:
+        gradient, text = returned.get(v), "ok"
+        if gradient is None:
+            reason = reasons.of_variable(v)
+            text = _status(v, reason, listed)
+            gradient = v.block.vars.get(v.grad_name) if reason.verdict is Verdict.OK else None
+        rows.append(row(v, gradient, made_by, text))
+    return rows
+
+
+def row(v: Variable, gradient: Variable | None, made_by: dict[Variable, str], text: str) -> GradientRow:
+    """The row of a variable.
+
+    Args:
+        made_by: variable -> the name of the operator that makes it.
+        text: its status.
+    """
+    path = getattr(v, "layer_path", None)
+    facts = {
+        "layer_path": path,
+        "is_parameter": v.is_parameter,
+        "trainable": getattr(v, "trainable", None),
+        "returned": text == "ok",
+    }
+    return GradientRow(
+        v,
+        v.name,
+        path or v.name,
+        v.shape,
+        v.dtype.name,
+        None if gradient is None else gradient.name,
+        None if gradient is None else made_by.get(gradient),
+        text,
+        source.short(v.made_at),
+        facts,
+    )
+
+
+def _status(v: Variable, reason: Any, listed: set[Variable] | None) -> str:
+    if reason.verdict is Verdict.OK and listed is not None and v not in listed:
+        return f"{NOT_ASKED}, still computed"
+    if reason.verdict is Verdict.OK and isinstance(v, Parameter) and not v.trainable:
+        return f"{FROZEN}, still computed"
+    return status(reason)
+
+
+def _callback(callback: str | Callable[..., Any], model: ProgramModel) -> Callable[..., Any]:
+    """The function that ``MODULE:FUNCTION`` names; ``:FUNCTION`` is one of the model file."""
+    if not isinstance(callback, str):
+        return callback
+    where, colon, name = callback.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise CommandError(f"--callbacks {callback}: expected MODULE:FUNCTION or FILE.py:FUNCTION")
+    namespace = model.namespace
+    if where:
+        module = ModuleType("__gradtool_callbacks__")
+        run_file(where, module.__dict__)
+        namespace = module.__dict__
+    function = namespace.get(name)
+    if not callable(function):
+        names = [n for n in namespace if n[:1] != "_"]
+        raise unknown(f"function for --callbacks in {where or model.name}:", name, names)
+    called: Callable[..., Any] = function
+    return called

@@ -1,0 +1,227 @@
+"""A static program as a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+
+from ..loader import BackwardCall, Loaded, Request
+from ..model import Graph, Model, Refusal
+from ..notes import SILENT, Notes
+
+if TYPE_CHECKING:
+    from gradtool.engine.answers.profile import ProfileStory
+    from gradtool.engine.answers.stats import Gatherer, StatsStory
+    from gradtool.engine.answers.why.answers import Answer
+    from gradtool.engine.answers.why.case import Case
+    from gradtool.engine.runs.recorder import Recorder
+    from gradtool.engine.runs.timeline import Timeline
+
+    from ..gradients import GradientTable
+    from ..listing import Listing
+    from ..names import Names
+    from ..questions.backward import Backward
+    from ..questions.cuts import Cuts
+    from ..questions.debug import Debug
+    from ..questions.gradients import Derivatives, Gradients
+    from ..questions.why import Why
+    from ..spots import Spots
+    from .selectors import Selectors
+
+
+@dataclass
+class ProgramModel(Model):
+    """A static program and its loss.
+
+    Attributes:
+        name: the file's name, for people.
+        program: backward operators that the file made itself are taken out.
+        startups: programs that give parameters their first values.
+        loss: None only where the question can do without.
+        named: Python name -> variable; parameters of layers by their Python path.
+        feed: what to feed, if the file says so; *feed_from* says where it was found.
+        stripped: how many operators were taken out.
+        namespace: the module's names.
+        backward_calls: calls of ``append_backward`` for this loss that the file made.
+        seed: of random feeds and of the run.
+    """
+
+    name: str
+    program: Program
+    startups: list[Program]
+    loss: Variable | None
+    named: dict[str, Variable]
+    feed: dict[str, Any] | None
+    feed_from: str
+    stripped: int
+    namespace: dict[str, Any]
+    backward_calls: list[BackwardCall] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    seed: int = 0
+    live: bool = False
+    request: Request | None = None
+
+    mode: ClassVar = "static"
+    refusals: ClassVar[Mapping[str, Refusal]] = {
+        "--step": Refusal("{what} works in dynamic mode: {name} is a static program, which is run once"),
+    }
+
+    @classmethod
+    def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
+        """As in the base: what no other kind claims is looked through for a program."""
+        return True
+
+    @classmethod
+    def found_in(cls, left: Loaded, request: Request) -> ProgramModel:
+        """As in the base."""
+        from .finding import find
+
+        return find(left, request)
+
+    @property
+    def the_loss(self) -> Variable:
+        """The loss of a question that cannot do without."""
+        assert self.loss is not None
+        return self.loss
+
+    def parameters(self) -> list[Variable]:
+        """As in the base."""
+        return list(self.program.all_parameters())
+
+    def leaves(self) -> list[Variable]:
+        """As in the base."""
+        return [p for p in self.parameters() if not p.stop_gradient]
+
+    def inputs(self) -> list[Variable]:
+        """The variables that are fed."""
+        return [v for v in self.program.global_block().vars.values() if v.is_data]
+
+    def target_name(self) -> str:
+        """As in the base."""
+        return "" if self.loss is None else self.loss.name
+
+    def selection(self) -> Selectors:
+        """As in the base."""
+        from .selectors import Selectors
+
+        return Selectors(self.program, self.named)
+
+    def names(self) -> Names:
+        """As in the base."""
+        from gradtool.engine.view.graph import op_names
+
+        from ..names import Names
+
+        paths = {p.name: getattr(p, "layer_path", None) or p.name for p in self.program.all_parameters()}
+        return Names(dict(op_names(op for b in self.program.blocks for op in b.ops)), tensors=paths)
+
+    def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+        """As in the base; the backward part stays in the program."""
+        from .gradients import table
+
+        return table(self, asked, notes)
+
+    def evaluate(self, table: GradientTable, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+        """As in the base: the program runs once."""
+        from .feeds import run
+        from .gradients import fetched, fill
+
+        fill(table, run(self, fetched(self, table), asked.feed, notes, asked.backend))
+        return table
+
+    def graph(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+        """As in the base; without a loss the forward part alone."""
+        from ..questions.backward import Backward
+
+        return self.differentiate(Backward(params=cuts.params, no_grad=cuts.no_grad), notes).graph()
+
+    def as_it_stands(self) -> Graph:
+        """As in the base."""
+        from .gradients import graph
+
+        return graph(self)
+
+    def spots_in(self, graph: Graph) -> Spots:
+        """As in the base."""
+        from .spots import in_view
+
+        return in_view(self.program, graph.view, self.named)
+
+    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+        """As in the base."""
+        from .listing import listing
+
+        return listing(self, part, blocks, cuts, notes)
+
+    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
+        """As in the base."""
+        from .spots import spots
+
+        return spots(self, cuts, notes)
+
+    def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
+        """As in the base."""
+        from .case import case
+
+        return case(self, asked, notes)
+
+    def run(
+        self,
+        listener: Any,
+        feed: str | None = None,
+        notes: Notes = SILENT,
+        *,
+        order: int = 1,
+        table: GradientTable | None = None,
+    ) -> dict[Variable, Any]:
+        """As in the base: by parameter."""
+        from .running import run
+
+        return run(self, listener, feed, notes, order=order, table=table)
+
+    def gradients(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
+        """As in the base; what computes them stays in the program."""
+        from .derivatives import derivatives
+
+        return derivatives(self, asked, notes)
+
+    @classmethod
+    def timeline(cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
+        """As in the base: one run of the program."""
+        from .timeline import timeline
+
+        return timeline(left, request, asked, notes)
+
+    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
+        """As in the base."""
+        from .running import sizes
+
+        return sizes(self, gatherer, gradients)
+
+    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+        """As in the base."""
+        from .measures import measured
+
+        return measured(self, measure, feed, notes)
+
+    def profile(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+        """As in the base."""
+        from .running import profiled
+
+        return profiled(self, repeats, feed, notes)
+
+    def gradcheck(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+        """As in the base."""
+        from .running import checked
+
+        return checked(self, order, feed, notes)
+
+    def mend(self, answer: Answer) -> None:
+        """As in the base."""
+        from .mending import mend
+
+        mend(self, answer)

@@ -1,0 +1,72 @@
+"""Runs of a static program: under watch, with a clock, against differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gradtool.engine.answers import checking, profile, running, stats
+from gradtool.engine.executor.scope import global_scope
+from gradtool.engine.ir.variable import Variable
+
+from ..gradients import GradientTable
+from ..notes import SILENT, Notes
+from . import feeds
+from .gradients import fetched, fill
+from .model import ProgramModel
+
+
+def run(
+    model: ProgramModel, listener: Any, feed: str | None, notes: Notes, *, order: int, table: GradientTable | None
+) -> dict[Variable, Any]:
+    """Run the program once and tell *listener*; the gradients by parameter. The same run fills *table*."""
+    values: dict[Variable, Any] = {}
+    also = [] if table is None else fetched(model, table)
+
+    def once(fetch: Sequence[Variable]) -> Any:
+        arrays = feeds.run(model, [*fetch, *also], feed, notes)
+        if table is not None:
+            fill(table, arrays[len(fetch) :])
+        return arrays[: len(fetch)]
+
+    pairs = running.through_program(model.the_loss, listener, order=order, run=once, keep=values)
+    return {p: values[g] for p, g in pairs}
+
+
+def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
+    """Sizes of the gradients of a run that *gatherer* listened to."""
+    held = global_scope().values
+    lines = [
+        stats.parameter(getattr(p, "layer_path", None) or p.name, held[p.name], gradients.get(p), p, p.made_at)
+        for p in model.program.all_parameters()
+        if p.name in held
+    ]
+    names = model.names()
+    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
+
+
+def profiled(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
+    """What operators take; the program runs *repeats* times, after a run that does not count."""
+    clock = profile.Clock()
+    profile.of_program(model.the_loss, clock, repeats, _told_once(model, feed, notes))
+    profile.add_layers(clock.story().costs, ())
+    return clock.story()
+
+
+def checked(model: ProgramModel, order: int, feed: str | None, notes: Notes) -> list[Any]:
+    """Gradients compared with differences."""
+
+    def once(fetch: Sequence[Variable]) -> Any:
+        return feeds.run(model, fetch, feed, notes)
+
+    return checking.of_program(model.the_loss, once, order, model.seed)
+
+
+def _told_once(model: ProgramModel, feed: str | None, notes: Notes) -> Callable[[Sequence[Variable]], Any]:
+    """What runs the program again and again; the notes of its first run are told."""
+    takers = iter([notes])
+
+    def once(fetch: Sequence[Variable]) -> Any:
+        return feeds.run(model, fetch, feed, next(takers, SILENT))
+
+    return once

@@ -1,0 +1,51 @@
+"""Where the operators of a program stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gradtool.engine.core import names
+from gradtool.engine.ir.program import Program
+from gradtool.engine.view.from_program import reads, view, writes
+from gradtool.engine.view.graph import FORWARD, OP, GraphView
+
+from ..notes import Notes
+from ..questions.backward import Backward
+from ..questions.cuts import Cuts
+from ..spots import Operand, Spots, note_of, partners, spot
+from .model import ProgramModel
+
+
+def spots(model: ProgramModel, cuts: Cuts, notes: Notes) -> Spots:
+    """The operators of the program and, if it has a loss, of its backward part."""
+    if model.loss is not None:
+        shown = model.differentiate(Backward(params=cuts.params, no_grad=cuts.no_grad), notes).graph().view
+    else:
+        shown = view(model.program, gradients={})
+    return in_view(model.program, shown, model.named)
+
+
+def in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Spots:
+    """The operators of a program that *view* shows."""
+    ops = [op for block in program.blocks for op in block.ops]
+    nodes = [n for n in shown.nodes if n.kind == OP]
+    by_id = shown.by_id()
+    partner = partners(nodes)
+    names_of = {op: node.name for op, node in zip(ops, nodes, strict=True)}
+    found = []
+    for op, node in zip(ops, nodes, strict=True):
+        backward = node.part != FORWARD
+        inputs = tuple(
+            Operand(slot, v.name, str(v.spec), note_of(backward and names.GRAD not in v.name, like))
+            for slot, v, like in reads(op)
+        )
+        outputs = tuple(Operand(slot, v.name, str(v.spec), "") for slot, v in writes(op))
+        around: list[str] = []
+        block = op.block
+        while block.owner is not None:
+            around.insert(0, names_of[block.owner])
+            block = block.owner.block
+        found.append(replace(spot(node, by_id, partner, op.loc, inputs, outputs), inside=tuple(around)))
+    return Spots(found, {n: v.name for n, v in python.items()})

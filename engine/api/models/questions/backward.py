@@ -1,0 +1,46 @@
+"""``backward``: every parameter or leaf with its gradient, or the reason why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from gradtool.engine.kernels.choice import DEFAULT
+
+from ..gradients import GradientTable
+from ..model import Model
+from ..notes import SILENT, Notes
+from ..wording import count
+from .cuts import Cuts
+from .question import Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backward(Cuts, Question[GradientTable]):
+    """What the backward part is made for.
+
+    Attributes:
+        callbacks: functions, or ``MODULE:FUNCTION`` of them, called for each operator that is added to a program.
+        checkpoints: selectors of what backward keeps, or ``auto``; it computes other values again.
+        memory_budget: bytes; checkpoints are chosen so that values and gradients fit.
+        run: run a static program, and add statistics of the gradients.
+        feed: a file of arrays to feed, which implies *run*.
+        backend: what the kernels run on.
+    """
+
+    callbacks: tuple[str | Callable[..., Any], ...] = ()
+    checkpoints: tuple[str, ...] = ()
+    memory_budget: int | None = None
+    run: bool = False
+    feed: str | None = None
+    backend: str = DEFAULT
+
+    needs: ClassVar = {"journal": True}
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> GradientTable:
+        """The table of gradients."""
+        table = model.differentiate(self, notes)
+        if table.left_out:
+            notes.note(f"{model.name} made a backward part itself: {count(table.left_out, 'operator')} left out")
+        return model.evaluate(table, self, notes) if self.run or self.feed else table

@@ -1,0 +1,53 @@
+"""``dump``: both graphs, and the user's stack of every operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..model import About, Graph, Model
+from ..notes import SILENT, Notes
+from .backward import Backward
+from .cuts import Cuts
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """What files of a dump are made of.
+
+    Attributes:
+        gradients: by the names of what they belong to, if they were asked for.
+    """
+
+    about: About
+    graph: Graph
+    gradients: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dump(Cuts, Question[Dumped]):
+    """What is dumped beside the graphs.
+
+    Attributes:
+        grads: the gradients of one run, too.
+        feed: a file of arrays to feed, which implies *grads*.
+    """
+
+    grads: bool = False
+    feed: str | None = None
+
+    needs: ClassVar = {"journal": True, "full_stacks": True}
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Dumped:
+        """The graph of the model, and its gradients if they are asked for."""
+        model.must_take({"shown --params": self.params, "shown --no-grad": self.no_grad, "--feed": self.feed})
+        if not self.grads and not self.feed:
+            return Dumped(model.about, model.graph(self, notes), None)
+        asked = Backward(params=self.params, no_grad=self.no_grad, feed=self.feed)
+        table = model.evaluate(model.differentiate(asked, notes), asked, notes)
+        rows = {row.name: row for row in table.rows}
+        owners = [rows[name] for name, _ in table.pairs]
+        gradients = {r.name if table.named_gradients else r.shown: table.arrays[r.subject] for r in owners}
+        return Dumped(model.about, table.graph(), gradients)

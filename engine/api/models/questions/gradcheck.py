@@ -1,0 +1,54 @@
+"""``gradcheck``: gradients compared with differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradtool.engine.answers.gradcheck import GradcheckStory
+from gradtool.engine.core import watch
+from gradtool.engine.runs.recorder import Recorder
+
+from .. import loader, opening
+from ..loader import Request
+from ..model import About, Model
+from ..notes import SILENT, Notes
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Gradients of a model beside differences of its loss."""
+
+    about: About
+    story: GradcheckStory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gradcheck(Question[Comparison]):
+    """What is compared.
+
+    Attributes:
+        order: 2 for gradients of gradients, too.
+        feed: a file of arrays to feed.
+    """
+
+    order: int = 1
+    feed: str | None = None
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
+        """As in the base; what dynamic mode computes is recorded while the file runs."""
+        recorder = Recorder()
+        with recorder.recording(), loader.executed(request) as left, watch.unwatched():
+            return self._of(opening.model_in(left, request), recorder, notes)
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Comparison:
+        """The comparison for a program; a model of dynamic mode has to be recorded while it is loaded."""
+        if model.computes_while_loading:
+            return self.ask(model.must_have_request("gradcheck"), notes)
+        return self._of(model, Recorder(), notes)
+
+    def _of(self, model: Model, recorder: Recorder, notes: Notes) -> Comparison:
+        if model.computes_while_loading:
+            model.must_run("gradcheck")
+        model.must_take({"--feed": self.feed})
+        return Comparison(model.about, GradcheckStory(model.gradcheck(recorder, self.order, self.feed, notes)))

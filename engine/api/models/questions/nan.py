@@ -1,0 +1,127 @@
+"""``nan``: where the first NaN or infinity was born."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradtool.engine.answers.coverage import Coverage
+from gradtool.engine.answers.events import Adapter
+from gradtool.engine.answers.nan import Hunt, NanStory
+from gradtool.engine.core import watch
+
+from .. import loader, opening
+from ..errors import CommandError
+from ..loader import Loaded, Request
+from ..model import About, Model
+from ..names import Names
+from ..notes import SILENT, Notes
+from .question import Question
+
+FORWARD_OVER = "the forward pass, which was over before the search"
+"""What is not looked at where a tensor is asked about that is there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Births:
+    """Where NaN and infinity are born in a model."""
+
+    about: About
+    story: NanStory
+    names: Names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nan(Question[Births]):
+    """What counts, and how long to look.
+
+    Attributes:
+        big: numbers beyond it count as overflow.
+        subnormal: whether numbers too small for full precision count.
+        order: 2 for gradients of gradients, too.
+        steps: how many steps of training to look at.
+        feed: a file of arrays to feed.
+    """
+
+    big: float | None = None
+    subnormal: bool = False
+    order: int = 1
+    steps: int | None = None
+    feed: str | None = None
+
+    def hunt(self) -> Hunt:
+        """A search for what counts."""
+        return Hunt(self.big, self.subnormal, self.steps)
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Births:
+        """As in the base; the file is watched while it runs."""
+        hunt = self.hunt()
+        coverage = Coverage(hunt)
+        adapter = Adapter(coverage)
+        with watch.watched(adapter), loader.executed(request) as left:
+            self._step(left)
+            adapter.finish()
+            with watch.unwatched():
+                return self._searched(left, request, hunt, coverage, notes)
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Births:
+        """The answer about a model that is loaded: its own passes are over, one more is searched."""
+        hunt = self.hunt()
+        coverage = Coverage(hunt)
+        run(model, coverage, self, notes)
+        return Births(model.about, hunt.story(coverage.missing()), model.names())
+
+    def _step(self, left: Loaded) -> None:
+        step = left.namespace.get("step")
+        if self.steps and callable(step):
+            for _ in range(self.steps):
+                loader.call(left.name, step)
+
+    def _searched(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
+        model = self._model(left, request, hunt)
+        again = not hunt.steps or (self.order == 2 and hunt.story().clean)
+        if model is not None and again:
+            # A static program has not run before, or its runs are not the one that is looked at.
+            if not model.computes_while_loading:
+                hunt = self.hunt()
+                coverage = Coverage(hunt)
+            run(model, coverage, self, notes)
+        elif hunt.steps:
+            notes.note(f"{left.name} ran backward itself: searched {passes(hunt.steps)}")
+        unchecked = coverage.missing()
+        if model is not None and model.live and model.computes_while_loading:
+            unchecked.append(FORWARD_OVER)
+        if self.order == 2 and model is None:
+            unchecked.append(f"gradients of gradients, since {left.name} leaves no loss behind to start from")
+        if model is not None:
+            return Births(model.about, hunt.story(unchecked), model.names())
+        mode = "static" if left.main.global_block().ops else "eager"
+        return Births(About(left.name, mode, request.words()), hunt.story(unchecked), Names())
+
+    def _model(self, left: Loaded, request: Request, hunt: Hunt) -> Model | None:
+        """The model; None where the file ran backward itself and leaves no loss."""
+        model = None
+        try:
+            model = opening.model_in(left, request)
+        except CommandError as error:
+            if not hunt.steps and callable(left.namespace.get("step")):
+                raise CommandError(str(error), "--steps N searches N calls of its function step()") from None
+            if not hunt.steps:
+                raise
+        if self.steps and not hunt.steps:
+            raise CommandError(
+                f"--steps: {left.name} has no function step(), and runs no backward pass itself",
+                "put one step of training into step(), or the loop into the file",
+            )
+        return model
+
+
+def run(model: Model, listener: Coverage, asked: Nan, notes: Notes) -> None:
+    """One backward pass of *model* under watch."""
+    model.must_take({"--feed": asked.feed})
+    model.must_be_finite()
+    model.run(listener, asked.feed, notes, order=asked.order)
+
+
+def passes(n: int) -> str:
+    """``1 backward pass``, ``2 backward passes``."""
+    return f"{n} backward pass{'' if n == 1 else 'es'}"

@@ -1,0 +1,59 @@
+"""A question about a model: its options, made once of a command line's values or Python's keywords, and its answer."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from .. import loader, opening
+from ..loader import Request
+from ..model import Model
+from ..notes import SILENT, Notes
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC, Generic[A]):
+    """Options as fields, named as the command line names them.
+
+    Attributes:
+        needs: what has to be noted while a model is loaded for this question: fields of
+            :class:`~gradtool.models.loader.Request`.
+    """
+
+    needs: ClassVar[Mapping[str, Any]] = {}
+
+    def __post_init__(self) -> None:
+        # In Python a single selector may stand for itself, and a path may be any.
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if str(field.type).startswith("tuple"):
+                entries = (value,) if isinstance(value, str) else tuple(value)
+                object.__setattr__(self, field.name, entries)
+            elif isinstance(value, os.PathLike):
+                object.__setattr__(self, field.name, os.fspath(value))
+
+    @classmethod
+    def take(cls, values: dict[str, Any]) -> Self:
+        """The question that a command's *values* ask, which are taken out of them."""
+        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> A:
+        """Load a model and answer.
+
+        Raises:
+            CommandError: there is no such model, or an option does not fit it.
+            ModelError: the user's code raised.
+            GradtoolError: the engine refused.
+        """
+        request = replace(request, **self.needs)
+        with loader.executed(request) as left:
+            return self.answer(opening.model_in(left, request), notes)
+
+    @abstractmethod
+    def answer(self, model: Model, notes: Notes = SILENT) -> A:
+        """The answer about a model that is loaded."""

@@ -1,0 +1,59 @@
+"""``saved``: the forward values that backward keeps alive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradtool.engine.answers import running
+from gradtool.engine.answers.events import Adapter
+from gradtool.engine.answers.saved import Keeper, SavedStory
+from gradtool.engine.core import watch
+
+from .. import loader, opening
+from ..loader import Request
+from ..model import About, Model
+from ..names import Names
+from ..notes import SILENT, Notes
+from .question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What backward keeps alive in a model."""
+
+    about: About
+    story: SavedStory
+    names: Names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved(Question[Kept]):
+    """How the model is run.
+
+    Attributes:
+        feed: a file of arrays to feed.
+    """
+
+    feed: str | None = None
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
+        """As in the base; the file is watched while it runs."""
+        keeper = Keeper()
+        passes = running.Passes(keeper)
+        with watch.watched(Adapter(passes)), loader.executed(request) as left, watch.unwatched():
+            model = opening.model_in(left, request)
+            if not model.computes_while_loading:
+                return self.answer(model, notes)
+            model.must_run("saved")
+            model.must_take({"--feed": self.feed})
+            if not passes.count:
+                model.run(keeper)
+            return Kept(model.about, keeper.story(), model.names())
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Kept:
+        """What one run of a program keeps; a model of dynamic mode has to be watched while it is loaded."""
+        if model.computes_while_loading:
+            return self.ask(model.must_have_request("saved"), notes)
+        keeper = Keeper()
+        model.run(keeper, self.feed, notes)
+        return Kept(model.about, keeper.story(), model.names())

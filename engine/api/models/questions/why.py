@@ -1,0 +1,172 @@
+"""``why``: why gradients are None or zero."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from gradtool.engine.answers.why.answers import Answer, Answers
+from gradtool.engine.answers.why.case import Case
+from gradtool.engine.answers.why.failures import explained
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.eager.tape import FreedGraphError, InplaceError
+from gradtool.engine.kernels.choice import DEFAULT
+
+from .. import loader, opening
+from ..errors import CommandError
+from ..loader import Request
+from ..model import About, Model
+from ..notes import SILENT, Notes
+from .cuts import Cuts
+from .question import Question
+
+
+class Verdicts(Answers):
+    """Answers about tensors of a model.
+
+    Attributes:
+        about: the model.
+        loss: the name of its loss.
+        subjects: how many tensors were asked about.
+        chosen: whether they were asked for by name.
+        failure: the answer about the error that the model raised, where it explains itself; it is the only one then.
+    """
+
+    about: About
+    loss: str
+    subjects: int
+    chosen: bool
+    failure: Answer | None
+
+    @classmethod
+    def of(
+        cls,
+        about: About,
+        loss: str,
+        answers: Sequence[Answer],
+        subjects: int = 0,
+        chosen: bool = False,
+        failure: Answer | None = None,
+    ) -> Verdicts:
+        """The answers with what they are about."""
+        verdicts = cls(answers)
+        verdicts.about, verdicts.loss, verdicts.subjects = about, loss, subjects
+        verdicts.chosen, verdicts.failure = chosen, failure
+        return verdicts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Why(Cuts, Question[Verdicts]):
+    """What is asked about, and how far to go.
+
+    Attributes:
+        variables: selectors of tensors; every parameter that has no gradient when empty.
+        contributions: tell what each use of a shared tensor adds to its gradient.
+        prove: run again without the cut, and say what the gradient is then.
+        error: explain the error that backward raises.
+        no_run: look at the graph alone; do not run a static program.
+        feed: a file of arrays to feed.
+        backend: what the kernels run on.
+    """
+
+    variables: tuple[str, ...] = ()
+    contributions: bool = False
+    prove: bool = False
+    error: bool = False
+    no_run: bool = False
+    feed: str | None = None
+    backend: str = DEFAULT
+
+    needs: ClassVar = {"journal": True, "post_mortem": True}
+
+    def ask(self, request: Request, notes: Notes = SILENT) -> Verdicts:
+        """As in the base."""
+        with opened(request, self, notes) as case:
+            if self.error and case.failure is None:
+                raise case.error or CommandError(
+                    f"{case.about.name} raised no error", f"for its gradients: gradtool why {request.model}"
+                )
+            verdicts = case.verdicts(self, notes)
+            case.case = case.model = None
+        if not self.prove or verdicts.failure is not None:
+            return verdicts
+        from .proving import proved
+
+        proofs = [proved(a, request, self) for a in verdicts]
+        return Verdicts.of(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
+
+    def answer(self, model: Model, notes: Notes = SILENT) -> Verdicts:
+        """The answers about a model that is loaded."""
+        about = replace(model.about, words=[*model.words, *self.words])
+        return Opened(about, model.target_name(), model.case(self, notes), bool(self.variables)).verdicts(self, notes)
+
+
+@dataclass
+class Opened:
+    """A model with its case.
+
+    Attributes:
+        chosen: whether tensors were asked for by name.
+        failure: the answer about the error that the model raised, where it explains itself.
+        model: what the case is about; None where the error is all there is.
+        error: what the file raised, if it did.
+    """
+
+    about: About
+    loss: str
+    case: Case[Any, Any] | None
+    chosen: bool
+    failure: Answer | None = None
+    model: Model | None = None
+    error: CommandError | GradtoolError | None = None
+
+    def verdicts(self, asked: Why, notes: Notes) -> Verdicts:
+        """The answers of the case."""
+        if self.failure is not None:
+            return Verdicts.of(self.about, self.loss, [self.failure], chosen=self.chosen, failure=self.failure)
+        if self.error is not None:
+            first = str(self.error).splitlines()[0]
+            notes.note(f"{self.about.name} raised: {first}; told is what it had computed until then")
+        assert self.case is not None
+        subjects = self.case.subjects()
+        if self.chosen:
+            answers = [self.case.answer(s, contributions=asked.contributions) for s in subjects]
+        else:
+            answers = self.case.answers()
+        return Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
+
+
+@contextlib.contextmanager
+def opened(
+    request: Request, asked: Why, notes: Notes, amend: Callable[[Model], None] = lambda model: None
+) -> Iterator[Opened]:
+    """Load a model, also one that raises on the way, and set up its case.
+
+    Args:
+        amend: changes the model before it is looked at.
+
+    Raises:
+        CommandError: no loss, or a selector selects nothing.
+        GradtoolError: the engine refused.
+        ModelError: the file raised before it had computed a loss.
+    """
+    request = replace(request, **asked.needs)
+    words = [*request.words(), *asked.words]
+    with loader.executed(request) as left:
+        error = left.error
+        if isinstance(error, (FreedGraphError, InplaceError)):
+            failure = explained(error, loader.raised_at(error))
+            yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error)
+            return
+        try:
+            model = opening.model_in(left, request)
+            amend(model)
+            case = model.case(asked, notes)
+        except CommandError:
+            if error is not None:
+                raise error from error.__cause__
+            raise
+        about = About(left.name, model.mode, words)
+        yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error)

@@ -1,0 +1,31 @@
+"""What ``why`` is answered from in dynamic mode: the journal, the loss and what has a name."""
+
+from __future__ import annotations
+
+from gradtool.engine.answers.why.tensor_case import Named, TensorCase
+from gradtool.engine.kernels.choice import DEFAULT
+
+from ..errors import CommandError
+from ..notes import Notes
+from ..questions.why import Why
+from .model import TapeModel
+
+
+def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
+    """The case of a loss that was watched while it was computed.
+
+    Raises:
+        CommandError: it was not, a selector selects nothing, or an option is for programs.
+    """
+    model.must_take({"--feed": asked.feed, "--backend": asked.backend != DEFAULT})
+    select = model.selection()
+    chosen = select.select("why", asked.variables, notes) if asked.variables else None
+    constants = select.select("--no-grad", asked.no_grad, notes)
+    subjects = [Named(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    subjects += [Named(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
+    if model.journal is None:
+        raise CommandError(
+            f"{model.name} was not watched while it was computed",
+            "run its cell again: %load_ext gradtool, or %watching on, comes before",
+        )
+    return TensorCase(model.journal, model.loss, model.loss_name, subjects, constants, chosen)

@@ -1,0 +1,191 @@
+"""A model of dynamic mode: the loss among what a model file left behind, and the tensors that it knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradtool.engine.core import state
+from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.parameter import parameters_at
+from gradtool.engine.eager.recorded import leaf_tensors, leaves_behind, nodes_behind
+from gradtool.engine.eager.tape import GradNode, Place, restore
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+from gradtool.nn import Layer
+
+from ..errors import CommandError, unknown
+from ..loader import Loaded, Request
+from .model import Entry, TapeModel, stand_in
+
+_USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
+
+
+def is_eager(left: Loaded, request: Request) -> bool:
+    """Whether the file made a model of dynamic mode: it left tensors and built no program."""
+    if request.mode != "auto":
+        return request.mode == "eager"
+    values = [*left.namespace.values(), *_entries(left.result)]
+    if any(isinstance(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
+        return False
+    return any(isinstance(v, Tensor) for v in values)
+
+
+def find(left: Loaded, request: Request) -> TapeModel:
+    """The model in what a file left behind.
+
+    Raises:
+        CommandError: no loss, several, or an unknown name.
+    """
+    state.disable_static()
+    values = _entries(left.result)
+    returned = [v for v in values if isinstance(v, Tensor)]
+    others = [v for v in values if v is not None and not isinstance(v, (Tensor, Layer, Mapping))]
+    if others or (left.result is not None and not returned):
+        got = type((others or [left.result])[0]).__name__
+        static = any(isinstance(v, (Variable, Program)) for v in others)
+        raise CommandError(
+            f"{left.function}() in {left.name} returned {got}: expected a loss, or a loss and its model",
+            "the model is a static program: leave out --mode eager" if static else "return the Tensor, not its value",
+        )
+    named, parameters = _named(left)
+    if request.loss is not None:
+        loss = _asked(request.loss, {**parameters, **named}, returned)
+    elif returned:
+        loss = _chosen({_python_name(t, named) or t.name: t for t in returned}, left, request)
+    else:
+        loss = _chosen(named, left, request)
+    return around(left, loss, request)
+
+
+def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
+    """The model whose loss is known."""
+    named, parameters = _named(left)
+    nodes = nodes_behind([loss])
+    restored = restore(nodes)
+    leaves = leaves_behind([loss], nodes)
+    entries = _all_entries(nodes, leaves, named, parameters)
+    name = _python_name(loss, named) or loss.name
+    return TapeModel(
+        left.name,
+        loss,
+        name,
+        entries,
+        nodes,
+        leaves,
+        restored,
+        left.journal,
+        left.live,
+        request.words(),
+        request.seed,
+        request,
+    )
+
+
+def entries_in(left: Loaded) -> list[Entry]:
+    """The tensors that a file left behind, whether or not a loss was computed of them."""
+    return _all_entries((), (), *_named(left))
+
+
+def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Tensors by their Python name, and the parameters of layers by their Python path."""
+    named = {n: v for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    layers = {n: v for n, v in left.namespace.items() if isinstance(v, Layer)}
+    values = _entries(left.result)
+    layers |= {_layer_name(v, layers): v for v in values if isinstance(v, Layer) and v not in layers.values()}
+    return named, dict(_parameters(layers))
+
+
+def of_loss(loss: Tensor, name: str, journal: Journal, live: bool, words: list[str]) -> TapeModel:
+    """The model behind a loss that a running program holds.
+
+    Args:
+        name: what the model is called.
+        journal: kept while the loss was computed; it knows the parameters.
+        live: see ``Model``.
+        words: what stands for a file in commands.
+    """
+    parameters = {getattr(p, "layer_path", None) or p.name: p for p in journal.tensors()}
+    nodes = nodes_behind([loss])
+    restored = restore(nodes)
+    leaves = leaves_behind([loss], nodes)
+    entries = _all_entries(nodes, leaves, {}, parameters)
+    return TapeModel(name, loss, loss.name, entries, nodes, leaves, restored, journal, live, words)
+
+
+def _entries(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
+
+
+def _layer_name(layer: Layer, layers: Mapping[str, Layer]) -> str:
+    name = layer.__class__.__name__.lower()
+    return name if name not in layers else f"{name}_{len(layers)}"
+
+
+def _parameters(layers: Mapping[str, Layer]) -> Iterator[tuple[str, Tensor]]:
+    """Python paths of the parameters of layers; of several layers that hold one parameter, the outermost."""
+    seen: set[int] = set()
+    ordered = sorted(layers.items(), key=lambda entry: -len(list(entry[1].sublayers())))
+    for name, layer in ordered:
+        for path, p in layer.named_parameters():
+            if isinstance(p, Tensor) and id(p) not in seen:
+                seen.add(id(p))
+                yield f"{name}.{path}", p
+
+
+def _python_name(t: Tensor, named: Mapping[str, Tensor]) -> str | None:
+    names = [n for n, other in named.items() if other is t]
+    return next((n for n in names if n in _USUAL), names[0] if names else None)
+
+
+def _all_entries(
+    nodes: Iterable[GradNode], leaves: Sequence[Leaf], named: Mapping[str, Tensor], parameters: Mapping[str, Tensor]
+) -> list[Entry]:
+    known = {t: n for n, t in reversed([*parameters.items(), *named.items()])}
+    by_leaf = {t._leaf: t for t in known if t.node is None and t._leaf is not None}
+    held: dict[Leaf, Tensor] = {**leaf_tensors(nodes), **parameters_at(set(leaves)), **by_leaf}
+    found = {held[leaf] if leaf in held else stand_in(leaf): None for leaf in leaves}
+    found.update(dict.fromkeys(parameters.values()))
+    found.update(dict.fromkeys(named.values()))
+    return [Entry(t, known.get(t), getattr(t, "layer_path", None)) for t in found]
+
+
+# -- the loss ---------------------------------------------------------------------------------------------------------
+
+
+def _asked(name: str, named: Mapping[str, Tensor], returned: Iterable[Tensor]) -> Tensor:
+    if name in named:
+        return named[name]
+    for t in (*named.values(), *returned):
+        if t._name == name:
+            return t
+    likely = [n for n, t in named.items() if t.node is not None]
+    raise unknown("loss", name, [*likely, *(n for n in named if n not in likely)])
+
+
+def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tensor:
+    one = {n: t for n, t in named.items() if t.node is not None and t.dtype.is_floating and t.spec.count == 1}
+    for name in _USUAL:
+        if name in one:
+            return one[name]
+    usual = [named[n] for n in _USUAL if n in named] or (list(named.values()) if left.function else [])
+    if not one and usual:
+        return usual[0]  # the engine says what is wrong with it
+    distinct = {t: n for n, t in reversed(one.items())}
+    places = {t.on_tape() for t in distinct}
+    inner: set[Place] = set()
+    for node in nodes_behind(distinct):
+        inner.update(p for p in node.wrt if p is not None and p in places)
+    last = {n: t for t, n in distinct.items() if t.on_tape() not in inner}
+    if len(last) == 1:
+        return next(iter(last.values()))
+    if last:
+        raise CommandError(
+            f"{left.name} has several candidates for the loss: {', '.join(reversed(last))}", "choose: --loss NAME"
+        )
+    shaped = [n for n, t in named.items() if t.node is not None]
+    hint = "a loss has one element and is computed from a tensor with stop_gradient=False; --loss NAME names it"
+    if shaped:
+        hint = f"backward starts at a tensor of any shape when it is named: --loss {shaped[-1]}"
+    raise CommandError(f"{left.name} defines no loss", hint)

@@ -1,0 +1,187 @@
+"""The backward pass of a model of dynamic mode, and its table: every leaf with its gradient or the reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradtool.engine.answers.why.of_journal import JournalReasons, explain_tensors
+from gradtool.engine.core import names, source
+from gradtool.engine.eager import backward as sweeping
+from gradtool.engine.eager.tape import InplaceError
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.kernels.choice import DEFAULT
+from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
+
+from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, statistics, status
+from ..notes import Notes
+from ..questions.backward import Backward
+from ..questions.cuts import Cuts
+from .model import Entry, TapeModel, recorded
+
+_UNWATCHED = "no gradient; the model was not watched, so that nobody knows why"
+
+
+def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
+    """The table of gradients, from one backward pass that touches no ``.grad``.
+
+    Raises:
+        CommandError: a selector selects nothing, or an option is for programs.
+        GradtoolError: the engine refused.
+    """
+    model.must_take(
+        {
+            "--callbacks": asked.callbacks,
+            "--feed": asked.feed,
+            "--backend": asked.backend != DEFAULT,
+            "--checkpoints": asked.checkpoints,
+            "--memory-budget": asked.memory_budget is not None,
+        }
+    )
+    # What is asked for.
+    graph = recorded(model)
+    select = model.selection()
+    chosen = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
+    stopped = select.select("--no-grad", asked.no_grad, notes)
+    subjects = _subjects(model, chosen or ())
+    # The pass.
+    constants = [t for t in stopped if not t.stop_gradient]
+    inside: set[Any] = {*graph.nodes.values(), *model.leaves_behind}
+    wanted = [t for t in (e.tensor for e in subjects) if not t.stop_gradient and _reached(t, inside)]
+    cut = any(t.on_tape() == model.loss.on_tape() for t in constants)
+    gradients = [None] * len(wanted) if cut else _gradients(model, wanted, constants, notes)
+    arrays = {t: g.array for t, g in zip(wanted, gradients, strict=True) if g is not None}
+    # The table.
+    reasons = explain(model, stopped) if model.journal is not None else None
+    listed = None if chosen is None else set(chosen)
+    makers, uses = _made_by(graph), _first_uses(graph)
+    rows = []
+    for e in subjects:
+        array = arrays.get(e.tensor)
+        text = _status(e, array, reasons, listed)
+        operator = makers.get(e.tensor.on_tape()) if array is not None else None
+        rows.append(_row(e, array, operator, text, _source(e.tensor, uses)))
+    loss = model.loss
+    known = {e.tensor: e.shown for e in model.entries}
+    return GradientTable(
+        model.about,
+        Loss(model.loss_name, loss.spec.shape, loss.dtype.name, model.loss_value()),
+        rows,
+        "leaf",
+        "leaves",
+        [[r.name, r.gradient] for r in rows if r.ok and r.gradient is not None],
+        _operators(graph, FORWARD),
+        _operators(graph, BACKWARD),
+        [t.name for t in stopped],
+        None if chosen is None else [t.name for t in chosen],
+        len(wanted) - len(arrays) if stopped else 0,
+        computed=True,
+        two_names=True,
+        named_gradients=False,
+        words=list(model.words),
+        graph=lambda: model.graph(Cuts()),
+        shown_no_grad=[known.get(t, t.name) for t in stopped],
+        first_cut=next((r.shown for r in rows if not r.ok and (r.facts["is_parameter"] or "used" in r.status)), None),
+        arrays=arrays,
+    )
+
+
+def _subjects(model: TapeModel, chosen: Iterable[Tensor]) -> list[Entry]:
+    """The leaves, then other tensors asked for."""
+    subjects = {e.tensor: e for e in model.entries if e.tensor.is_leaf}
+    named = {e.tensor: e for e in model.entries}
+    for t in chosen:
+        subjects.setdefault(t, named.get(t) or Entry(t, None, None))
+    return list(subjects.values())
+
+
+def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
+    if array is None:
+        return _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
+    return "ok" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
+
+
+def _row(e: Entry, array: Any, operator: str | None, text: str, where: str) -> GradientRow:
+    facts = {
+        "layer_path": e.path,
+        "python_name": e.python,
+        "is_parameter": e.is_parameter,
+        "trainable": not e.tensor.stop_gradient,
+        "returned": text == "ok",
+    }
+    gradient, values = (None, None) if array is None else (names.grad(e.name), statistics(array))
+    spec = e.tensor.spec
+    return GradientRow(
+        e.tensor, e.name, e.shown, spec.shape, e.tensor.dtype.name, gradient, operator, text, where, facts, values
+    )
+
+
+def _operators(graph: TapeGraph, part: str) -> int:
+    return sum(n.kind == OP and n.part == part for n in graph.view.nodes)
+
+
+def _reached(t: Tensor, inside: set[Any]) -> bool:
+    place = t.on_tape()
+    return (place if isinstance(place, Leaf) else place[0]) in inside
+
+
+def _gradients(model: TapeModel, wanted: list[Tensor], constants: list[Tensor], notes: Notes) -> list[Tensor | None]:
+    """The gradients of one pass."""
+    try:
+        gradients: list[Tensor | None] = model.call(
+            sweeping.grad,
+            [model.loss],
+            wanted,
+            [None],
+            retain_graph=True,
+            create_graph=False,
+            constants=constants,
+        )
+    except InplaceError as error:
+        error.hint = "the command runs backward over the last graph; leave a loss whose values were not overwritten"
+        raise
+    if any(leaf.hooks for leaf in model.leaves_behind):
+        notes.note("hooks on leaves change .grad alone: shown are the gradients that they get")
+    if model.restored:
+        notes.note(f"{model.name} ran backward itself: shown is one pass over the same graph, not what is in .grad")
+    return gradients
+
+
+def _made_by(graph: TapeGraph) -> dict[Any, str]:
+    """Place -> the gradient operator that its gradient comes from; the last of several."""
+    by_id = graph.view.by_id()
+    makers: dict[Any, str] = {}
+    for node in graph.view.nodes:
+        if node.kind == OP and node.part == BACKWARD:
+            for _, gradient in graph.writes[node.id]:
+                tensor = by_id[gradient].pair
+                if tensor is not None:
+                    makers[graph.places[tensor]] = node.name
+    return makers
+
+
+def _first_uses(graph: TapeGraph) -> dict[Any, str]:
+    """Place -> the line of the first operator that reads it."""
+    uses: dict[Any, str] = {}
+    for node in graph.view.nodes:
+        if node.kind == OP and node.part == FORWARD:
+            for _, tensor in graph.reads[node.id]:
+                if tensor in graph.places:
+                    uses.setdefault(graph.places[tensor], node.source)
+    return uses
+
+
+def _source(t: Tensor, used: dict[Any, str]) -> str:
+    if t.loc:
+        return source.short(t.loc)
+    if t.node is not None:
+        return source.short(t.node.loc)
+    return "" if t.stop_gradient else used.get(t.on_tape(), "")
+
+
+def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:
+    """Why the tensors of the model have a gradient or none."""
+    assert model.journal is not None
+    known = [(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    return explain_tensors(model.journal, [model.loss], known, stopped)

@@ -1,0 +1,302 @@
+"""A model of dynamic mode: a loss, the calls that were recorded behind it, and the tensors that it knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gradtool.engine.core.errors import LossError
+from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.tape import GradNode, Place
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.view import from_tape
+from gradtool.engine.view.from_tape import TapeGraph
+
+from ..loader import Loaded, Request
+from ..model import Graph, Model, Refusal
+from ..notes import SILENT, Notes
+
+if TYPE_CHECKING:
+    from gradtool.engine.answers.profile import ProfileStory
+    from gradtool.engine.answers.stats import Gatherer, StatsStory
+    from gradtool.engine.answers.why.case import Case
+    from gradtool.engine.runs.recorder import Recorder
+    from gradtool.engine.runs.timeline import Timeline
+
+    from ..gradients import GradientTable
+    from ..listing import Listing
+    from ..names import Names
+    from ..questions.backward import Backward
+    from ..questions.cuts import Cuts
+    from ..questions.debug import Debug
+    from ..questions.why import Why
+    from ..spots import Spots
+    from .selectors import TapeSelectors
+
+_STATIC = Refusal("{what} works on static programs, and {name} works in dynamic mode")
+_WHOLE = Refusal("{what}: a recorded graph is shown as a whole", "gradtool backward takes it")
+
+
+@dataclass
+class Entry:
+    """A tensor of the model.
+
+    Attributes:
+        tensor: stands for the leaf where nobody holds the leaf's tensor any more.
+        python: its Python name, or the path from one (``model.head.weight``); None when nothing is known.
+        path: its path inside its model, if a Layer holds it.
+    """
+
+    tensor: Tensor
+    python: str | None
+    path: str | None
+
+    @property
+    def name(self) -> str:
+        return self.tensor.name
+
+    @property
+    def names(self) -> list[str]:
+        return [n for n in (self.name, self.python, self.path) if n is not None]
+
+    @property
+    def shown(self) -> str:
+        """The name that says most to people: names of tensors are mostly made up."""
+        return self.python or self.path or self.name
+
+    @property
+    def is_parameter(self) -> bool:
+        return bool(getattr(self.tensor, "is_parameter", False))
+
+
+@dataclass
+class TapeModel(Model):
+    """A model of dynamic mode, ready for its backward pass.
+
+    Attributes:
+        name: the file's name, for people.
+        loss: None only where the command can do without.
+        entries: leaves and named results: first the leaves of the loss's graph in the order of their use.
+        nodes: the recorded calls behind the loss, oldest first.
+        leaves_behind: the leaves that its gradients end in.
+        restored: whether the file ran backward over the graph itself.
+        journal: what happened while the file ran, if the command asked for it.
+    """
+
+    name: str
+    loss: Tensor
+    loss_name: str
+    entries: list[Entry]
+    nodes: list[GradNode]
+    leaves_behind: list[Leaf]
+    restored: bool
+    journal: Journal | None = None
+    live: bool = False
+    words: list[str] = field(default_factory=list)
+    seed: int = 0
+    request: Request | None = None
+
+    mode: ClassVar = "eager"
+    computes_while_loading: ClassVar = True
+    refusals: ClassVar[Mapping[str, Refusal]] = {
+        **dict.fromkeys(("--callbacks", "--feed", "--backend", "--checkpoints", "--memory-budget"), _STATIC),
+        **dict.fromkeys(("shown --params", "shown --no-grad"), _WHOLE),
+        "gradients": Refusal(
+            "{name} works in dynamic mode: this command takes static programs",
+            "gradtool backward, program and dump take both",
+        ),
+    }
+
+    @classmethod
+    def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
+        """Whether the file left tensors, or ran backward, and built no program."""
+        from .finding import is_eager
+
+        if is_eager(left, request):
+            return True
+        ran = recorder is not None and bool(recorder.passes or left.error)
+        return ran and request.mode == "auto" and not left.main.global_block().ops
+
+    @classmethod
+    def found_in(cls, left: Loaded, request: Request) -> TapeModel:
+        """As in the base."""
+        from .finding import find
+
+        return find(left, request)
+
+    def parameters(self) -> list[Tensor]:
+        """As in the base."""
+        return [e.tensor for e in self.entries if e.is_parameter]
+
+    def leaves(self) -> list[Tensor]:
+        """As in the base."""
+        return [e.tensor for e in self.taking_gradients()]
+
+    def taking_gradients(self) -> list[Entry]:
+        """The entries of the leaves that take gradients."""
+        return [e for e in self.entries if e.tensor.is_leaf and not e.tensor.stop_gradient]
+
+    def inputs(self) -> list[Tensor]:
+        """The named tensors that nothing on the tape made and that take no gradient."""
+        return [e.tensor for e in self.entries if e.tensor.is_leaf and e.tensor.stop_gradient and not e.is_parameter]
+
+    def target_name(self) -> str:
+        """As in the base."""
+        return self.loss_name
+
+    def loss_value(self) -> float | None:
+        """As in the base."""
+        return float(self.loss.array.reshape(())) if self.loss.spec.count == 1 else None
+
+    @cached_property
+    def recording(self) -> TapeGraph:
+        """The recorded graph behind the loss, as pictures and names of operators are made of it."""
+        return from_tape.graph([self.loss], title=self.name, named=self.named)
+
+    @property
+    def named(self) -> dict[Tensor, str]:
+        """What pictures call the tensors that have a Python name."""
+        return {e.tensor: e.python for e in self.entries if e.python is not None}
+
+    def selection(self) -> TapeSelectors:
+        """As in the base."""
+        from .selectors import TapeSelectors
+
+        return TapeSelectors(self)
+
+    def names(self) -> Names:
+        """As in the base; of a loss that nothing was recorded for, those of its tensors."""
+        from .naming import names
+
+        return names(self)
+
+    def differentiate(self, asked: Backward, notes: Notes = SILENT) -> GradientTable:
+        """As in the base; no ``.grad`` is touched."""
+        from .gradients import table
+
+        return table(self, asked, notes)
+
+    def graph(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+        """As in the base."""
+        from .drawing import graph
+
+        return graph(self, cuts)
+
+    @property
+    def has_graph(self) -> bool:
+        """As in the base: an operator was recorded for the loss."""
+        return not self.loss.stop_gradient
+
+    def as_it_stands(self) -> Graph:
+        """As in the base."""
+        from ..questions.cuts import Cuts
+
+        return self.graph(Cuts())
+
+    def spots_in(self, graph: Graph) -> Spots:
+        """As in the base."""
+        from .spots import in_graph
+
+        assert self.journal is not None  # whoever asks has loaded the model with one
+        return in_graph(self.recording, self.journal, self.loss, {})
+
+    def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
+        """As in the base."""
+        from .listing import listing
+
+        return listing(self, part, cuts)
+
+    def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
+        """As in the base; calls that left no record are among them."""
+        from .spots import spots
+
+        return spots(self, cuts)
+
+    def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
+        """As in the base."""
+        from .case import case
+
+        return case(self, asked, notes)
+
+    def run(
+        self,
+        listener: Any,
+        feed: str | None = None,
+        notes: Notes = SILENT,
+        *,
+        order: int = 1,
+        table: GradientTable | None = None,
+    ) -> Mapping[Leaf, Any]:
+        """As in the base: by leaf."""
+        from .running import run
+
+        return run(self, listener, order)
+
+    @classmethod
+    def timeline(cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
+        """As in the base: the pass that the file ran, or one more."""
+        from .timeline import timeline
+
+        return timeline(left, request, recorder, asked, notes)
+
+    def must_be_finite(self) -> None:
+        """As in the base: backward would be blamed for what was born before it."""
+        from .running import refuse_bad_values
+
+        if self.live:
+            refuse_bad_values(self)
+
+    def sizes(self, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> StatsStory:
+        """As in the base."""
+        from .running import sizes
+
+        return sizes(self, gatherer, gradients)
+
+    def measured(self, measure: str, feed: str | None, stopwatch: Any, notes: Notes = SILENT) -> dict[str, float]:
+        """As in the base."""
+        from .measures import measured
+
+        return measured(self, measure, stopwatch)
+
+    def profile(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+        """As in the base."""
+        from .running import profiled
+
+        return profiled(self, calls, repeats, notes)
+
+    def gradcheck(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+        """As in the base."""
+        from .running import checked
+
+        return checked(self, recorder, order)
+
+
+def recorded(model: TapeModel) -> TapeGraph:
+    """The graph behind the model's loss.
+
+    Raises:
+        LossError: no recorded operator made the loss.
+    """
+    if model.loss.stop_gradient:
+        raise LossError(
+            f"the loss '{model.loss_name}' has no recorded graph: its stop_gradient is True.",
+            variable=model.loss_name,
+            hint="it was computed from tensors with stop_gradient=True only, under no_grad, or was detached; "
+            "parameters of layers and to_tensor(..., stop_gradient=False) take gradients",
+        )
+    return model.recording
+
+
+def stand_in(place: Place) -> Tensor:
+    """A tensor of any values at *place*, for a leaf or result that nobody holds any more."""
+    spec = place.spec if isinstance(place, Leaf) else place[0].outs[place[1]]
+    values = np.broadcast_to(np.zeros((), spec.dtype.numpy), spec.shape)
+    if isinstance(place, Leaf):
+        made = Tensor(values, stop_gradient=False, name=place.name)
+        made._leaf = place
+        return made
+    return Tensor(values, stop_gradient=False, node=place[0], index=place[1])

@@ -1,0 +1,74 @@
+"""Backward passes over a recorded graph: under watch, with a clock, against differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradtool.engine.answers import checking, profile, running, stats
+from gradtool.engine.core import source
+from gradtool.engine.eager.tape import finite
+from gradtool.engine.eager.tensor import Leaf
+
+from ..errors import CommandError
+from ..notes import Notes
+from .model import TapeModel
+
+
+def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
+    """Run backward once and tell *listener*; the gradients by leaf."""
+    gradients: dict[Leaf, Any] = model.call(running.through_tape, model.loss, listener, order)
+    return gradients
+
+
+def refuse_bad_values(model: TapeModel) -> None:
+    """Raise where forward values are bad already: backward would be blamed for what was born before it.
+
+    Raises:
+        CommandError: the loss, or a value that backward reads, is not finite.
+    """
+    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
+    if bad is None and finite((model.loss,)):
+        return
+    where = "the loss" if bad is None else f"what {bad.op.type} keeps at {source.short(bad.loc)}"
+    raise CommandError(
+        f"{model.name} has been computed, and {where} is not finite: it was born forward, before the search",
+        "begin the cell that computes it with %%gradtool nan, or put it into a file",
+    )
+
+
+def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
+    """Sizes of the gradients of a pass that *gatherer* listened to."""
+    leaves = model.taking_gradients()
+    shown = [e.shown for e in leaves]
+    lines = [
+        stats.parameter(
+            e.shown if shown.count(e.shown) == 1 else e.name,
+            e.tensor.array,
+            gradients.get(e.tensor.leaf),
+            e.tensor.leaf,
+            e.tensor.loc,
+        )
+        for e in leaves
+    ]
+    names = model.names()
+    return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))
+
+
+def profiled(model: TapeModel, calls: Any, repeats: int, notes: Notes) -> profile.ProfileStory:
+    """What operators take: the recorded calls are computed again on what they read, then backward runs."""
+    clock = profile.Clock()
+    model.call(calls.measure, model.nodes, clock, repeats)
+    model.call(profile.of_tape, model.loss, clock, repeats)
+    shown = {e.tensor.leaf: e.shown for e in model.taking_gradients()}
+    profile.add_layers(clock.story().costs, model.nodes, shown)
+    if model.live:
+        notes.note(f"{model.name} has been computed: the backward pass alone is measured")
+    return clock.story()
+
+
+def checked(model: TapeModel, recorder: Any, order: int) -> list[Any]:
+    """Gradients compared with differences; *recorder* listened while the loss was computed."""
+    names = {e.tensor: e.shown for e in model.taking_gradients()}
+    entries: list[Any] = model.call(checking.of_loss, model.loss, recorder, names, order, model.seed)
+    return entries

@@ -1,0 +1,116 @@
+"""The backward pass of dynamic mode that the debugger goes through: one that the file ran, or one more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.eager.backward import Pass
+from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.tape import restore
+from gradtool.engine.eager.tensor import Leaf, Tensor
+from gradtool.engine.runs import of_tape
+from gradtool.engine.runs.recorder import Recorder
+from gradtool.engine.runs.retrace import retrace
+from gradtool.engine.runs.timeline import Timeline
+
+from ..errors import CommandError
+from ..loader import Loaded, Request
+from ..notes import Notes
+from ..questions.debug import Debug
+from . import finding
+from .model import Entry, TapeModel, recorded
+
+
+def timeline(left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
+    """The recorded pass; of a file that raised, what it had computed until then."""
+    refused = TapeModel.refusal("--feed", left.name) if asked.feed else None
+    if refused is not None:
+        raise refused
+    for option, wanted in (("--step", asked.step is not None), ("--on-error", request.post_mortem)):
+        if wanted:
+            left.must_run(option)
+    error: BaseException | None = left.error
+    model = _model(left, request, recorder)
+    if model is None:
+        entries = finding.entries_in(left)
+        if error is not None and not recorder.calls and recorder.failure is None:
+            raise error
+        if recorder.last is not None:
+            restore(nodes_behind(recorder.last.roots))
+        return _timeline(recorder, left.name, entries, None, error)
+    if left.live:
+        recorded(model)
+        restore(nodes_behind([model.loss]))
+        retrace(recorder, [model.loss], [e.tensor for e in model.entries])
+    chosen = None
+    constants: list[Tensor] = []
+    if asked.params or asked.no_grad:
+        recorded(model)  # says what is wrong with a loss that has none
+        select = model.selection()
+        chosen = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
+        constants = select.select("--no-grad", asked.no_grad, notes)
+    error = error or _passed(model, recorder, constants, request, asked)
+    missed = asked.step is not None and recorder.passes < asked.step
+    if missed:
+        raise CommandError(
+            f"--step {asked.step}: {left.name} runs {recorder.passes} backward passes",
+            f"--step takes 1 to {recorder.passes}",
+        )
+    if recorder.passes > 1:
+        notes.note(f"recorded: backward pass {recorder.passes} of {left.name}; --step N takes another")
+    return _timeline(recorder, left.name, model.entries, chosen, error)
+
+
+def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | None:
+    """The model around the loss of the pass that was recorded, or that is to be run; None for a failure before it."""
+    if left.error is not None:
+        return None
+    if recorder.last is None or request.loss is not None:
+        return finding.find(left, request)
+    return finding.around(left, recorder.last.roots[0], request)
+
+
+def _passed(
+    model: TapeModel, recorder: Recorder, constants: Sequence[Tensor], request: Request, asked: Debug
+) -> BaseException | None:
+    """Run backward if the file did not, or not the pass that was asked for; what it raised, for a post-mortem."""
+    last = recorder.last
+    if last is not None and not constants and any(t is model.loss for t in last.roots):
+        return None
+    recorded(model)  # says what is wrong with a loss that has none
+    recorder.closed, recorder.which, recorder.until = False, None, None
+    if asked.step not in (None, 1) and last is None:
+        raise CommandError(
+            f"--step {asked.step}: {model.name} runs no backward pass itself", "one pass is run and recorded"
+        )
+    work = Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
+    work.seed(model.loss, None)
+    try:
+        with recorder.recording():
+            model.call(work.run)
+    except (CommandError, GradtoolError) as error:
+        if not request.post_mortem:
+            raise
+        return error
+    return None
+
+
+def _timeline(
+    recorder: Recorder,
+    title: str,
+    entries: Sequence[Entry],
+    chosen: Sequence[Tensor] | None,
+    error: BaseException | None,
+) -> Timeline:
+    shown: dict[Leaf, str] = {}
+    also: dict[Leaf, list[str]] = {}
+    for e in entries:
+        t = e.tensor
+        if t.node is not None or (t.stop_gradient and not e.is_parameter):
+            continue
+        also[t.leaf] = e.names
+        if chosen is None or any(t is c for c in chosen):
+            shown[t.leaf] = e.shown if e.shown not in shown.values() else e.name
+    named = {e.tensor: e.shown for e in entries if e.tensor.node is None or e.python is not None}
+    return of_tape.timeline(recorder, title=title, named=named, shown=shown, also=also, failed=error)

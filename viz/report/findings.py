@@ -1,0 +1,275 @@
+"""What several commands answer about one model: loaded once, run once, asked several times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from gradtool.engine.answers.coverage import Coverage
+from gradtool.engine.answers.events import Adapter
+from gradtool.engine.answers.nan import Hunt
+from gradtool.engine.answers.stats import Gatherer
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.core import watch
+from gradtool.engine.core.errors import GradientError
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.graph import GraphView
+from gradtool.models.errors import CommandError
+from gradtool.models.gradients import GradientTable
+from gradtool.models.loader import Request
+from gradtool.models.model import About, Model
+from gradtool.models.names import Names
+from gradtool.models.notes import SILENT, Notes
+from gradtool.models.questions.backward import Backward
+from gradtool.models.questions.cuts import Cuts
+from gradtool.models.questions.nan import FORWARD_OVER, Births
+from gradtool.models.questions.stats import Stats
+from gradtool.models.questions.why import Opened, Verdicts, Why, opened
+from gradtool.models.spots import Spot
+from gradtool.models.wording import finite
+
+from ..views import backward, nan, stats, why
+from ..views.view import View
+
+NOT_RUN = "The program was not run."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inquiry(Cuts):
+    """What a report is asked for.
+
+    Attributes:
+        feed: a file of arrays to feed.
+        no_run: look at the graph of a static program alone.
+    """
+
+    feed: str | None = None
+    no_run: bool = False
+
+    @classmethod
+    def take(cls, values: dict[str, Any]) -> Inquiry:
+        """What a command's *values* ask for, taken out of them."""
+        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
+
+    @property
+    def why(self) -> Why:
+        """The same as a question."""
+        return Why(params=self.params, no_grad=self.no_grad, feed=self.feed, no_run=self.no_run)
+
+
+@dataclass
+class Findings:
+    """The answers, and what pictures and excerpts are made of.
+
+    Attributes:
+        mode: ``static`` or ``eager``.
+        loss: its name.
+        value: what the loss is; None where it was not computed, is no single number, or is not finite.
+        reports: kind -> the answer of that command.
+        refused: kind -> why that command has no answer.
+        places: the user's lines that the findings are about, the most important first.
+        notes: what else has to be said, such as what was fed.
+    """
+
+    name: str
+    mode: str
+    loss: str = ""
+    value: float | None = None
+    reports: dict[str, View] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    view: GraphView | None = None
+    spots: Sequence[Spot] = ()
+    places: list[Location] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def ask(self, kind: str, answer: Callable[[], View]) -> None:
+        """Keep the answer, or why the engine has none."""
+        try:
+            self.reports[kind] = answer()
+        except GradientError as error:
+            self.refused[kind] = str(error)
+
+
+class Noting:
+    """Keeps notes, each once, and passes them on.
+
+    Args:
+        further: takes them as well.
+    """
+
+    def __init__(self, further: Notes = SILENT) -> None:
+        self.notes: list[str] = []
+        self.verbose = further.verbose
+        self._further = further
+
+    def note(self, text: str) -> None:
+        """As in :class:`~gradtool.models.notes.Notes`."""
+        if text not in self.notes:
+            self.notes.append(text)
+            self._further.note(text)
+
+    def alone(self) -> Noting:
+        """The same notes, passed on to nobody."""
+        noting = Noting()
+        noting.notes = self.notes
+        return noting
+
+
+class Search:
+    """A search for NaN and infinity that watches a model while it is loaded.
+
+    Attributes:
+        hunt: finds where they are born.
+        coverage: notes what it does not see.
+    """
+
+    def __init__(self) -> None:
+        self.hunt = Hunt()
+        self.coverage = Coverage(self.hunt)
+
+    @property
+    def over(self) -> bool:
+        """Whether the model ran backward itself, so that there is nothing more to look for."""
+        return self.hunt.steps > 0
+
+    def beside(self, gatherer: Gatherer) -> Callable[[Any], None]:
+        """Who listens to the report's own pass: *gatherer*, and the search unless it is over."""
+        over = self.over
+
+        def listen(event: Any) -> None:
+            gatherer(event)
+            if not over:
+                self.coverage(event)
+
+        return listen
+
+
+def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
+    """Load a model file and ask about it; errors as for ``questions.why.opened``."""
+    request = replace(request, full_stacks=True)
+    search = Search()
+    adapter = Adapter(search.coverage)
+    with watch.watched(adapter), opened(request, inquiry.why, notes) as case, watch.unwatched():
+        adapter.finish()
+        return about(case, search, inquiry, notes)
+
+
+def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Findings:
+    """Ask about a model that is loaded.
+
+    Args:
+        search: it watched while that was done.
+    """
+    told = Findings(case.about.name, case.about.mode, case.loss)
+    if case.failure is not None:
+        told.notes.append(f"{told.name} raised an error, which is explained; nothing else could be asked.")
+        told.places += _lines(case.failure)
+        told.reports["why"] = why.view(Verdicts.of(case.about, case.loss, [case.failure], failure=case.failure))
+        return told
+    if case.error is not None:
+        told.notes.append(
+            f"{told.name} raised: {str(case.error).splitlines()[0]}; told is what it had computed until then."
+        )
+    model = case.model
+    assert case.case is not None
+    assert model is not None
+    if model.computes_while_loading and model.has_graph:
+        # Before anything is asked: the journal goes on, and the passes that answers take are not the user's.
+        graph = model.as_it_stands()
+        told.view, told.spots = graph.view, model.spots_in(graph).spots
+    answers: list[Answer] = []
+
+    def verdicts() -> View:
+        assert case.case is not None
+        answers.extend(case.case.answers())
+        return why.view(Verdicts.of(case.about, case.loss, answers, len(case.case.subjects())))
+
+    told.ask("why", verdicts)
+    told.places += [line for a in answers if a.finding for line in _lines(a)]
+    table = _gradients(told, model, inquiry, notes.alone())
+    ask = _computed if model.computes_while_loading else _run
+    told.places[:0] = ask(told, model, table, search, inquiry, notes)
+    told.places += [line for a in answers if not a.finding for line in _lines(a)]
+    told.notes += notes.notes
+    return told
+
+
+def _lines(answer: Answer) -> list[Location]:
+    """The lines that an answer is about."""
+    return [answer.location, *(line for _, line in answer.places)]
+
+
+def _gradients(told: Findings, model: Model, inquiry: Inquiry, notes: Noting) -> GradientTable | None:
+    """The table of gradients; None where the engine refuses."""
+    tables: list[GradientTable] = []
+
+    def gradients() -> View:
+        tables.append(model.differentiate(Backward(params=inquiry.params, no_grad=inquiry.no_grad), notes))
+        return backward.view(_with_cuts(tables[0], inquiry))
+
+    told.ask("backward", gradients)
+    return tables[0] if tables else None
+
+
+def _with_cuts(table: GradientTable, inquiry: Inquiry) -> GradientTable:
+    """The table, whose further commands cut the graph as the report does."""
+    return replace(table, words=[*table.about.words, *inquiry.words])
+
+
+def _run(
+    told: Findings, model: Model, table: GradientTable | None, search: Search, inquiry: Inquiry, notes: Noting
+) -> list[Location]:
+    """The answers of one run of a program."""
+    graph = table.graph() if table is not None else model.as_it_stands()
+    told.view, told.spots = graph.view, model.spots_in(graph).spots
+    if table is None or inquiry.no_run:
+        told.refused |= dict.fromkeys(("stats", "nan"), NOT_RUN if table else told.refused.get("backward", ""))
+        return []
+    search = search if search.over else Search()
+    gatherer = Gatherer()
+    arrived = model.run(search.beside(gatherer), inquiry.feed, notes, table=table)
+    told.value = None if table.loss.value is None else finite(table.loss.value)
+    told.reports["backward"] = backward.view(_with_cuts(table, inquiry))
+    _sizes(told, model, gatherer, arrived, inquiry)
+    return _births(told, model, search, inquiry)
+
+
+def _computed(
+    told: Findings, model: Model, table: GradientTable | None, search: Search, inquiry: Inquiry, notes: Noting
+) -> list[Location]:
+    """The answers about a model that has computed its loss."""
+    value = model.loss_value()
+    told.value = None if value is None else finite(value)
+    if table is None:
+        told.refused["stats"] = told.refused["backward"]
+        return _births(told, model, search, inquiry, ["backward: there is nothing to go back through"])
+    gatherer = Gatherer()
+    unchecked: list[str] = []
+    if model.live and not search.over:
+        unchecked.append(FORWARD_OVER)
+        try:
+            model.must_be_finite()
+        except CommandError as error:
+            told.refused["nan"] = error.message
+
+    _sizes(told, model, gatherer, model.run(search.beside(gatherer)), inquiry)
+    return _births(told, model, search, inquiry, unchecked) if "nan" not in told.refused else []
+
+
+def _sizes(told: Findings, model: Model, gatherer: Gatherer, arrived: Any, inquiry: Inquiry) -> None:
+    sizes = Stats(histogram=True).of(model, gatherer, arrived)
+    told.reports["stats"] = stats.view(replace(sizes, about=_about(model, inquiry)))
+
+
+def _births(
+    told: Findings, model: Model, search: Search, inquiry: Inquiry, unchecked: Sequence[str] = ()
+) -> list[Location]:
+    story = search.hunt.story([*search.coverage.missing(), *unchecked])
+    names = model.names() if model.has_graph else Names()
+    told.reports["nan"] = nan.view(Births(_about(model, inquiry), story, names))
+    return [b.loc for b in story.births]
+
+
+def _about(model: Model, inquiry: Inquiry) -> About:
+    return replace(model.about, words=[*model.words, *inquiry.words])

@@ -1,0 +1,239 @@
+"""From answers to a document: the answers of commands, the picture and the source as sections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Location
+from gradtool.engine.view.graph import BACKWARD, FORWARD
+from gradtool.models import spots
+from gradtool.models.loader import users_own
+from gradtool.models.spots import Spot, around, frames
+from gradtool.models.wording import command_line, count, number
+
+from ..debugger.cell import Cell
+from ..document import session
+from ..document.blocks import Block, Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
+from ..table import Table as Grid
+from ..views import doctor
+from ..views.view import Table, View, to_json
+from .findings import Findings
+
+MOST_PLACES = 40
+"""Lines of source that a report shows; a larger model has more of them than anyone reads."""
+
+KIND = "report"
+_MOST_NAMED = 6
+_MOST_LISTED = 100
+"""Operators of one line that are named in a heading, and in JSON."""
+
+TITLES = {
+    "why": ("verdict", "Verdict"),
+    "backward": ("gradients", "Parameters and their gradients"),
+    "stats": ("sizes", "Sizes of the gradients"),
+    "nan": ("nan", "NaN and infinity"),
+}
+"""Command -> name and title of its section."""
+
+
+def document(
+    found: Findings,
+    words: Sequence[str],
+    *,
+    title: str = "",
+    cells: Iterable[Cell] = (),
+    debugged: str = "",
+    code: str = "",
+    intro: str = "",
+) -> Document:
+    """The report.
+
+    Args:
+        words: those that load the model again.
+        cells: of a saved session.
+        debugged: the model with the session's options.
+        code: the code cell that a notebook begins with; it makes ``report``.
+        intro: what stands above it.
+    """
+    environment = doctor.view()
+    places = _places(found)
+    sections = [
+        _answer("why", found),
+        _answer("backward", found),
+        _picture(found, words),
+        _answer("stats", found),
+        _answer("nan", found),
+        _source(found, places, words),
+    ]
+    cells = tuple(cells)
+    if cells:
+        sections.append(session.section(cells, debugged))
+    sections.append(_section("environment", "Environment", _blocks(environment)[:1]))
+    data = {"schema": f"gradtool/{KIND}/1", **_data(found, places, cells, environment)}
+    text = json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":")) + "\n"
+    sections.append(_section("json", "JSON", [Data(text, f"everything above for programs (gradtool/{KIND}/1)")]))
+    return Document(
+        title or f"Backward report of {found.name}", tuple(_facts(found)), tuple(sections), code, intro, text
+    )
+
+
+def _section(name: str, title: str, blocks: Sequence[Block]) -> Section:
+    return Section(name, title, tuple(blocks), f'report["{name}"]')
+
+
+def _facts(found: Findings) -> Iterator[tuple[str, str]]:
+    yield "model", found.name
+    yield "mode", found.mode
+    if found.loss:
+        yield "loss", found.loss + ("" if found.value is None else f" = {number(found.value)}")
+    answer = found.reports.get("why")
+    if answer is not None:
+        findings = answer.data["findings"]
+        yield "gradients", count(findings, "finding") if findings else "no findings"
+    story = found.reports.get("nan")
+    if story is not None:
+        yield "NaN and infinity", "no finding" if story.data["clean"] else count(len(story.data["births"]), "finding")
+    for i, note in enumerate(found.notes, 1):
+        yield f"note {i}" if len(found.notes) > 1 else "note", note
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _answer(kind: str, found: Findings) -> Section:
+    name, title = TITLES[kind]
+    answer = found.reports.get(kind)
+    if answer is None:
+        return _section(name, title, [Lines(found.refused.get(kind, _NOT_ASKED))])
+    return _section(name, title, _blocks(answer))
+
+
+_NOT_ASKED = "Not asked: see the verdict."
+
+
+def _blocks(answer: View) -> list[Block]:
+    blocks: list[Block] = []
+    for b in answer.blocks:
+        if isinstance(b, Table):
+            blocks.append(Grid("", b.headings, [list(r) for r in b.rows], b.styles))
+        elif b.strip("\n"):
+            blocks.append(Lines(b.strip("\n")))
+    return [*blocks, Commands(tuple(answer.next))]
+
+
+# -- the picture ------------------------------------------------------------------------------------------------------
+
+
+def _picture(found: Findings, words: Sequence[str]) -> Section:
+    name, title = "picture", "Picture"
+    if found.view is None:
+        return _section(name, title, [Lines(found.refused.get("backward", _NOT_ASKED))])
+    from ..fold import fold
+    from ..mirror.layout import mirror
+    from ..render import mermaid, svg, text
+
+    view = fold(found.view, "auto")
+    before, after = len(found.view.drawn()), len(view.drawn())
+    whole = command_line("gradtool", "graph", *words, "-o", "graph.html")
+    caption = f"{before} nodes, folded into {after}. " if after < before else ""
+    chart = "" if mermaid.notes(view) else mermaid.render(view)
+    figure = Figure(
+        svg.render(mirror(view)),
+        text.render(view),
+        chart,
+        f"{caption}Forward on the left, across from each operator the one that differentiates it.",
+    )
+    return Section(name, title, (figure, Commands((whole,))), f'report["{name}"]')
+
+
+# -- source -----------------------------------------------------------------------------------------------------------
+
+
+def _places(found: Findings) -> dict[Location, list[Spot]]:
+    """Lines of the user with the operators made there: those that findings are about first, then as they ran."""
+    places: dict[Location, list[Spot]] = {location: [] for location in found.places if location}
+    seen: set[tuple[Location, str]] = set()
+    for s in found.spots:
+        if not s.location or (s.location, s.name) in seen or (s.part == BACKWARD and s.pair):
+            continue
+        seen.add((s.location, s.name))
+        if s.part in (FORWARD, BACKWARD):
+            places.setdefault(s.location, []).append(s)
+        elif s.location in places and s.part == spots.NOT_RECORDED:
+            places[s.location].append(s)
+    return places
+
+
+def _source(found: Findings, places: dict[Location, list[Spot]], words: Sequence[str]) -> Section:
+    blocks: list[Block] = []
+    for location, made in list(places.items())[:MOST_PLACES]:
+        calls = tuple(source.stack(tuple(users_own(location))[1:]))
+        line = location[0][1]
+        blocks.append(Excerpt(source.short(location), _made(made), tuple(around(location)), line, calls))
+    left = len(places) - MOST_PLACES
+    if left > 0:
+        blocks.append(Prose(f"{count(left, 'more line')} made operators; ask about one of them:"))
+        blocks.append(Commands((command_line("gradtool", "where", "line:FILE:NUMBER", *words),)))
+    if not places:
+        blocks.append(Prose("No line is known that made an operator."))
+    return _section("source", "Source and call stacks", blocks)
+
+
+def _made(made: Sequence[Spot]) -> str:
+    named = [f"{s.name} ↔ {s.pair}" if s.pair else s.name for s in made]
+    more = len(named) - _MOST_NAMED
+    return ", ".join(named[:_MOST_NAMED]) + (f", … {more} more" if more > 0 else "")
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _data(
+    found: Findings, places: dict[Location, list[Spot]], cells: Sequence[Cell], environment: View
+) -> dict[str, Any]:
+    answers = {kind: _with_schema(found.reports.get(kind)) for kind in TITLES}
+    return {
+        "model": found.name,
+        "mode": found.mode,
+        "loss": {"name": found.loss, "value": found.value},
+        "notes": list(found.notes),
+        "answers": answers,
+        "refused": {kind: text for kind, text in found.refused.items() if text},
+        "graph": _graph(found),
+        "source": [_place(location, made) for location, made in list(places.items())[:MOST_PLACES]],
+        "source_left_out": max(0, len(places) - MOST_PLACES),
+        "session": [_cell(c) for c in cells],
+        "environment": _with_schema(environment),
+    }
+
+
+def _with_schema(answer: View | None) -> dict[str, Any] | None:
+    """The answer as its command prints it in JSON."""
+    found: dict[str, Any] | None = None if answer is None else json.loads(to_json(answer.data, answer.kind))
+    return found
+
+
+def _graph(found: Findings) -> dict[str, int] | None:
+    if found.view is None:
+        return None
+    operators = [n for n in found.view.nodes if n.kind == "op"]
+    forward = sum(n.part == FORWARD for n in operators)
+    return {"forward": forward, "backward": len(operators) - forward, "nodes": len(found.view.drawn())}
+
+
+def _place(location: Location, made: Sequence[Spot]) -> dict[str, Any]:
+    file, _, line = source.short(location).rpartition(":")
+    return {
+        "source": {"file": file, "line": int(line)},
+        "code": source.text(*location[0]),
+        "operators": [{"name": s.name, "pair": s.pair or None} for s in made[:_MOST_LISTED]],
+        "operators_left_out": max(0, len(made) - _MOST_LISTED),
+        "stack": frames(tuple(users_own(location))),
+    }
+
+
+def _cell(c: Cell) -> dict[str, Any]:
+    return {"number": c.number, "source": c.source, "text": c.text, "failed": c.failed, "note": c.note}

@@ -1,0 +1,103 @@
+"""What is shown of a table of gradients."""
+
+from __future__ import annotations
+
+from gradtool.models.gradients import GradientRow, GradientTable
+from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+
+from .view import Table, View, to_json
+
+STYLES = {"ok": "good", "cut": "bad", "used, but": "bad", "unused": "warn", "frozen": "dim", "not in": "dim"}
+"""How a status looks on a terminal, by its beginning."""
+
+VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
+
+_KINDS = {"static": "program", "eager": "tape"}
+
+
+def view(answer: GradientTable) -> View:
+    """Every parameter or leaf with its gradient or the reason why not."""
+    blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer)]
+    if answer.recomputed is not None:
+        blocks.insert(1, answer.recomputed.line())
+    return View("backward", _data(answer), blocks, _next(answer))
+
+
+def _head(answer: GradientTable) -> str:
+    about, loss = answer.about, answer.loss
+    text = (
+        f"{_KINDS.get(about.mode, about.mode)}  {about.name} · {about.mode} · {count(answer.forward, 'forward op')} → "
+        f"{count(answer.backward, 'backward op')} · loss {loss.name} {list(loss.shape)} {loss.dtype}"
+    )
+    return text if loss.value is None else f"{text} = {number(loss.value)}"
+
+
+def _table(answer: GradientTable) -> Table:
+    names = [answer.row, *(["tensor"] if answer.two_names else []), "shape"]
+    gradient = ["gradient"] if answer.named_gradients else []
+    values = VALUE_HEADINGS if answer.computed else ()
+    table = Table([*names, *gradient, "from op", *values, "status", "source"], styles=STYLES)
+    for row in answer.rows:
+        cells = [row.shown, *([row.name] if answer.two_names else []), shape(row.shape)]
+        cells += [row.gradient or NOTHING] if answer.named_gradients else []
+        cells += [row.operator or NOTHING, *(value_cells(row) if answer.computed else [])]
+        table.rows.append([*cells, row.status, row.source or NOTHING])
+    return table
+
+
+def value_cells(row: GradientRow) -> list[str]:
+    """The cells under :data:`VALUE_HEADINGS`."""
+    if row.values is None:
+        return [NOTHING] * len(VALUE_HEADINGS)
+    zeros = f"{row.values['zeros']}/{row.values['elements']}"
+    return [number(row.values["norm"]), number(row.values["max_abs"]), zeros, str(row.values["nonfinite"])]
+
+
+def _summary(answer: GradientTable) -> str:
+    """``2 of 3 parameters get a gradient · --no-grad my_fc.b_0 removed 1 gradient``."""
+    total, one = len(answer.rows), len(answer.rows) == 1
+    what = answer.row if one else answer.rows_
+    text = f"{answer.with_gradient} of {total} {what} get{'s' if one else ''} a gradient"
+    if answer.no_grad:
+        names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
+        text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
+    return f"{text} · --params leaves out {answer.unasked}" if answer.unasked else text
+
+
+def _next(answer: GradientTable) -> list[str]:
+    words = answer.words
+    pairs = command_line("gradtool", "program", *words, "--pairs")
+    next_ = [] if answer.first_cut is None else [command_line("gradtool", "why", answer.first_cut, *words)]
+    if answer.computed:
+        return [*next_, pairs, command_line("gradtool", "dump", *words, "graphs")]
+    return [*next_, command_line("gradtool", "backward", *words, *answer.checkpoint_words, "--run"), pairs]
+
+
+def _data(answer: GradientTable) -> dict[str, object]:
+    loss = answer.loss
+    return {
+        "model": answer.about.name,
+        "mode": answer.about.mode,
+        "loss": {
+            "name": loss.name,
+            "shape": list(loss.shape),
+            "dtype": loss.dtype,
+            "value": None if loss.value is None else finite(loss.value),
+        },
+        "operators": {"forward": answer.forward, "backward": answer.backward, "left_out": answer.left_out},
+        "parameters": [r.data() for r in answer.rows],
+        "pairs": answer.pairs,
+        "no_grad": answer.no_grad,
+        "params": answer.params,
+        "removed_by_no_grad": answer.removed,
+        "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
+    }
+
+
+def pairs_alone(answer: GradientTable, form: str) -> str:
+    """Exactly the list that ``append_backward`` returns, in the form that ``--format`` names."""
+    if form == "json":
+        return to_json({"pairs": answer.pairs}, "only-grads")
+    if form == "tsv":
+        return "".join(f"{p}\t{g}\n" for p, g in answer.pairs)
+    return f"[{', '.join(f'({p}, {g})' for p, g in answer.pairs)}]\n"

@@ -1,0 +1,33 @@
+"""What is shown of gradients of targets by inputs."""
+
+from __future__ import annotations
+
+from gradtool.models.questions.gradients import Derivatives
+from gradtool.models.wording import NOTHING, command_line, count, shape
+
+from .backward import STYLES, VALUE_HEADINGS, value_cells
+from .view import Table, View
+
+
+def view(answer: Derivatives) -> View:
+    """Every input with its gradient, or None with the reason."""
+    about, rows = answer.about, answer.rows
+    ran = any(r.values is not None for r in rows)
+    named = ", ".join(f"{name} {shape(dims)}" for name, dims in answer.targets)
+    head = f"gradients  {about.name} · {about.mode} · {count(answer.added, 'new op')} · of {named}"
+    columns = VALUE_HEADINGS if ran else ()
+    table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"], styles=STYLES)
+    for row in rows:
+        cells = [row.shown, shape(row.shape), str(row.gradient if row.ok else None), row.operator or NOTHING]
+        table.rows.append([*cells, *(value_cells(row) if ran else []), row.status, row.source or NOTHING])
+    last = f"{sum(r.ok for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
+    next_ = [] if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
+    next_.append(command_line("gradtool", "program", about.words[0], "--pairs"))
+    data = {
+        "model": about.name,
+        "mode": about.mode,
+        "targets": [name for name, _ in answer.targets],
+        "inputs": [r.data() for r in rows],
+        "new_ops": answer.added,
+    }
+    return View("gradients", data, [head, table, last], next_)

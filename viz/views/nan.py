@@ -1,0 +1,161 @@
+"""What is shown of the births of NaN and infinity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.engine.answers.events import UPDATE
+from gradtool.engine.answers.nan import DATA, Birth, NanStory
+from gradtool.engine.core import source
+from gradtool.engine.view.graph import BACKWARD, FORWARD
+from gradtool.models.names import Names, place, runs_data
+from gradtool.models.questions.nan import Births, passes
+from gradtool.models.wording import NOTHING, command_line, count, shape
+
+from .view import Table, View
+
+
+def view(answer: Births, as_table: bool = False) -> View:
+    """Where the first NaN or infinity was born.
+
+    Args:
+        as_table: a table even where there is nothing in it.
+    """
+    about, story, names = answer.about, answer.story, answer.names
+    data = {
+        "model": about.name,
+        "mode": about.mode,
+        "clean": story.clean,
+        "births": [_data(b, names) for b in story.births],
+        "absorbed": [_data(b, names) for b in story.absorbed],
+        "intended": [_data(b, names) for b in story.intended],
+        "carriers": story.carriers,
+        "victims": [names.shown(v) for v in story.victims],
+        "checked": story.checked,
+        "unchecked": story.unchecked,
+        "steps": story.steps,
+    }
+    next_ = [
+        command_line("gradtool", "stats", *about.words),
+        command_line("gradtool", "program", *about.words, "--pairs"),
+    ]
+    if story.births and story.births[0].part in (FORWARD, BACKWARD):
+        next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *about.words))
+    table = _table(story, names)
+    return View("nan", data, ["\n".join(_lines(story, names))], next_, table if table.rows or as_table else None)
+
+
+def _place(loc: source.Location) -> str:
+    if not loc:
+        return ""
+    code, line = loc[0]
+    text = source.text(code, line)
+    return source.short(loc) + (f"   {text}" if text else "")
+
+
+def _lines(story: NanStory, names: Names) -> list[str]:
+    if story.clean:
+        seen = passes(story.steps) if story.steps else "forward only"
+        lines = [f"CLEAN  no finding · {seen}"]
+    else:
+        first = story.births[0]
+        part = "came in" if first.part == DATA else first.part
+        lines = [
+            f"BIRTH  {part}  {names.operator(first)}   {names.tensor(first)}  {first.kind} {first.count}/{first.total}"
+            f"   {_place(first.loc)}".rstrip()
+        ]
+        if first.inside:
+            lines.append(f"   inside     {names.within(first.inside)}")
+        elif first.nth > 1:
+            lines.append(f"   inside     call {first.nth} of {first.type.removesuffix('_grad')} by this line")
+        lines.append(f"   cause      {first.cause}{_forward_note(first, story)}")
+        if first.masked_by is not None:
+            by, loc = first.masked_by
+            lines.append(
+                f"   masked     {by} ({source.short(loc)}) does not use these elements, but 0·∞ is NaN all the same"
+            )
+        if first.advice:
+            lines.append(f"   advice     {first.advice}")
+        if first.turned is not None:
+            lines.append(f"   turned     NaN at {first.turned[0]} ({source.short(first.turned[1])})")
+        lines.append(f"   carriers   {_carriers(story, names)}")
+        if first.step > 1:
+            lines.append(f"   step       {first.step}: the steps before were clean")
+        lines += [f"   also born  {_one_line(b, names)}" for b in story.births[1:]]
+    lines.append(f"   forward    {_part(story, FORWARD)}")
+    if story.steps:
+        lines.append(f"   backward   {_part(story, BACKWARD)}")
+    if story.checked[UPDATE]:
+        lines.append(f"   update     {_part(story, UPDATE)}")
+    lines += [f"   absorbed   {_one_line(b, names)}: reached neither the loss nor a gradient" for b in story.absorbed]
+    lines += [f"   intended   {_one_line(b, names)}: {b.cause}" for b in story.intended]
+    lines += [f"   unchecked  {text}" for text in story.unchecked]
+    return lines
+
+
+def _forward_note(birth: Birth, story: NanStory) -> str:
+    if birth.part != BACKWARD or birth.kind not in ("nan", "inf"):
+        return ""
+    forward = [b for b in (*story.births, *story.absorbed) if b.part in (FORWARD, DATA)]
+    return "" if forward else " (the forward value is finite)"
+
+
+def _one_line(birth: Birth, names: Names) -> str:
+    where = source.short(birth.loc)
+    tensor, operator = names.tensor(birth), names.operator(birth)
+    of = operator if tensor == operator else f"{tensor} of {operator}"
+    text = f"{birth.kind} {birth.count}/{birth.total} in {of}"
+    text += f", {names.within(birth.inside)}" if birth.inside else ""
+    return f"{text} ({where})" if where else text
+
+
+def _carriers(story: NanStory, names: Names) -> str:
+    text = count(story.carriers, "later op")
+    if story.victims:
+        text += f"; no finite gradient: {', '.join(names.shown(v).removesuffix('@GRAD') for v in story.victims)}"
+    return text
+
+
+def _part(story: NanStory, part: str) -> str:
+    births = sum(b.part in ((part, DATA) if part == FORWARD else (part,)) for b in story.births)
+    state = "clean" if not births else count(births, "birth")
+    rest = "not all: see below" if story.unchecked else "0 unchecked"
+    return f"{state} ({count(story.checked[part], 'tensor')} checked, {rest})"
+
+
+def _table(story: NanStory, names: Names) -> Table:
+    table = Table(["verdict", "part", "op", "tensor", "kind", "bad", "shape", "inside", "source", "cause", "advice"])
+    for verdict, births in (("birth", story.births), ("absorbed", story.absorbed), ("intended", story.intended)):
+        for b in births:
+            row = [verdict, b.part, names.operator(b), names.tensor(b), b.kind, f"{b.count}/{b.total}", shape(b.shape)]
+            row.append(names.within(b.inside) or NOTHING)
+            table.rows.append([*row, source.short(b.loc) or NOTHING, b.cause, b.advice or NOTHING])
+    return table
+
+
+def _data(birth: Birth, names: Names) -> dict[str, Any]:
+    return {
+        "kind": birth.kind,
+        "part": birth.part,
+        "operator": names.operator(birth),
+        "type": birth.type,
+        "slot": birth.slot,
+        "tensor": names.tensor(birth),
+        "count": birth.count,
+        "elements": birth.total,
+        "shape": list(birth.shape),
+        "dtype": birth.dtype,
+        "source": place(birth.loc),
+        "step": birth.step,
+        "inside": runs_data(names.runs(birth.inside)),
+        "nth": birth.nth,
+        "cause": birth.cause,
+        "advice": birth.advice or None,
+        "masked_by": _other(birth.masked_by),
+        "turned_nan_at": _other(birth.turned),
+        "reached_loss": birth.loss,
+    }
+
+
+def _other(found: tuple[str, source.Location] | None) -> dict[str, Any] | None:
+    return None if found is None else {"type": found[0], "source": place(found[1])}

@@ -1,0 +1,80 @@
+"""What is shown of verdicts on gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.models.questions.why import Verdicts
+from gradtool.models.wording import command_line, count
+
+from .view import Table, View
+
+
+def view(answers: Verdicts) -> View:
+    """Why each tensor has no gradient, or a zero one."""
+    wrong = sum(a.finding for a in answers)
+    without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
+    data = {
+        "model": answers.about.name,
+        "mode": answers.about.mode,
+        "loss": answers.loss,
+        "answers": [a.data() for a in answers],
+        "findings": wrong,
+        "asked": answers.subjects,
+    }
+    lines = []
+    frozen = [] if answers.chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
+    for a in answers:
+        if a not in frozen:
+            lines += [*a.lines(), ""]
+    if frozen:
+        lines += [_frozen(frozen), ""]
+    if answers.failure is None and not answers.chosen:
+        lines.append(_summary(answers.subjects, without, wrong))
+    elif lines:
+        lines.pop()
+    table = Table(["tensor", "verdict", "finding", "source", "code", "why", "the same for"])
+    for a in answers:
+        said = "; ".join(a.said)
+        table.rows.append([a.name, a.label, "yes" if a.finding else "no", a.source, a.code, said, ", ".join(a.also)])
+    return View("why", data, ["\n".join(lines)], _next(answers), table)
+
+
+_NAMED = 3
+"""Names of frozen parameters that are listed, of as many as there are."""
+
+
+def _frozen(answers: Sequence[Answer]) -> str:
+    """Nothing is wrong with these: they share a few lines."""
+    names = [n for a in answers for n in (a.name, *a.also)]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    lines = dict.fromkeys(a.source for a in answers if a.source)
+    return "\n".join(
+        [
+            f"frozen on purpose, no finding: {', '.join(names[:_NAMED])}{more}",
+            *([f"  made at {', '.join(lines)}"] if lines else []),
+        ]
+    )
+
+
+def _summary(subjects: int, without: int, wrong: int) -> str:
+    if not subjects:
+        return "no parameters"
+    findings = count(wrong, "finding") if wrong else "no findings"
+    got = subjects - without
+    return f"{got} of {count(subjects, 'parameter')} get{'s' if subjects == 1 else ''} a gradient · {findings}"
+
+
+def _next(answers: Verdicts) -> list[str]:
+    words = answers.about.words
+    first = next((a for a in answers if a.finding), answers[0] if answers and answers.chosen else None)
+    if first is None or answers.failure is not None:
+        return [command_line("gradtool", "backward", *words)]
+    told = [command_line("gradtool", "where", f"line:{first.source}", *words)] if first.source else []
+    if first.gradient is not None and not isfinite(first.gradient["norm"]):
+        told.insert(0, command_line("gradtool", "nan", *words))
+    if not answers.chosen:
+        return [command_line("gradtool", "why", first.name, *words), *told]
+    return [*told, command_line("gradtool", "backward", *words)]
