@@ -46,6 +46,7 @@ provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 
 # One block per file below; keep them sorted by file.
 provide("gradtool", "gradtool._complex", "angle as_complex as_real complex conj imag polar real")
+provide("gradtool", "gradtool._backends", "get_backend set_backend")
 provide("gradtool", "gradtool._why", "watching why")
 provide("gradtool", "gradtool.cli.notebook.magics", "load_ipython_extension unload_ipython_extension")
 provide("gradtool", "gradtool.viz.debugger.from_python", "breakpoint debug")

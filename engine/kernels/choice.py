@@ -11,6 +11,7 @@ whatever ran.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,10 @@ from ..core.errors import BackendError, did_you_mean
 if TYPE_CHECKING:
     from .backend import Backend
 
-DEFAULT = REFERENCE = "numpy"
+REFERENCE = "numpy"
+SETTING = "GRADTOOL_BACKEND"
+DEFAULT = os.environ.get(SETTING) or REFERENCE
+"""What computes where nobody has chosen: what the environment says, else the reference."""
 
 
 class _Process:
@@ -70,7 +74,11 @@ def reference() -> Backend:
 def current() -> Backend:
     """The backend of whoever starts something now and names none."""
     if _Process.chosen is None:
-        _Process.chosen = backend(DEFAULT)
+        try:
+            _Process.chosen = backend(DEFAULT)
+        except BackendError as error:
+            error.hint = f"{SETTING} in the environment names it; {error.hint}"
+            raise
     return _Process.chosen
 
 

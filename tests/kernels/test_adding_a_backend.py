@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -215,6 +217,28 @@ def test_the_debugger_computes_again_on_the_backend(
     said(book, "finish")
     assert asked["matmul"]
     np.testing.assert_array_equal(book.execute(f'v["{last}"]')[1].value, np.zeros((2, 2)))
+
+
+def test_it_is_set_by_name(asked: Counter[str], dynamic: None) -> None:
+    paddle.set_backend("counting")
+    try:
+        assert paddle.get_backend() == paddle.static.Executor().backend.name == "counting"
+        paddle.matmul(weight(), weight())
+        assert asked["matmul"]
+    finally:
+        paddle.set_backend("numpy")
+    assert paddle.get_backend() == "numpy"
+    with pytest.raises(TypeError, match="received int"):
+        paddle.set_backend(1)
+
+
+def test_the_environment_names_the_first() -> None:
+    ask = [sys.executable, "-c", "import gradtool; print(gradtool.get_backend())"]
+    said = subprocess.run(ask, env={**os.environ, "GRADTOOL_BACKEND": "numpy"}, capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == ("numpy\n", "")
+    said = subprocess.run(ask, env={**os.environ, "GRADTOOL_BACKEND": "nunpy"}, capture_output=True, text=True)
+    assert "backend 'nunpy' is not part of this version" in said.stderr
+    assert "GRADTOOL_BACKEND in the environment names it; did you mean 'numpy'?" in said.stderr
 
 
 def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:

@@ -1,0 +1,33 @@
+"""What computes: ``set_backend`` and ``get_backend``."""
+
+from __future__ import annotations
+
+from gradtool.engine.core.errors import ArgumentTypeError
+from gradtool.engine.kernels import choice
+
+
+def set_backend(name: str) -> None:
+    """Compute on the backend *name* from now on, in all threads; ``GRADTOOL_BACKEND`` in the environment says it first.
+
+    Executors and tensors that are there already go on with theirs.
+
+    Args:
+        name: ``numpy``, the reference, is the only one in this version.
+
+    Raises:
+        ArgumentTypeError: *name* is no string (a TypeError).
+        BackendError: there is no such backend, or what it needs is not installed.
+
+    >>> import gradtool as paddle
+    >>> paddle.set_backend("numpy")
+    >>> paddle.get_backend()
+    'numpy'
+    """
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"set_backend takes the name of a backend, but received {type(name).__name__}.")
+    choice.choose(name)
+
+
+def get_backend() -> str:
+    """The name of the backend that what is started now computes on."""
+    return choice.current().name
