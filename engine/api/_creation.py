@@ -48,16 +48,8 @@ def fill(
         raise UsageError(f"paddle.full: every dimension must be known and not negative, but shape is {list(shape)}.")
     attrs: dict[str, Any] = {"shape": size.numbers, "dtype": kind.code, "force_cpu": force_cpu}
     if not isinstance(value, AnyTensor):
-        number = _number(value)
-        if isinstance(number, complex):
-            if not kind.is_complex:
-                raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use dtype='complex64'")
-            attrs["value"], attrs["str_value"] = number.real, str(number)
-        else:
-            if kind.is_integer and not math.isfinite(number):
-                raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use a floating-point type")
-            number = int(number) if kind.is_integer else float(number)
-            attrs["value"], attrs["str_value"] = float(number), str(number)
+        number = _number_of(kind, value)
+        attrs["value"], attrs["str_value"] = float(number.real), str(number)
     out = apply(
         "fill_constant",
         value if isinstance(value, AnyTensor) else None,
@@ -69,6 +61,20 @@ def fill(
     )
     out.stop_gradient = True
     return out  # type: ignore[no-any-return]
+
+
+def _number_of(kind: DType, value: Any) -> complex:
+    """The number that fills a tensor of that type; raises :class:`DtypeError` if it holds none such."""
+    number = _number(value)
+    if isinstance(number, complex):
+        if not kind.is_complex:
+            raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use dtype='complex64'")
+        return number
+    if not kind.is_integer:
+        return float(number)
+    if not math.isfinite(number):
+        raise DtypeError(f"paddle.full: {number} is no {kind.name}.", hint="use a floating-point type")
+    return int(number)
 
 
 def _number(value: Any) -> complex:

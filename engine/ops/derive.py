@@ -8,6 +8,7 @@ the derived operator can be derived again, to any order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -162,16 +163,13 @@ def _pull_through(
     k = k.tracing
     tape = Tape()
     traced = [v if read.like else tape.watch(v, k) for read, v in zip(rule.reads, operands, strict=True)]
-    forward_operands = _forward_operands(forward, operands)
-    wanted: list[list[bool]] = []
-    arriving: list[Array | None] = []
-    for slot, cotangent, operand in zip(op.outputs, cotangents, forward_operands, strict=True):
-        entries = _entries(cotangent, operand if slot.many else None)
-        wanted.append([e is not None for e in entries])
-        arriving += entries
+    slots = zip(op.outputs, cotangents, _forward_operands(forward, operands), strict=True)
+    entries = [_entries(cotangent, operand if slot.many else None) for slot, cotangent, operand in slots]
+    wanted = [[e is not None for e in group] for group in entries]
     groups = rare.pulled(forward, k, traced, wanted, attrs) if in_use else rule(k, traced, wanted, attrs)
-    results = [v for group in groups for v in group]
-    seeds = [(r, c) for r, c in zip(results, arriving, strict=True) if r is not None and c is not None]
+    results = chain.from_iterable(groups)
+    pairs = zip(results, chain.from_iterable(entries), strict=True)
+    seeds = [(r, c) for r, c in pairs if r is not None and c is not None]
     flat = [v if isinstance(v, Traced) else None for v in flatten(traced, range(len(traced)))]
     gradients = iter(k.backward(tape, seeds, flat))
     return [[next(gradients) for _ in v] if isinstance(v, (list, tuple)) else next(gradients) for v in traced]

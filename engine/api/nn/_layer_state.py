@@ -63,11 +63,10 @@ class Stateful:
         for path, layer in layers:
             hooks += layer.__dict__["_state_hooks"].values()
             passing = () if every_buffer else layer.__dict__["_passing_buffers"]
-            for what in ("_parameters", "_buffers"):
-                for name, value in layer.__dict__[what].items():
-                    if value is not None and name not in passing:
-                        entry = value if keep_vars or not isinstance(value, Tensor) else value.detach()
-                        entries[prefix + (f"{path}.{name}" if path else name)] = entry
+            for name, value in (*layer.__dict__["_parameters"].items(), *layer.__dict__["_buffers"].items()):
+                if value is not None and name not in passing:
+                    entry = value if keep_vars or not isinstance(value, Tensor) else value.detach()
+                    entries[prefix + (f"{path}.{name}" if path else name)] = entry
         for hook in hooks if use_hook else ():
             changed = hook(entries)
             entries = entries if changed is None else changed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -77,24 +78,26 @@ class Steps:
         saved = {name: value for name, value in state_dict.items() if name != SCHEDULE}
         if not saved:
             return
-        pairs = []
-        for p in self._parameters or []:
-            for accumulator in self._accumulators():
-                present = (p, accumulator.name) in self._states
-                tensor = self._state(p, accumulator)
-                name = _same(tensor.name, saved)
-                if name is None and p.stop_gradient:  # frozen, or a statistic: nothing was ever kept for it
-                    if not present:
-                        del self._states[p, accumulator.name]
-                    continue
-                if name is None:
-                    raise MissingState(
-                        f"Optimizer set error, {tensor.name} should be in the state dict.",
-                        hint=f"it has {', '.join(sorted(saved))}",
-                    )
-                pairs.append((tensor, saved[name]))
-        for tensor, value in pairs:
+        every = product(self._parameters or (), self._accumulators())
+        pairs = [self._saved(p, accumulator, saved) for p, accumulator in every]
+        for tensor, value in filter(None, pairs):
             tensor.set_value(value)
+
+    def _saved(self, p: Any, accumulator: Any, saved: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """What is kept for a parameter, and the value for it; None for what is frozen, or a statistic."""
+        present = (p, accumulator.name) in self._states
+        tensor = self._state(p, accumulator)
+        name = _same(tensor.name, saved)
+        if name is not None:
+            return tensor, saved[name]
+        if not p.stop_gradient:
+            raise MissingState(
+                f"Optimizer set error, {tensor.name} should be in the state dict.",
+                hint=f"it has {', '.join(sorted(saved))}",
+            )
+        if not present:  # nothing was ever kept for it
+            del self._states[p, accumulator.name]
+        return None
 
     set_dict = set_state_dict
 

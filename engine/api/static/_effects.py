@@ -152,11 +152,7 @@ def py_func(
     ins, outs = _listed(x), _listed(out)
     if not callable(func):
         functions.register(func)
-    skipped = []
-    for v in _listed(skip_vars_in_backward_input) if backward_func is not None else ():
-        if not any(v is e for e in (*ins, *outs)):
-            raise UsageError(f"Tensor {v.name} is not found in forward inputs and outputs")
-        skipped.append(v)
+    skipped = _skipped(skip_vars_in_backward_input, (*ins, *outs)) if backward_func is not None else []
     if not state.in_static_mode():
         return _called(func, ins, out, backward_func, skipped)
     for v in outs:
@@ -176,6 +172,15 @@ def py_func(
         for v in outs:
             v.stop_gradient = True
     return out
+
+
+def _skipped(variables: Any, operands: Sequence[Any]) -> list[Any]:
+    """The operands that the backward function is called without."""
+    skipped = _listed(variables)
+    for v in skipped:
+        if not any(v is e for e in operands):
+            raise UsageError(f"Tensor {v.name} is not found in forward inputs and outputs")
+    return skipped
 
 
 def _listed(value: Any) -> list[Any]:

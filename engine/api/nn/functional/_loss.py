@@ -305,11 +305,7 @@ def _cross_entropy(
     # The labels, and which rows count.
     mask = None
     if label_smoothing > 0.0:
-        if ignore_index != -100:
-            mask = cast(label != ignore_index, input.dtype)
-            label = multiply(cast(label != ignore_index, label.dtype), label)
-        label = _smoothed(input, label, soft_label, axis, label_smoothing)
-        label = label if input.dtype.name != "float64" else cast(label, input.dtype)
+        label, mask = _smoothed_but(ignore_index, input, label, soft_label, axis, label_smoothing)
         soft_label = True
     # The loss of each row, times the weight of its class.
     if whole and soft_label:
@@ -361,6 +357,18 @@ def _classes_last(x: AnyTensor, axis: int) -> AnyTensor:
     """*x* with dimension *axis* moved to the end."""
     at = axis % x.ndim
     return x if at == x.ndim - 1 else transpose(x, [i for i in range(x.ndim) if i != at] + [at])
+
+
+def _smoothed_but(
+    ignore_index: int, input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, epsilon: float
+) -> tuple[AnyTensor, AnyTensor | None]:
+    """Smoothed labels, and which rows count; None where all do."""
+    mask = None
+    if ignore_index != -100:
+        mask = cast(label != ignore_index, input.dtype)
+        label = multiply(cast(label != ignore_index, label.dtype), label)
+    label = _smoothed(input, label, soft_label, axis, epsilon)
+    return label if input.dtype.name != "float64" else cast(label, input.dtype), mask
 
 
 def _smoothed(input: AnyTensor, label: AnyTensor, soft_label: bool, axis: int, epsilon: float) -> AnyTensor:
