@@ -129,29 +129,22 @@ class Ledger(Store):
         self._place()
         written = None if by is None else self.known(by)
         base = _owner(array)
+        # What is held of the storage is copied, but for arrays in other parts of it.
         stay = []
         before = None
         for n, key in self._placed.pop(id(base), ()):
-            held = self.get(n)
-            if held is not None and _owner(held) is base:
-                now = held
-            else:
-                other = self._others.get(key)
-                now = other[1]() if other is not None and other[0] == n else None
-                if now is None or _owner(now) is not base:
-                    continue
+            now = self._now(n, key, base)
+            if now is None:
+                continue
             if type(now) is np.ndarray and now is not array and not np.may_share_memory(now, array):
                 stay.append((n, key))
                 continue
-            if now is held:
-                self.replace(n, held.copy() if type(held) is np.ndarray else held.dense())
-            if self._numbers.get(key) == n:
-                del self._numbers[key]
-            self._others.pop(key, None)
+            self._lift(n, key, now)
             if now is array:
                 before = n
             elif follows:
                 self._torn[key] = n, written, weakref.ref(now)
+        # What the array holds from now on.
         self._torn.pop(id(array), None)
         if follows and written is not None:
             if by.shape == array.shape and by.dtype == array.dtype:
@@ -163,6 +156,24 @@ class Ledger(Store):
             self._torn[id(array)] = before, None, weakref.ref(array)
         if stay:
             self._placed[id(base)] = stay
+
+    def _now(self, number: int, key: int, base: Any) -> Any:
+        """The array in the storage of *base* that holds a value, the store's or another one; None if none does now."""
+        held = self.get(number)
+        if held is not None and _owner(held) is base:
+            return held
+        other = self._others.get(key)
+        now = other[1]() if other is not None and other[0] == number else None
+        return now if now is not None and _owner(now) is base else None
+
+    def _lift(self, number: int, key: int, now: Any) -> None:
+        """Have the store hold a copy of the array *now*, if it holds that one, and know the array by no number."""
+        held = self.get(number)
+        if held is now:
+            self.replace(number, now.copy() if type(now) is np.ndarray else now.dense())
+        if self._numbers.get(key) == number:
+            del self._numbers[key]
+        self._others.pop(key, None)
 
     def _place(self) -> None:
         get = self.get

@@ -148,31 +148,31 @@ class Recorder(Numbering):
     def __call__(self, event: Any) -> None:
         if self.closed:
             return
-        kind = type(event)
-        if kind is watch.Computed:
-            if not self._depth:
-                self._log.append(event)
-                if self._store.budget is not None:
-                    self._wait(event.outputs)
-        elif kind is watch.Pulled:
-            if self._depth == 1 and not event.recorded:
-                self._log.append(event)
-                if isinstance(event.node, LayerNode):
-                    self._saved[id(event)] = event.node.ctx._saved
-                if event.node.hooks is not None:
-                    self._hooked[id(event)] = _acting(event.node)
-                if self._store.budget is not None:
-                    self._wait(event.gradients)
-        elif kind is watch.Doubled:
-            if not self._depth:
-                self._log.append(event)
-        elif kind is watch.Began:
-            self._begin(event)
-        elif kind is watch.Ended:
-            self._end()
-        elif kind is watch.Failed:
-            self.settle()
-            self._failed(event)
+        note = _NOTED.get(type(event))
+        if note is not None:
+            note(self, event)
+
+    def _note_computed(self, event: watch.Computed) -> None:
+        if self._depth:
+            return
+        self._log.append(event)
+        if self._store.budget is not None:
+            self._wait(event.outputs)
+
+    def _note_doubled(self, event: watch.Doubled) -> None:
+        if not self._depth:
+            self._log.append(event)
+
+    def _note_pulled(self, event: watch.Pulled) -> None:
+        if self._depth != 1 or event.recorded:
+            return
+        self._log.append(event)
+        if isinstance(event.node, LayerNode):
+            self._saved[id(event)] = event.node.ctx._saved
+        if event.node.hooks is not None:
+            self._hooked[id(event)] = _acting(event.node)
+        if self._store.budget is not None:
+            self._wait(event.gradients)
 
     def _wait(self, arrays: Sequence[Any]) -> None:
         for a in arrays:
@@ -220,7 +220,7 @@ class Recorder(Numbering):
             self._last = Pass(event.roots)
             self._log.append(event)
 
-    def _end(self) -> None:
+    def _end(self, event: watch.Ended) -> None:
         if self._recorded_passes and not self._depth:
             self._recorded_passes -= 1
             return
@@ -266,6 +266,7 @@ class Recorder(Numbering):
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def _failed(self, event: watch.Failed) -> None:
+        self.settle()
         if event.node is None:
             if not self._depth and event.op is not None:
                 operands = [self._operand(v) for v in event.inputs]
@@ -286,7 +287,21 @@ class Recorder(Numbering):
         return self._read(node, arriving, node.kept)
 
 
+_NOTED: dict[type, Callable[[Recorder, Any], None]] = {
+    watch.Computed: Recorder._note_computed,
+    watch.Pulled: Recorder._note_pulled,
+    watch.Doubled: Recorder._note_doubled,
+    watch.Began: Recorder._begin,
+    watch.Ended: Recorder._end,
+    watch.Failed: Recorder._failed,
+}
+
+
 def _acting(node: GradNode) -> dict[int, list[Any]]:
     """The hooks on the results of a node that can change a gradient."""
-    found = {i: [h for h in hooks.values() if not isinstance(h, Keep)] for i, hooks in (node.hooks or {}).items()}
-    return {i: hooks for i, hooks in found.items() if hooks}
+    acting = {}
+    for i, hooks in (node.hooks or {}).items():
+        changing = [h for h in hooks.values() if not isinstance(h, Keep)]
+        if changing:
+            acting[i] = changing
+    return acting

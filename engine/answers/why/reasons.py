@@ -173,7 +173,7 @@ class Reasons(Generic[V, C]):
     def _walk(self) -> None:
         # The one loop that every answer waits for: an operator takes about a microsecond.
         depends, reached, cuts, via = self.depends, self.reached, self.cuts, self.via
-        stop, passes_stops_on, used = self.flow.stop, self.flow.passes_stops_on, self.used
+        stop, used = self.flow.stop, self.used
         for call, read, written, passes, takes in self.flow.back(reached):
             if depends.isdisjoint(written):
                 used.update(read)
@@ -185,22 +185,7 @@ class Reasons(Generic[V, C]):
                 if len(written) > 1:
                     onto = self._through(written, takes)
                 if onto not in reached or len(written) == 1:
-                    # No gradient comes to the call: what it reads and nobody has met is cut where its result is.
-                    if depends.issuperset(read):
-                        continue
-                    inherited = cuts.get(onto)
-                    asks = False
-                    if inherited is None:
-                        inherited = Cut(Verdict.NON_DIFFERENTIABLE, onto, call)
-                    elif inherited.call is call and inherited.verdict in _PASSED_ON:
-                        # An output stopped only because all inputs are: what stopped those is the reason.
-                        asks = passes_stops_on(call)
-                    step = call, onto
-                    for value in read:
-                        if value not in depends:
-                            depends.add(value)
-                            cuts[value] = (asks and stop(value)) or inherited  # type: ignore[index, arg-type]
-                            via[value] = step  # type: ignore[index]
+                    self._cut_behind(call, onto, read)
                     continue
             depends.update(read)
             step = call, onto
@@ -218,15 +203,35 @@ class Reasons(Generic[V, C]):
                     cuts[value] = cut or self.flow.refused(call, value)
                     via[value] = step
 
+    def _cut_behind(self, call: C, onto: V, read: Sequence[V | None]) -> None:
+        """No gradient comes to *call*: what it reads and nobody has met is cut where its result *onto* is."""
+        depends = self.depends
+        if depends.issuperset(read):
+            return
+        inherited = self.cuts.get(onto)
+        asks = False
+        if inherited is None:
+            inherited = Cut(Verdict.NON_DIFFERENTIABLE, onto, call)
+        elif inherited.call is call and inherited.verdict in _PASSED_ON:
+            # An output stopped only because all inputs are: what stopped those is the reason.
+            asks = self.flow.passes_stops_on(call)
+        step = call, onto
+        for value in read:
+            if value not in depends:
+                depends.add(value)
+                assert value is not None, "None counts as met"
+                self.cuts[value] = (asks and self.flow.stop(value)) or inherited
+                self.via[value] = step
+
     def _through(self, written: Sequence[V], takes: Sequence[bool]) -> V:
         """The result through which gradients come; if there is none, one that is cut, or that something depends on."""
         reached, cuts, depends = self.reached, self.cuts, self.depends
         for w, taken in zip(written, takes, strict=False):
             if taken and w in reached:
                 return w
-        for found in (cuts, depends):
+        for met in (cuts, depends):
             for w in written:
-                if w in found and w not in reached:
+                if w in met and w not in reached:
                     return w
         return next(w for w in written if w in depends)
 
@@ -246,20 +251,20 @@ class Reasons(Generic[V, C]):
 
     def path(self, value: V) -> list[tuple[V, C | None]]:
         """The way from *value* to a target: each value with the call that leads on from it; None at the target."""
-        found: list[tuple[V, C | None]] = []
+        way: list[tuple[V, C | None]] = []
         while value in self.via:
             call, onto = self.via[value]
-            found.append((value, call))
+            way.append((value, call))
             value = onto
-        return [*found, (value, None)]
+        return [*way, (value, None)]
 
     def behind(self, cut: Cut[V, C]) -> set[V | None]:
         """Every value that what was cut off is computed from, itself included."""
-        found: set[V | None] = {cut.value}
+        behind: set[V | None] = {cut.value}
         for _, read, written in self.flow.links():
-            if not found.isdisjoint(written):
-                found.update(read)
-        return found
+            if not behind.isdisjoint(written):
+                behind.update(read)
+        return behind
 
     def frontier(self, value: V) -> list[V]:
         """What is computed from *value* and read by nobody: where its part of the graph ends without the loss."""

@@ -43,33 +43,42 @@ class Lines:
         raise FileFormatError(self.where, expected, came, hint=HINT)
 
     def _split(self, data: bytes | str) -> None:
+        lines = self._text(data).split("\n")
+        if lines[-1]:
+            self.fail("a saved session", "its last line is cut short")
+        for number, line in enumerate(lines[:-1], 1):
+            self.where = f"{self.file}, line {number}"
+            self._take(number, jsontext.read(line, self.where))
+        self.where = self.file
+        self._count(len(lines) - 1)
+
+    def _text(self, data: bytes | str) -> str:
         if isinstance(data, bytes):
             try:
                 data = data.removeprefix(jsontext.BOM).decode("utf-8")
             except UnicodeDecodeError as error:
                 self.fail("a saved session", f"byte {error.start} is not UTF-8")
-        lines = data.split("\n")
         if not data.strip():
             self.fail("a saved session", "it is empty")
-        if lines[-1]:
-            self.fail("a saved session", "its last line is cut short")
-        number = 0
-        for number, line in enumerate(lines[:-1], 1):
-            self.where = f"{self.file}, line {number}"
-            found = jsontext.read(line, self.where)
-            if number == 1:
-                form = found.get("schema") if isinstance(found, dict) else found
-                if form != FORMAT:
-                    self.fail(f"a saved session ({FORMAT})", f"it is {shown(form)}")
-                continue
-            kind = found.get("kind") if isinstance(found, dict) else None
-            if not isinstance(kind, str) or kind not in KINDS:
-                self.fail(f"a line of one of the kinds {', '.join(KINDS)}", f"it is {shown(kind)}")
-            if self.lines["end"]:
-                self.fail("nothing after the end", "there is more")
-            del found["kind"]
-            self.lines[kind].append((number, jsontext.take(found, KINDS[kind], self.fail)))
-        self.where = self.file
+        return data
+
+    def _take(self, number: int, line: Any) -> None:
+        """Note one line by its kind; the first one says which format it is."""
+        if number == 1:
+            form = line.get("schema") if isinstance(line, dict) else line
+            if form != FORMAT:
+                self.fail(f"a saved session ({FORMAT})", f"it is {shown(form)}")
+            return
+        kind = line.get("kind") if isinstance(line, dict) else None
+        if not isinstance(kind, str) or kind not in KINDS:
+            self.fail(f"a line of one of the kinds {', '.join(KINDS)}", f"it is {shown(kind)}")
+        if self.lines["end"]:
+            self.fail("nothing after the end", "there is more")
+        del line["kind"]
+        self.lines[kind].append((number, jsontext.take(line, KINDS[kind], self.fail)))
+
+    def _count(self, number: int) -> None:
+        """Refuse a file of *number* lines that has too many or too few of a kind, or not as many as its end says."""
         for kind, (least, most) in _COUNTS.items():
             if not least <= len(self.lines[kind]) <= most:
                 came = "is none" if not self.lines[kind] else f"are {len(self.lines[kind])}"

@@ -100,33 +100,72 @@ def unpack(data: Any, fail: Fail, depth: int = 0) -> Any:
         return [unpack(v, fail, depth + 1) for v in data]
     if not isinstance(data, dict):
         return data
-    match data:
-        case {"float": "nan" | "inf" | "-inf" as word, **rest} if not rest:
-            return float(word)
-        case {"complex": [real, imaginary], **rest} if not rest:
-            parts = [unpack(real, fail, depth + 1), unpack(imaginary, fail, depth + 1)]
-            if all(type(p) is float for p in parts):
-                return complex(*parts)
-        case {"tuple": list(values), **rest} if not rest:
-            return tuple(unpack(v, fail, depth + 1) for v in values)
-        case {"dict": list(pairs), **rest} if not rest:
-            if all(isinstance(p, list) and len(p) == 2 for p in pairs):
-                return {_key(unpack(k, fail, depth + 1), fail): unpack(v, fail, depth + 1) for k, v in pairs}
-        case {"dtype": str(name), **rest} if not rest:
-            try:
-                return dtype_of(name)
-            except GradtoolError as error:
-                fail("a data type", error.message.removesuffix("."))
-        case {"array": told, **rest} if not rest:
-            return _read_array(told, fail)
-        case {"scalar": told, **rest} if not rest:
-            array = _read_array(told, fail)
-            if array.ndim:
-                fail("a number without dimensions", f"it has {array.ndim}")
-            return array[()]
-        case {"rows": [rows, values, int(height)], **rest} if not rest:
-            return _read_rows(_read_array(rows, fail), _read_array(values, fail), height, fail)
-    fail("a value", f"it is {jsontext.shown(data)}")
+    word, told = next(iter(data.items()), ("", None))
+    read = _READERS.get(word) if len(data) == 1 else None
+    value = _NO_VALUE if read is None else read(told, fail, depth + 1)
+    if value is _NO_VALUE:
+        fail("a value", f"it is {jsontext.shown(data)}")
+    return value
+
+
+_NO_VALUE = object()
+"""What a reader gives where there is nothing that it reads."""
+
+
+def _read_float(told: Any, fail: Fail, depth: int) -> Any:
+    return float(told) if told in ("nan", "inf", "-inf") else _NO_VALUE
+
+
+def _read_complex(told: Any, fail: Fail, depth: int) -> Any:
+    if not isinstance(told, list) or len(told) != 2:
+        return _NO_VALUE
+    real, imaginary = (unpack(part, fail, depth) for part in told)
+    return complex(real, imaginary) if type(real) is type(imaginary) is float else _NO_VALUE
+
+
+def _read_tuple(told: Any, fail: Fail, depth: int) -> Any:
+    return tuple([unpack(v, fail, depth) for v in told]) if isinstance(told, list) else _NO_VALUE
+
+
+def _read_dict(told: Any, fail: Fail, depth: int) -> Any:
+    if not isinstance(told, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in told):
+        return _NO_VALUE
+    return {_key(unpack(k, fail, depth), fail): unpack(v, fail, depth) for k, v in told}
+
+
+def _read_dtype(told: Any, fail: Fail, depth: int) -> Any:
+    if not isinstance(told, str):
+        return _NO_VALUE
+    try:
+        return dtype_of(told)
+    except GradtoolError as error:
+        fail("a data type", error.message.removesuffix("."))
+
+
+def _read_scalar(told: Any, fail: Fail, depth: int) -> Any:
+    array = _read_array(told, fail)
+    if array.ndim:
+        fail("a number without dimensions", f"it has {array.ndim}")
+    return array[()]
+
+
+def _read_table(told: Any, fail: Fail, depth: int) -> Any:
+    if not isinstance(told, list) or len(told) != 3 or not isinstance(told[2], int):
+        return _NO_VALUE
+    return _read_rows(_read_array(told[0], fail), _read_array(told[1], fail), told[2], fail)
+
+
+_READERS: dict[str, Callable[[Any, Fail, int], Any]] = {
+    "float": _read_float,
+    "complex": _read_complex,
+    "tuple": _read_tuple,
+    "dict": _read_dict,
+    "dtype": _read_dtype,
+    "array": lambda told, fail, depth: _read_array(told, fail),
+    "scalar": _read_scalar,
+    "rows": _read_table,
+}
+"""By the one key of what stands for a value: what reads the rest, or :data:`_NO_VALUE`."""
 
 
 def _key(value: Any, fail: Fail) -> Any:
