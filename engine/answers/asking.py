@@ -171,9 +171,9 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
             gradient = pairs.get(p)
             lines.append(health.parameter(p.name, held[p.name], None if gradient is None else values[gradient], p))
     else:
-        found = through_tape(loss, gatherer)
-        known = parameters_at(found)
-        for leaf, gradient in reversed(found.items()):
+        gradients = through_tape(loss, gatherer)
+        known = parameters_at(gradients)
+        for leaf, gradient in reversed(gradients.items()):
             if leaf in known:
                 name = known[leaf].layer_path or leaf.name
                 lines.append(health.parameter(name, known[leaf].array, gradient, leaf))

@@ -78,13 +78,15 @@ class FunctionModel:
         """The floating-point results; random numbers are the same in each call."""
         before, state.random = state.random, state.RandomState(0)
         try:
-            found = self.function(*arguments)
+            returned = self.function(*arguments)
         finally:
             state.random = before
-        results = [v for v in (found if isinstance(found, (list, tuple)) else [found]) if isinstance(v, Tensor)]
+        results = [
+            v for v in (returned if isinstance(returned, (list, tuple)) else [returned]) if isinstance(v, Tensor)
+        ]
         results = [t for t in results if t.dtype.is_floating]
         if not results:
-            raise ArgumentTypeError(f"gradcheck: the function returned no Tensor, but {type(found).__name__}.")
+            raise ArgumentTypeError(f"gradcheck: the function returned no Tensor, but {type(returned).__name__}.")
         return results
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
@@ -130,7 +132,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
     rng = np.random.default_rng(seed)
     model.weights = [rng.uniform(0.5, 1.5, r.array.shape) * rng.choice([-1, 1], r.array.shape) for r in results]
     leaves = [arguments[i].leaf for i in wanted]
-    found, seconds, along, arriving, written = through(results, model.weights, leaves, order, rng)
+    first, seconds, along, arriving, written = through(results, model.weights, leaves, order, rng)
     subjects = []
     for i, leaf in zip(wanted, leaves, strict=True):
         x = inputs[i]
@@ -138,7 +140,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
             i,
             x.name if x._name is not None else f"input {i}",
             np.array(arguments[i].array, np.float64),
-            found.get(leaf),
+            first.get(leaf),
             arguments[i].array.dtype,
             seconds.get(leaf),
             along.get(leaf),
@@ -171,7 +173,7 @@ def through(
     with watch.watched(note):
         work.run()
     totals = {leaf: work.total(leaf) for leaf in leaves if leaf in work.leaves}
-    found = {leaf: np.asarray(_array(g)) for leaf, g in totals.items()}
+    first = {leaf: np.asarray(_array(g)) for leaf, g in totals.items()}
     along: dict[Leaf, Array] = {}
     seconds: dict[Leaf, Array] = {}
     if order > 1:
@@ -185,7 +187,7 @@ def through(
         for leaf in leaves:
             total = again.total(leaf)
             seconds[leaf] = np.zeros(leaf.spec.shape) if total is None else np.asarray(_array(total))
-    return found, seconds, along, arriving, written
+    return first, seconds, along, arriving, written
 
 
 def of_loss(
@@ -207,13 +209,13 @@ def of_loss(
     behind = set(leaves_behind([loss], nodes))
     leaves = [leaf for leaf in named if leaf in behind and leaf.spec.dtype.is_floating]
     missing = [leaf for leaf in leaves if leaf not in timeline.leaves]
-    found, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng)
+    first, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng)
     subjects = [
         Subject(
             leaf,
             named[leaf],
             _double(timeline.store.get(timeline.leaves[leaf][-1])),
-            found.get(leaf),
+            first.get(leaf),
             leaf.spec.dtype.numpy,
             seconds.get(leaf),
             along.get(leaf),
@@ -248,8 +250,8 @@ def of_program(
             v = Variable(block, name, p.spec, stop_gradient=True, persistable=True)
             directions.append(block.add_var(v))
             global_scope().values[name] = along[p].astype(p.dtype.numpy)
-        found = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
-        seconds = {p: h for (p, _), h in zip(pairs, found, strict=True) if h is not None}
+        products = gradients([g for _, g in pairs], [p for p, _ in pairs], directions)
+        seconds = {p: h for (p, _), h in zip(pairs, products, strict=True) if h is not None}
     rounds = of_steps.told()
     fetch = [loss, *(g for _, g in pairs), *seconds.values()]
     with watch.watched(rounds):

@@ -59,13 +59,13 @@ class Coverage:
 
 def _inside(op: Operator) -> list[Operator]:
     """The operators in the blocks of *op*, at any depth, in order."""
-    found: list[Operator] = []
+    inside: list[Operator] = []
     todo: list[Block] = [*op.sub_blocks]
     while todo:
         ops = todo.pop().ops
-        found += ops
+        inside += ops
         todo += [block for inner in ops for block in inner.sub_blocks]
-    return found
+    return inside
 
 
 def _ops(ops: list[Operator]) -> str:

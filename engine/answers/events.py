@@ -99,11 +99,11 @@ class Event:
 
     def slots(self) -> dict[str, Any]:
         """The first array in every slot, inputs before outputs."""
-        found: dict[str, Any] = {}
+        by_slot: dict[str, Any] = {}
         for v in (*self.inputs, *self.outputs):
             if v.array is not None:
-                found.setdefault(v.slot, v.array)
-        return found
+                by_slot.setdefault(v.slot, v.array)
+        return by_slot
 
 
 @dataclass(slots=True)
@@ -149,10 +149,10 @@ class Adapter:
             self._inside = self._inside[:-1]
             self._spent[len(self._inside)] += perf_counter() - self._entered.pop()
         elif isinstance(event, watch.Computed):
-            found = _computed(event)
+            computed = _computed(event)
             if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
-                found.part, found.nested = BACKWARD, True
-            self.listener(found)
+                computed.part, computed.nested = BACKWARD, True
+            self.listener(computed)
         elif isinstance(event, watch.Began):
             self._begun = True
             self.listener(Begin([t.array for t in event.roots]))
@@ -224,7 +224,7 @@ def _step_reads(step: Step) -> list[Value]:
 
 def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[Value]:
     """Variables with their arrays; the arrays of inputs leave out empty slots, those of outputs do not."""
-    found = []
+    tensors = []
     rest = iter(arrays)
     for slot, value in zip(slots, values, strict=False):
         for v in value if isinstance(value, tuple) else (value,):
@@ -232,8 +232,8 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
                 continue
             array = next(rest, None)
             if isinstance(v, Variable) and _is_tensor(array):
-                found.append(Value(slot.name, array, v.name, v, v.persistable or v.is_data))
-    return found
+                tensors.append(Value(slot.name, array, v.name, v, v.persistable or v.is_data))
+    return tensors
 
 
 def _is_tensor(array: Any) -> bool:
@@ -257,12 +257,12 @@ def _computed(event: watch.Computed) -> Event:
 
 
 def _laid(slots: Sequence[Any], values: Sequence[Any]) -> list[Value]:
-    found = []
+    tensors = []
     for slot, value in zip(slots, values, strict=False):
         for v in value if isinstance(value, (list, tuple)) else (value,):
             if v is not None:
-                found.append(Value(slot.name, v))
-    return found
+                tensors.append(Value(slot.name, v))
+    return tensors
 
 
 def _pulled(event: watch.Pulled) -> Event:

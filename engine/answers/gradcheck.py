@@ -145,11 +145,11 @@ def check(model: Model, subjects: Sequence[Subject], seed: int = 0, precise: boo
     """
     rng = np.random.default_rng(seed)
     size = abs(model.value({})[0])
-    found = [_first(model, s, rng, size, precise) for s in subjects]
+    results = [_first(model, s, rng, size, precise) for s in subjects]
     if any(s.second is not None for s in subjects):
         along = {s.key: s.along for s in subjects if s.along is not None}
-        found += [_second(model, s, subjects, along, rng, size) for s in subjects if s.second is not None]
-    return found
+        results += [_second(model, s, subjects, along, rng, size) for s in subjects if s.second is not None]
+    return results
 
 
 def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, precise: bool) -> Checked:
@@ -187,11 +187,14 @@ def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, prec
 
 
 def _undecided(model: Model, s: Subject, result: Checked) -> bool:
-    found = model.undecided(s.key)
-    if found is not None:
+    chooser = model.undecided(s.key)
+    if chooser is not None:
         result.status = KINK
-        result.cause, result.loc = f"{found[0]} has a kink there: {np.dtype(s.dtype).name} rounding decides", found[1]
-    return found is not None
+        result.cause, result.loc = (
+            f"{chooser[0]} has a kink there: {np.dtype(s.dtype).name} rounding decides",
+            chooser[1],
+        )
+    return chooser is not None
 
 
 def _floor(size: float, precise: bool) -> float:

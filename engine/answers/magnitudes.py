@@ -39,17 +39,17 @@ def masks(array: np.ndarray[Any, Any], big: float | None, subnormal: bool) -> di
     """By kind, where *array* is wrong; only kinds that occur."""
     if not holds_numbers(array) or not array.size:
         return {}
-    found: dict[str, np.ndarray[Any, Any]] = {}
+    wrong: dict[str, np.ndarray[Any, Any]] = {}
     finite = np.isfinite(array)
     if np.count_nonzero(finite) < array.size:  # several times as fast as all() on small arrays
         nan = np.isnan(array)
-        found = {NAN: nan, INF: ~finite & ~nan}
+        wrong = {NAN: nan, INF: ~finite & ~nan}
     if big is not None:
-        found[OVERFLOW] = finite & (np.abs(array) > big)
+        wrong[OVERFLOW] = finite & (np.abs(array) > big)
     if subnormal:
         size = np.abs(array)
-        found[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
-    return found and {kind: mask for kind, mask in found.items() if mask.any()}
+        wrong[SUBNORMAL] = (size > 0) & (size < tiny(array.dtype))
+    return wrong and {kind: mask for kind, mask in wrong.items() if mask.any()}
 
 
 def tiny(dtype: Any) -> float:

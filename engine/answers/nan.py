@@ -156,15 +156,15 @@ class Hunt:
 
     def story(self, unchecked: Iterable[str] = ()) -> NanStory:
         """What was found so far."""
-        found = self._done
-        if found is None:
-            found = self._settled()
+        births = self._done
+        if births is None:
+            births = self._settled()
         return NanStory(
-            found,
+            births,
             self.absorbed,
             self.intended,
-            self.carriers if found else 0,
-            list(self.victims) if found else [],
+            self.carriers if births else 0,
+            list(self.victims) if births else [],
             self.checked,
             list(unchecked),
             self.steps,
@@ -298,10 +298,10 @@ class Hunt:
                 read = event.inputs
         else:
             read = event.inputs
-        found: frozenset[str] = frozenset()
+        kinds: frozenset[str] = frozenset()
         for v in read:
-            found |= self._kinds(v.array)
-        return found
+            kinds |= self._kinds(v.array)
+        return kinds
 
     def _kinds(self, array: Any) -> frozenset[str]:
         return magnitudes.kinds(array, self.big, self.subnormal)
@@ -357,8 +357,8 @@ class Hunt:
                 birth.masked_by = self._masks[-1]
         else:
             sizes = np.abs(magnitudes.wide(array)[bad])
-            found = float(sizes.max() if kind == magnitudes.OVERFLOW else sizes.min())
-            birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {found:.4g}"
+            size = float(sizes.max() if kind == magnitudes.OVERFLOW else sizes.min())
+            birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {size:.4g}"
         self._open.append(birth)
 
     def _absorbed_before(self, event: Event) -> Birth | None:

@@ -126,14 +126,14 @@ class ProfileStory(Result):
     def stacks(self) -> dict[tuple[str, ...], int]:
         """Stack -> nanoseconds, from the outside in: part, layer, then line and type of every operator around."""
         layers = {c.origin: KEYS["layer"](c) for c in self.costs if not c.inside}
-        found: dict[tuple[str, ...], float] = {}
+        seconds_of: dict[tuple[str, ...], float] = {}
         for c in self.costs:
             outermost = layers.get(c.inside[0].op, KEYS["layer"](c)) if c.inside else KEYS["layer"](c)
             around = [x for op, _ in c.inside for x in (source.short(op.loc) or _UNKNOWN, op.type)]
             own = [c.layer] if c.inside and c.layer not in ("", outermost) else []
             stack = (c.part, outermost, *around, *own, KEYS["line"](c), c.type)
-            found[stack] = found.get(stack, 0.0) + statistics.median(c.seconds)
-        return {stack: round(1e9 * seconds) for stack, seconds in found.items()}
+            seconds_of[stack] = seconds_of.get(stack, 0.0) + statistics.median(c.seconds)
+        return {stack: round(1e9 * seconds) for stack, seconds in seconds_of.items()}
 
     def flame(self) -> str:
         """The costs as folded stacks, a line each: ``backward;fc1;model.py:7;mul_grad 120``, in nanoseconds.

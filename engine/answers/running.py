@@ -43,8 +43,8 @@ def through_tape(loss: Tensor, listener: Listener, order: int = 1) -> dict[Leaf,
         work.run()
         if order > 1:
             with watch.unwatched():
-                found = [work.total(leaf) for leaf in leaves_behind([loss], nodes_behind([loss]))]
-            again = [g for g in found if isinstance(g, Tensor) and not g.stop_gradient]
+                totals = [work.total(leaf) for leaf in leaves_behind([loss], nodes_behind([loss]))]
+            again = [g for g in totals if isinstance(g, Tensor) and not g.stop_gradient]
             work = Pass(retain_graph=True, fill=False)
             for g in again:
                 work.seed(g, g.detach())
@@ -124,14 +124,14 @@ def any_model(
         passes = Passes(listener)
         adapter = Adapter(passes)
         with watch.watched(adapter):
-            found = model()
+            returned = model()
             adapter.finish()
-        loss = next((v for v in _entries(found) if isinstance(v, (Tensor, Variable))), None)
+        loss = next((v for v in _entries(returned) if isinstance(v, (Tensor, Variable))), None)
         if isinstance(loss, Variable):
             through_program(loss, listener, feed, order)
         elif loss is None and not passes.count:
             raise ArgumentTypeError(
-                f"the function must return a loss or run backward itself, but it returned {type(found).__name__}."
+                f"the function must return a loss or run backward itself, but it returned {type(returned).__name__}."
             )
         elif loss is not None and (order > 1 or not passes.count):
             through_tape(loss, listener, order)
@@ -150,8 +150,8 @@ class Passes:
         self.listener(event)
 
 
-def _entries(found: Any) -> list[Any]:
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+def _entries(returned: Any) -> list[Any]:
+    return list(returned) if isinstance(returned, (list, tuple)) else [returned]
 
 
 def _check_order(order: int) -> None:
@@ -165,11 +165,11 @@ def computed_loss(model: Any) -> Tensor | Variable:
     Raises:
         ArgumentTypeError: there is none.
     """
-    found = model() if callable(model) and not isinstance(model, (Tensor, Variable)) else model
-    loss = next((v for v in _entries(found) if isinstance(v, (Tensor, Variable))), None)
+    returned = model() if callable(model) and not isinstance(model, (Tensor, Variable)) else model
+    loss = next((v for v in _entries(returned) if isinstance(v, (Tensor, Variable))), None)
     if loss is None:
         raise ArgumentTypeError(
             f"expected a loss Tensor, a loss Variable, or a function that returns one, but received "
-            f"{type(found).__name__}."
+            f"{type(returned).__name__}."
         )
     return loss

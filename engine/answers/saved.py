@@ -162,13 +162,13 @@ class Keeper:
         for v in event.inputs:
             if v.array is None or (event.part == BACKWARD and v.arriving):
                 continue
-            found = self._buffer(v, None)
-            operation.reads.append(found.number)
-            found.held = found.held or v.held or found.producer is None
-            if event.part == BACKWARD and (found.producer is None or found.producer.part == FORWARD):
-                found.last = index
-                if not found.readers or found.readers[-1] is not operation:
-                    found.readers.append(operation)
+            buffer = self._buffer(v, None)
+            operation.reads.append(buffer.number)
+            buffer.held = buffer.held or v.held or buffer.producer is None
+            if event.part == BACKWARD and (buffer.producer is None or buffer.producer.part == FORWARD):
+                buffer.last = index
+                if not buffer.readers or buffer.readers[-1] is not operation:
+                    buffer.readers.append(operation)
         operation.work = work(event)
         for v in event.outputs:
             if v.array is not None:
@@ -178,15 +178,15 @@ class Keeper:
     def _buffer(self, v: Any, producer: Operation | None) -> Buffer:
         array = root(v.array)
         key = id(array)
-        found = self._buffers.get(key)
-        if found is None:
+        buffer = self._buffers.get(key)
+        if buffer is None:
             self._arrays[key] = array
             shape, dtype = tuple(v.array.shape), np.dtype(v.array.dtype).name
-            found = Buffer(len(self._buffers), nbytes(array), shape, dtype, producer, v.slot, v.name, v.place)
-            self._buffers[key] = found
-        elif found.tensor is None and v.name is not None:
-            found.tensor = v.name
-        return found
+            buffer = Buffer(len(self._buffers), nbytes(array), shape, dtype, producer, v.slot, v.name, v.place)
+            self._buffers[key] = buffer
+        elif buffer.tensor is None and v.name is not None:
+            buffer.tensor = v.name
+        return buffer
 
     def _told(self) -> SavedStory:
         needed = {key: b for key, b in self._buffers.items() if b.readers}

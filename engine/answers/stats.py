@@ -203,12 +203,12 @@ class StatsStory(Result):
 
 
 def _joined(name: str, lines: Sequence[Line]) -> Line:
-    found = [p.gradient for p in lines if p.gradient is not None]
+    gradients = [p.gradient for p in lines if p.gradient is not None]
     weight = math.sqrt(sum((p.weight or 0.0) ** 2 for p in lines))
     members = [p.name for p in lines]
-    if not found:
+    if not gradients:
         return Line(name, None, weight, members=members)
-    return Line(name, Numbers.joined(found), weight, members=members)
+    return Line(name, Numbers.joined(gradients), weight, members=members)
 
 
 class Gatherer:

@@ -49,9 +49,9 @@ def lay_out(recorder: Recorder, running: backward.Pass) -> int:
 def _arrived(recorder: Recorder, work: Pass, running: backward.Pass) -> None:
     """The gradients that have arrived so far, of a pass that nobody recorded."""
     entries = [*running.pending.values(), *([running.at] if running.at is not None else [])]
-    found: list[tuple[Place, Any]] = [((e[0], i), g) for e in entries for i, g in enumerate(e[1:])]
-    found += running.leaves.items()
-    for place, gradient in found:
+    gradients: list[tuple[Place, Any]] = [((e[0], i), g) for e in entries for i, g in enumerate(e[1:])]
+    gradients += running.leaves.items()
+    for place, gradient in gradients:
         if gradient is not None and not isinstance(gradient, list):
             number = recorder.unknown()
             recorder.store.keep(number, getattr(gradient, "array", gradient).copy())

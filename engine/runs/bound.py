@@ -101,13 +101,13 @@ def _flattening(kernel: Callable[..., Any], sizes: Sequence[int | None]) -> Call
         return kernel
 
     def run(*operands: Any) -> list[Any]:
-        found: list[Any] = []
+        results: list[Any] = []
         for size, value in zip(sizes, kernel(*operands), strict=True):
             if size is None:
-                found.append(value)
+                results.append(value)
             else:
-                found += value if value is not None else [None] * size
-        return found
+                results += value if value is not None else [None] * size
+        return results
 
     return run
 
@@ -122,29 +122,29 @@ def runs_again(entry: Entry) -> bool:
 
 def digest(operands: Sequence[Any]) -> str:
     """What tells operands from others: equal for equal numbers only."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     todo = list(operands)[::-1]
     while todo:
         operand = todo.pop()
         if isinstance(operand, (list, tuple)):
-            found.update(f"list {len(operand)}\n".encode())
+            hashed.update(f"list {len(operand)}\n".encode())
             todo += operand[::-1]
         elif operand is None:
-            found.update(b"none\n")
+            hashed.update(b"none\n")
         else:
             array = np.asarray(operand)
-            found.update(f"{array.dtype.str} {array.dtype.name} {array.shape}\n".encode())
-            found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+            hashed.update(f"{array.dtype.str} {array.dtype.name} {array.shape}\n".encode())
+            hashed.update(np.ascontiguousarray(array).tobytes())
+    return hashed.hexdigest()
 
 
 def recalling(entry: Entry, known: Mapping[str, Sequence[Any]]) -> Callable[..., Sequence[Any]]:
     """A kernel that gives what the user's own Python gave for the same operands when it could still run."""
 
     def run(*operands: Any) -> Sequence[Any]:
-        found = known.get(digest(operands))
-        if found is None:
+        results = known.get(digest(operands))
+        if results is None:
             raise FixedError(f"{entry.name} cannot run again on other values: {entry.fixed}.", op=entry.type)
-        return found
+        return results
 
     return run

@@ -168,8 +168,8 @@ class Ledger(Store):
 
     def _lift(self, number: int, key: int, now: Any) -> None:
         """Have the store hold a copy of the array *now*, if it holds that one, and know the array by no number."""
-        held = self.get(number)
-        if held is now:
+        holds_it = self.get(number) is now
+        if holds_it:
             self.replace(number, now.copy() if type(now) is np.ndarray else now.dense())
         if self._numbers.get(key) == number:
             del self._numbers[key]

@@ -158,11 +158,11 @@ class Numbering:
         for (kind, at, like, late), value in zip(rule.reads, kept, strict=True):
             if kind == "dout":
                 size = next(sizes, None)
-                found = [
+                gradients = [
                     self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or late)
                     for _ in range(1 if size is None else size)
                 ]
-                operands.append(found if size is not None else found[0])
+                operands.append(gradients if size is not None else gradients[0])
             elif value is None:
                 operands.append(None)
             elif call is not None and not like:

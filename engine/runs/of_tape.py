@@ -145,9 +145,9 @@ class _Builder:
             self.shown if self.shown is not None else self.called.distinct([p for p in totals if isinstance(p, Leaf)])
         )
         results = {name: totals.get(leaf) for leaf, name in shown.items()}
-        for found in results.values():
-            if found is not None:
-                self.values[found].role = "gradient"
+        for gradient in results.values():
+            if gradient is not None:
+                self.values[gradient].role = "gradient"
         self._name_leaves()
         loss = next((self.recorder.known(t.array) for t in self.work.roots), None)
         made = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
@@ -173,7 +173,7 @@ class _Builder:
                 wanted.update(flat(event.saved))
         everything = not self.work.roots and self.failing is None
         wanted -= self.given.keys()
-        found = []
+        calls = []
         for call in reversed(self.places.with_users_own() if self.work.roots else self.recorder.since):
             of = self.nodes.get(call.key)
             made = flat(call.outs)
@@ -183,8 +183,8 @@ class _Builder:
                 needed = (of is not None and of.op is call.op) or not wanted.isdisjoint(made)
             if needed:
                 wanted.update(n for n in flat(call.operands) if n not in self.given)
-                found.append(call)
-        return found[::-1]
+                calls.append(call)
+        return calls[::-1]
 
     # -- entries ----------------------------------------------------------------------------------------------------
 

@@ -53,8 +53,8 @@ class Places:
         made = {n for c in calls for n in flat(c.outs)}
         own: list[Call] = []
         for node in self._nodes:
-            found = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
-            outs = [n if n not in made else NOBODY for n in found]
+            numbers = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
+            outs = [n if n not in made else NOBODY for n in numbers]
             if isinstance(node.op, OpDef) or not flat(outs):
                 continue
             operands = [self._sources(p) if p is not None else None for p in node.wrt]
@@ -97,22 +97,22 @@ class Places:
         call = self._recorder.call_of(node.key)
         if call is not None and call.op is node.op:
             return [*flat(call.operands), *flat(call.outs)]
-        found = flat([self._sources(p) for p in node.wrt if p is not None])
-        return [n for n in found if n not in pull.saved]
+        sources = flat([self._sources(p) for p in node.wrt if p is not None])
+        return [n for n in sources if n not in pull.saved]
 
     def _sources(self, place: Place) -> list[int]:
         """The value at a place, or what it comes from where PyLayers handed it on and no operator read it."""
-        found: list[int] = []
+        sources: list[int] = []
         seen: set[Place] = set()
         todo = [place]
         while todo:
             p = todo.pop()
             if p in self.at:
-                found.append(self.at[p])
+                sources.append(self.at[p])
             elif p not in seen and not isinstance(p, Leaf) and not isinstance(p[0].op, OpDef):
                 seen.add(p)
                 todo += [q for q in p[0].wrt if q is not None]
-        return found
+        return sources
 
     def _note(self, node: GradNode) -> None:
         call = self._recorder.call_of(node.key)

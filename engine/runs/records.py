@@ -122,5 +122,5 @@ class Pass:
 
 def flat(values: Sequence[Any]) -> list[int]:
     """The numbers among nested numbers."""
-    found = [n for v in values for n in (v if isinstance(v, list) else (v,))]
-    return [n for n in found if type(n) is int and n >= 0]
+    laid = [n for v in values for n in (v if isinstance(v, list) else (v,))]
+    return [n for n in laid if type(n) is int and n >= 0]

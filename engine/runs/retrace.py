@@ -40,13 +40,13 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
 
 def _known(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any]:
     """Arrays by their place on the tape."""
-    found: dict[Place, Any] = {}
+    arrays: dict[Place, Any] = {}
     leaves = {p for n in nodes for p in n.wrt if isinstance(p, Leaf)}
     for leaf, parameter in parameters_at(leaves).items():
-        found[leaf] = parameter.array
+        arrays[leaf] = parameter.array
     for t in held:
         if not t.stop_gradient:
-            found.setdefault(t.on_tape(), t.array)
+            arrays.setdefault(t.on_tape(), t.array)
     for node in nodes:
         rule = node.op.rule
         assert rule is not None
@@ -57,25 +57,25 @@ def _known(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any
             if read.kind == "in":
                 for t in entries:
                     if isinstance(t, Tensor) and not t.stop_gradient:
-                        found.setdefault(t.on_tape(), t.array)
+                        arrays.setdefault(t.on_tape(), t.array)
                 continue
             for place, array in zip(_results(node, read.place), entries, strict=False):
                 if array is not None:
-                    found.setdefault(place, getattr(array, "array", array))
-    return found
+                    arrays.setdefault(place, getattr(array, "array", array))
+    return arrays
 
 
 def _results(node: GradNode, slot: int) -> list[tuple[GradNode, int]]:
     """The places of what an output slot holds."""
     assert node.op.rule is not None
-    at, found = 0, []
+    at, places = 0, []
     douts = [r.place for r in node.op.rule.reads if r.kind == "dout"]
     for place, size in zip(douts, node.out_sizes or [None] * len(douts), strict=True):
         count = 1 if size is None else size
         if place == slot:
-            found += [(node, at + i) for i in range(count)]
+            places += [(node, at + i) for i in range(count)]
         at += count
-    return found
+    return places
 
 
 def _operands(
@@ -97,13 +97,13 @@ def _operands(
         value = kept.get(i)
         tensors = list(value) if isinstance(value, (list, tuple)) else [value] if value is not None else []
         on_tape = places.get(i, [])
-        found = []
+        slot_numbers = []
         for k in range(max(len(tensors), len(on_tape))):
             tensor = tensors[k] if k < len(tensors) else None
             place = on_tape[k] if k < len(on_tape) else None
-            found.append(_number(recorder, tensor, place, known, numbers))
-        complete = complete and bool(found) and None not in found
-        operands.append(found if slot.many else found[0] if found else None)
+            slot_numbers.append(_number(recorder, tensor, place, known, numbers))
+        complete = complete and bool(slot_numbers) and None not in slot_numbers
+        operands.append(slot_numbers if slot.many else slot_numbers[0] if slot_numbers else None)
     return operands, complete
 
 
@@ -125,14 +125,16 @@ def _outs(
     """Numbers for what the operator made; those that are not known get one only if they can be computed."""
     outs: list[Any] = []
     for slot_index, slot in enumerate(node.op.outputs):
-        found = []
+        slot_numbers = []
         for place in _results(node, slot_index):
             if place in known:
                 numbers[place] = recorder.number_of(known[place])
             elif complete:
                 numbers[place] = recorder.unknown()
-            found.append(numbers.get(place, NOBODY))
-        outs.append(found if slot.many else found[0] if found else _aside(recorder, node, slot_index))
+            slot_numbers.append(numbers.get(place, NOBODY))
+        outs.append(
+            slot_numbers if slot.many else slot_numbers[0] if slot_numbers else _aside(recorder, node, slot_index)
+        )
     return outs
 
 

@@ -51,8 +51,8 @@ class TapeNames:
 
     def others(self, leaf: Leaf, name: str) -> tuple[str, ...]:
         """The names of a leaf beside the first one."""
-        found = dict.fromkeys((leaf.name, self._places.get(leaf, ""), *self._also.get(leaf, ())))
-        return tuple(n for n in found if n and n != name)
+        candidates = dict.fromkeys((leaf.name, self._places.get(leaf, ""), *self._also.get(leaf, ())))
+        return tuple(n for n in candidates if n and n != name)
 
     def distinct(self, leaves: Sequence[Leaf]) -> dict[Leaf, str]:
         """The names of leaves; two that share a Python path go by the names of their tensors."""

@@ -84,8 +84,8 @@ def story(build: Build, values: Any, mode: str) -> Any:
 @pytest.mark.parametrize("name", CASES)
 def test_one_birth_with_its_cause(name: str, mode: str) -> None:
     build, values, part, type_, cause = CASES[name]
-    found = story(build, values, mode)
-    [birth] = found.births
+    search = story(build, values, mode)
+    [birth] = search.births
     assert birth.part == part
     assert birth.type == type_ or not type_
     assert cause in birth.cause
@@ -94,9 +94,9 @@ def test_one_birth_with_its_cause(name: str, mode: str) -> None:
 def test_of_a_computed_loss_the_forward_pass_was_not_looked_at() -> None:
     paddle.disable_static()
     p = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
-    found = paddle.find_nan(paddle.sum(paddle.tanh(p)))
-    assert found.clean
-    [told] = found.unchecked
+    search = paddle.find_nan(paddle.sum(paddle.tanh(p)))
+    assert search.clean
+    [told] = search.unchecked
     assert told.startswith("the forward pass, which was over before the search began")
 
 

@@ -19,16 +19,22 @@ def line(name: str, norm: float, weight: float = 1.0, shape: tuple[int, ...] = (
 
 
 def test_numbers_of_an_array() -> None:
-    found = Numbers.of(np.array([3.0, -4.0, 0.0, np.nan, np.inf, 2e-5]))
-    assert (round(found.norm, 6), found.largest, found.zeros, found.nonfinite, found.elements) == (5.0, 4.0, 1, 2, 6)
-    assert found.decades == {-5: 1, 0: 2}
+    numbers = Numbers.of(np.array([3.0, -4.0, 0.0, np.nan, np.inf, 2e-5]))
+    assert (round(numbers.norm, 6), numbers.largest, numbers.zeros, numbers.nonfinite, numbers.elements) == (
+        5.0,
+        4.0,
+        1,
+        2,
+        6,
+    )
+    assert numbers.decades == {-5: 1, 0: 2}
     assert Numbers.of(np.full(4, 1e200)).norm == 2e200  # squares would overflow
     assert Numbers.of(np.zeros((0, 3))).elements == 0
 
 
 def test_rows_that_a_sparse_gradient_leaves_out_are_zeros() -> None:
-    found = Numbers.of(SelectedRows(np.array([1]), np.array([[3.0, 4.0]], "float32"), 5))
-    assert (found.norm, found.zeros, found.elements) == (5.0, 8, 10)
+    numbers = Numbers.of(SelectedRows(np.array([1]), np.array([[3.0, 4.0]], "float32"), 5))
+    assert (numbers.norm, numbers.zeros, numbers.elements) == (5.0, 8, 10)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +126,9 @@ def test_rows_that_are_looked_up_several_times_count_once() -> None:
 def test_where_nothing_is_finite_there_is_no_size() -> None:
     paddle.disable_static()
     w = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
-    (found,) = paddle.stats(paddle.sqrt(w).sum()).parameters
-    assert found.verdict == "not finite"
-    assert found.gradient is not None
-    assert found.gradient.nonfinite == 2
-    assert math.isnan(found.gradient.norm)
-    assert math.isnan(found.gradient.largest)
+    (line,) = paddle.stats(paddle.sqrt(w).sum()).parameters
+    assert line.verdict == "not finite"
+    assert line.gradient is not None
+    assert line.gradient.nonfinite == 2
+    assert math.isnan(line.gradient.norm)
+    assert math.isnan(line.gradient.largest)

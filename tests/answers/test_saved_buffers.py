@@ -101,5 +101,5 @@ def test_what_a_layer_of_ones_own_saved() -> None:
 
 @pytest.mark.parametrize(("values", "text"), [([0, 0], ""), ([1, 8], "▁█"), (list(range(80)), None)])
 def test_the_course_of_values(values: list[int], text: str | None) -> None:
-    found = spark(values)
-    assert found == text if text is not None else len(found) == 40
+    drawn = spark(values)
+    assert drawn == text if text is not None else len(drawn) == 40

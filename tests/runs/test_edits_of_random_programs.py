@@ -58,16 +58,16 @@ def static(recipe: Sequence[Step], checkpoints: Sequence[int], seed: int) -> Non
     with fresh_programs():
         net = Net(recipe, blocks=True)
         kept = [net.temporaries[c % len(net.temporaries)] for c in checkpoints] if net.temporaries else []
-        found = backward(net, set(), kept)
-        expected = dict(zip(found, planned(net, list(found.values())), strict=True))
+        gradients = backward(net, set(), kept)
+        expected = dict(zip(gradients, planned(net, list(gradients.values())), strict=True))
         scope = paddle.static.global_scope()
         scope.values.update({v.name: net.start[v.name] for v in net.sources if v.persistable})
         executor = paddle.static.Executor()
-        fetch = [net.loss, *found.values()]
+        fetch = [net.loss, *gradients.values()]
         with executor.held(net.program, net.feed, fetch) as (plan, regs):
 
             def record(budget: int | None = None) -> Timeline:
-                return of_program.record(net.program, plan, regs, found, loss=net.loss, budget=budget)
+                return of_program.record(net.program, plan, regs, gradients, loss=net.loss, budget=budget)
 
             line = record()
             assert line.failed is None
@@ -234,13 +234,13 @@ def finals(line: Timeline, branch: Branch) -> dict[str, Any]:
     return {name: None if n is None else np.asarray(branch.value(n, END)) for name, n in line.results.items()}
 
 
-def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+def same(came: dict[str, Any], expected: dict[str, Any]) -> None:
     for name, value in expected.items():
-        if value is None or found.get(name) is None:
+        if value is None or came.get(name) is None:
             assert value is None or not np.any(value), name
-            assert found.get(name) is None, name
+            assert came.get(name) is None, name
         else:
-            np.testing.assert_array_equal(found[name], value, err_msg=name)
+            np.testing.assert_array_equal(came[name], value, err_msg=name)
 
 
 def walk(small: Timeline, line: Timeline, draw: random.Random) -> None:

@@ -345,14 +345,14 @@ def finals(line: Timeline, branch: Branch) -> dict[str, Any]:
     return {n: None if v is None else np.asarray(branch.value(v, END)) for n, v in line.results.items()}
 
 
-def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
+def same(came: dict[str, Any], expected: dict[str, Any]) -> None:
     for name, value in expected.items():
-        if value is None or found[name] is None:  # a .grad that was cleared holds zeros
-            assert found[name] is None, name
+        if value is None or came[name] is None:  # a .grad that was cleared holds zeros
+            assert came[name] is None, name
             assert value is None or not np.any(value), name
         else:
-            assert found[name].dtype == value.dtype
-            np.testing.assert_array_equal(found[name], value, name)
+            assert came[name].dtype == value.dtype
+            np.testing.assert_array_equal(came[name], value, name)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -398,12 +398,12 @@ def test_what_was_let_go_of_comes_out_the_same(name: str) -> None:
     for n, m in pairs:
         wanted = full.made(n)
         try:
-            found = branch.made(m)
+            again = branch.made(m)
         except FixedError:
             failed += 1
             continue
         if hasattr(wanted, "dtype"):
-            np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted), line.values[n].name)
+            np.testing.assert_array_equal(np.asarray(again), np.asarray(wanted), line.values[n].name)
     assert not failed or CASES[name][1], [small.values[m].name for _, m in pairs]
 
 
@@ -423,12 +423,12 @@ def test_another_value_of_a_leaf(name: str, leaf: str) -> None:
     fixed = CASES[name][1]
     for n, v in line.results.items():
         try:
-            found = None if v is None else np.asarray(branch.value(v, END))
+            gradient = None if v is None else np.asarray(branch.value(v, END))
         except FixedError as error:
             if not fixed or fixed not in str(error):
                 raise
             continue
-        same({n: found}, {n: grads[n]})
+        same({n: gradient}, {n: grads[n]})
 
 
 # -- passes before the last one -------------------------------------------------------------------------------------

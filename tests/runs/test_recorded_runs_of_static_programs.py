@@ -79,8 +79,8 @@ class Model:
             if update:
                 _, pairs = paddle.optimizer.Adam(0.1).minimize(self.loss)
             else:
-                found = paddle.static.append_backward(self.loss, checkpoints=checkpoints)
-                pairs = found if checkpoints is None else found[0]
+                result = paddle.static.append_backward(self.loss, checkpoints=checkpoints)
+                pairs = result if checkpoints is None else result[0]
             self.gradients = {p.name: g for p, g in pairs}
             self.executor.run(startup)
             self.scope.values["w"] = np.random.default_rng(2).uniform(-1, 1, (3, 4)).astype("float32")
@@ -107,8 +107,8 @@ def results(line: Timeline, branch: Branch) -> list[Any]:
     return [np.asarray(branch.value(n, END)) for n in numbers if n is not None]
 
 
-def same(found: list[Any], expected: list[Any]) -> None:
-    for a, b in zip(found, expected, strict=True):
+def same(came: list[Any], expected: list[Any]) -> None:
+    for a, b in zip(came, expected, strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
 
@@ -192,7 +192,7 @@ def test_an_edit_that_repairs_what_failed_lets_the_run_go_on() -> None:
     session.branch.edit(where, np.array([1]), "")
     while session.current is not None:
         assert session.step(20).why in ("done", "end")
-    found = results(line, session.branch)
+    after = results(line, session.branch)
     expected = np.zeros((3, 4), np.float32)
     expected[1] = 2.0
-    np.testing.assert_array_equal(found[1], expected)
+    np.testing.assert_array_equal(after[1], expected)

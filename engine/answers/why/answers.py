@@ -96,30 +96,30 @@ class Answer(Result):
     def lines(self) -> list[str]:
         """The answer for people."""
         head = f"{self.name}   {self.state}".rstrip()
-        found = [f"{head}   verdict: {self.label.upper() if self.verdict.value == self.label else self.label}"]
+        lines = [f"{head}   verdict: {self.label.upper() if self.verdict.value == self.label else self.label}"]
         if self.path:
-            found.append(f"  {arrows(self.path)}")
+            lines.append(f"  {arrows(self.path)}")
         if self.location:
-            found.append(f"  {self.source}    {self.code}".rstrip())
-        found += [f"  {s}" for s in self.said]
+            lines.append(f"  {self.source}    {self.code}".rstrip())
+        lines += [f"  {s}" for s in self.said]
         wide = max((len(what) for what, _ in self.places), default=0)
-        found += [f"  {what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in self.places if at]
+        lines += [f"  {what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in self.places if at]
         for name, place in self.frontier:
-            found.append(f"  its part of the graph ends at {name}" + (f", {place}" if place else ""))
+            lines.append(f"  its part of the graph ends at {name}" + (f", {place}" if place else ""))
         for p in self.parts:
             cosine = "" if p.cosine is None else f" · cosine with the sum {p.cosine:+.3f}"
             norm = "none" if p.norm is None else f"‖·‖ = {p.norm:.4g}"
-            found.append(f"  use by {p.op}  {p.source}  {norm}{cosine}")
+            lines.append(f"  use by {p.op}  {p.source}  {norm}{cosine}")
         if self.advice:
-            found.append(f"  try  {self.advice}")
+            lines.append(f"  try  {self.advice}")
         if self.proved:
-            found.append(f"  {self.proved}")
+            lines.append(f"  {self.proved}")
         if self.also:
-            found.append(f"  the same holds for {len(self.also)} more: {', '.join(self.also)}")
+            lines.append(f"  the same holds for {len(self.also)} more: {', '.join(self.also)}")
         if self.shared:
             names = ", ".join(f"{n} (partly)" if partly else n for n, partly in self.shared)
-            found.append(f"  {len(self.shared)} more share this cut: {names}")
-        return found
+            lines.append(f"  {len(self.shared)} more share this cut: {names}")
+        return lines
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

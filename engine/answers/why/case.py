@@ -109,12 +109,12 @@ class Case(ABC, Generic[V, C]):
             location=reason.location,
         )
         if reason.verdict is Verdict.OK:
-            found = self._with_values(subject, base, slopes)
+            answer = self._with_values(subject, base, slopes)
             if contributions and slopes is not None:
-                found = replace(found, parts=self._parts(subject, slopes))
+                answer = replace(answer, parts=self._parts(subject, slopes))
         else:
-            found = self._cut_off(subject, base, reason, asked)
-        return self.also(subject, found)
+            answer = self._cut_off(subject, base, reason, asked)
+        return self.also(subject, answer)
 
     def _cut_off(self, subject: Subject[V], base: Answer, reason: Reason[V, C], asked: bool) -> Answer:
         flow = self.reasons.flow
@@ -146,13 +146,13 @@ class Case(ABC, Generic[V, C]):
 
     def _cut_lines(self, value: V, cut: Cut[V, C], location: Location) -> tuple[tuple[str, int], ...]:
         """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
-        found = [location]
+        places = [location]
         if cut.verdict is Verdict.NO_GRAD:
             for v, call in self.reasons.path(value):
                 if same(v, cut.value) or call is None:
                     break
-                found.append(self.reasons.flow.called_at(call))
-        return tuple(dict.fromkeys(p for p in map(source.file_and_line, found) if p is not None))
+                places.append(self.reasons.flow.called_at(call))
+        return tuple(dict.fromkeys(p for p in map(source.file_and_line, places) if p is not None))
 
     def _cut_said(self, subject: Subject[V], cut: Cut[V, C]) -> list[str]:
         flow = self.reasons.flow
@@ -177,14 +177,14 @@ class Case(ABC, Generic[V, C]):
         others = [o for o in self.parameters() if o.held is not subject.held]
         reached, cuts = self.reasons.reached, self.reasons.cuts
         behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
-        found = []
+        shared = []
         for other in others:
             theirs = cuts.get(other.value)
             if theirs is not None and theirs.verdict is cut.verdict and same(theirs.value, cut.value):
-                found.append((other.name, False))
+                shared.append((other.name, False))
             elif other.value in reached and other.value in behind:
-                found.append((other.name, True))
-        return tuple(found)
+                shared.append((other.name, True))
+        return tuple(shared)
 
     def _path(self, value: V, cut: Cut[V, C]) -> tuple[str, ...]:
         """From the loss to *value*."""
@@ -222,8 +222,8 @@ class Case(ABC, Generic[V, C]):
         way: list[C] = []
         for v, call in self.reasons.path(value):
             if v in slopes.uses:
-                found = slopes.death(v)
-                return None if found is None else replace(found, way=(*way, *found.way))
+                death = slopes.death(v)
+                return None if death is None else replace(death, way=(*way, *death.way))
             if call is not None:
                 way.append(call)
         return None
@@ -306,19 +306,19 @@ class Case(ABC, Generic[V, C]):
         names = self.call_names([u.call for u in uses])
         total = slopes.sums.get(subject.value)
         flow = self.reasons.flow
-        found = []
+        parts = []
         for u in uses:
             cosine = None if total is None or u.array is None else _cosine(u.array, total)
-            found.append(Part(names[id(u.call)], source.short(flow.called_at(u.call)), u.norm, cosine))
-        return tuple(found)
+            parts.append(Part(names[id(u.call)], source.short(flow.called_at(u.call)), u.norm, cosine))
+        return tuple(parts)
 
     # -- all of them ----------------------------------------------------------------------------------------------
 
     def answers(self) -> list[Answer]:
         """One answer per cause, over all parameters: findings first, then what someone wanted so."""
-        found = [(s, self.answer(s, asked=False)) for s in self.subjects()]
+        brief = [(s, self.answer(s, asked=False)) for s in self.subjects()]
         grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
-        for s, a in found:
+        for s, a in brief:
             if a.verdict is not Verdict.OK:
                 key = (not a.finding, a.verdict, a.location, a.location or s.name)
                 grouped.setdefault(key, []).append((s, a))
@@ -337,17 +337,17 @@ def _shortened(stations: Sequence[Any]) -> list[Any]:
         return list(stations)
     at = stations.index(CUT) if CUT in stations else len(stations) // 2
     kept = {*range(2), *range(at - 2, at + 3), *range(len(stations) - 2, len(stations))}
-    found: list[Any] = []
+    shown: list[Any] = []
     skipped = 0
     for i, s in enumerate(stations):
         if i in kept:
             if skipped:
-                found.append(f"… {skipped} more …" if skipped > 1 else stations[i - 1])
+                shown.append(f"… {skipped} more …" if skipped > 1 else stations[i - 1])
             skipped = 0
-            found.append(s)
+            shown.append(s)
         else:
             skipped += 1
-    return found
+    return shown
 
 
 def _cosine(one: Any, other: Any) -> float | None:

@@ -140,7 +140,7 @@ class JournalReasons(Reasons[int, Call]):
     def of_tensor(self, t: Tensor) -> Reason[int, Call]:
         """The verdict on *t*, as its place in the graph has it."""
         value = self.flow.journal.number(t)
-        found = self.of(value)
+        reason = self.of(value)
         parameter = bool(getattr(t, "is_parameter", False))
         if t.stop_gradient and not (value in self.reached and t.node is not None):
             if t.array.dtype.kind in "biu":
@@ -148,13 +148,13 @@ class JournalReasons(Reasons[int, Call]):
             if t.node is None and value not in self.flow.maker:
                 verdict = Verdict.FROZEN if parameter else Verdict.STOP_GRADIENT
                 return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.stopped_at(value)))
-        if found.verdict is Verdict.NO_PATH:
+        if reason.verdict is Verdict.NO_PATH:
             back = self.round_trip(value)
             if back is not None:
                 return Reason(
                     Verdict.DETACHED, value, self.flow, Cut(Verdict.DETACHED, back.value, None, at=back.left.loc)
                 )
-        return found
+        return reason
 
     def stopped_at(self, value: int) -> Location:
         """Where ``stop_gradient`` was last set, if the program set it."""
@@ -171,7 +171,7 @@ class JournalReasons(Reasons[int, Call]):
         exits = [(e, v) for v in inside for e in journal.events.get(v, ()) if e.kind == "left"]
         made = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
         entries = [v for v, at in made.items() if at]
-        found: Round | None = None
+        last: Round | None = None
         for event, v in sorted(exits, key=lambda x: x[0].time):
             if event.into is not None:
                 if event.into in self.depends:
@@ -179,8 +179,8 @@ class JournalReasons(Reasons[int, Call]):
                 continue
             after = [n for n in entries if n > event.time]
             if after:
-                found = Round(event, v, made[min(after)])
-        return found
+                last = Round(event, v, made[min(after)])
+        return last
 
 
 def explain_tensors(

@@ -45,15 +45,15 @@ class Inside:
 
 def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) -> Inside:
     """What gradients of the variables *wanted*, which *op* writes, reach in its block."""
-    found = region(op)
-    targets = dict.fromkeys(c.end for c in found.carried if c.end is not None and c.result in wanted)
+    block_region = region(op)
+    targets = dict.fromkeys(c.end for c in block_region.carried if c.end is not None and c.result in wanted)
     while True:
-        inner = ProgramFlow(found.block.ops, (), flow.no_grad_at)  # the set holds variables of block 0
+        inner = ProgramFlow(block_region.block.ops, (), flow.no_grad_at)  # the set holds variables of block 0
         reasons = ProgramReasons(inner, [inner.values.current(v) for v in targets])
-        inside = Inside(found, reasons)
+        inside = Inside(block_region, reasons)
         more = [
             c.end
-            for c in (found.carried if found.loops else ())
+            for c in (block_region.carried if block_region.loops else ())
             if c.end is not None and c.end not in targets and c.start and inside.start(c.start) in reasons.reached
         ]
         if not more:
@@ -234,12 +234,12 @@ class ProgramReasons(Reasons[Value, Operator]):
 
     def path(self, value: Value) -> list[tuple[Value, Operator | None]]:
         """As for any flow; through a block, the operators in it come before the one that holds it."""
-        found: list[tuple[Value, Operator | None]] = []
+        way: list[tuple[Value, Operator | None]] = []
         for v, call in super().path(value):
             inside = self.flow.inside.get(call) if call is not None else None
             inner = inside.reasons.path(inside.start(variable_of(v))) if inside is not None else []
-            found += [(v, call)] if len(inner) < 2 else [(v, inner[0][1]), *inner[1:-1], (inner[-1][0], call)]
-        return found
+            way += [(v, call)] if len(inner) < 2 else [(v, inner[0][1]), *inner[1:-1], (inner[-1][0], call)]
+        return way
 
     def value(self, v: Variable) -> Value:
         """What *v* stands for where someone asks for its gradient."""
@@ -248,22 +248,22 @@ class ProgramReasons(Reasons[Value, Operator]):
     def of_variable(self, v: Variable) -> Reason[Value, Operator]:
         """The verdict on *v*: on what it holds before the program runs, if it holds something then."""
         cut: Cut[Value, Operator]
-        found = self.of(self.value(v))
-        if found.verdict is Verdict.UNUSED:
+        reason = self.of(self.value(v))
+        if reason.verdict is Verdict.UNUSED:
             layer = self._read_by_layers().get(v)
             if layer is not None:
-                cut = Cut(Verdict.NON_DIFFERENTIABLE, found.value, layer, at_input=True)
-                return Reason(Verdict.NON_DIFFERENTIABLE, found.value, self.flow, cut)
-        if found.cut is None:
-            return found
-        if found.value in self.flow.no_grad:
-            cut = Cut(Verdict.NO_GRAD_SET, found.value, v.op, at=self.flow.no_grad_at)
-            return Reason(Verdict.NO_GRAD_SET, found.value, self.flow, cut)
+                cut = Cut(Verdict.NON_DIFFERENTIABLE, reason.value, layer, at_input=True)
+                return Reason(Verdict.NON_DIFFERENTIABLE, reason.value, self.flow, cut)
+        if reason.cut is None:
+            return reason
+        if reason.value in self.flow.no_grad:
+            cut = Cut(Verdict.NO_GRAD_SET, reason.value, v.op, at=self.flow.no_grad_at)
+            return Reason(Verdict.NO_GRAD_SET, reason.value, self.flow, cut)
         if isinstance(v, Parameter) and not v.trainable and v.stop_gradient:
-            return Reason(Verdict.FROZEN, found.value, self.flow)
+            return Reason(Verdict.FROZEN, reason.value, self.flow)
         if not v.dtype.is_differentiable:
-            return Reason(Verdict.INTEGER, found.value, self.flow, Cut(Verdict.INTEGER, found.value, v.op))
-        return found
+            return Reason(Verdict.INTEGER, reason.value, self.flow, Cut(Verdict.INTEGER, reason.value, v.op))
+        return reason
 
 
 def explain(

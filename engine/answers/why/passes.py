@@ -57,11 +57,11 @@ def slots_of(op: Any, count: int) -> list[str]:
     if inputs is None:
         return [f"X{i}" for i in range(count)]
     spare = count - sum(not s.many for s in inputs)
-    found: list[str] = []
+    slots: list[str] = []
     for s in inputs:
-        found += [s.name] * (max(spare, 0) if s.many else 1)
+        slots += [s.name] * (max(spare, 0) if s.many else 1)
         spare = 0 if s.many else spare
-    return [*found, *("" for _ in range(count - len(found)))][:count]
+    return [*slots, *("" for _ in range(count - len(slots)))][:count]
 
 
 def _kept(node: GradNode) -> tuple[Arrays, Arrays]:

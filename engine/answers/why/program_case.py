@@ -46,10 +46,10 @@ class Asked:
 
 def _flat_reads(op: Operator) -> list[tuple[str, Variable | None]]:
     """Slot and variable of everything that an operator reads, list slots laid flat."""
-    found: list[tuple[str, Variable | None]] = []
+    operands: list[tuple[str, Variable | None]] = []
     for slot, value in zip(op.op.inputs, op.inputs, strict=False):
-        found += [(slot.name, v) for v in (value if isinstance(value, tuple) else (value,))]
-    return found
+        operands += [(slot.name, v) for v in (value if isinstance(value, tuple) else (value,))]
+    return operands
 
 
 def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Variable]:
@@ -57,15 +57,15 @@ def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Va
     made: dict[str, list[Variable | None]] = {}
     for slot, value in zip(gradient.op.outputs, gradient.outputs, strict=False):
         made[slot.name] = list(value) if isinstance(value, tuple) else [value]
-    found = {}
+    by_read = {}
     counts: Counter[str] = Counter()
     for i, (slot_name, _) in enumerate(_flat_reads(op)):
         entries = made.get(names.grad(slot_name), [])
         v = entries[counts[slot_name]] if counts[slot_name] < len(entries) else None
         counts[slot_name] += 1
         if v is not None:
-            found[op, i] = v
-    return found
+            by_read[op, i] = v
+    return by_read
 
 
 class ProgramCase(Case[Value, Operator]):
@@ -120,17 +120,17 @@ class ProgramCase(Case[Value, Operator]):
         wanted = set(calls)
         types = {c.op for c in wanted}
         counts = dict.fromkeys(types, 0)
-        found = {}
+        call_names = {}
         for block in (self.loss.block, *(b for b in self.loss.block.program.blocks if b is not self.loss.block)):
             for op in self.ops if block is self.loss.block else block.ops:
                 definition = op.op
                 if definition in types:
                     if op in wanted:
-                        found[id(op)] = f"{op.type}.{counts[definition]}"
+                        call_names[id(op)] = f"{op.type}.{counts[definition]}"
                     counts[definition] += 1
-            if len(found) == len(wanted):
+            if len(call_names) == len(wanted):
                 break
-        return found
+        return call_names
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -162,10 +162,10 @@ class ProgramCase(Case[Value, Operator]):
         for op in block.ops:
             if op.origin in twins and op.op.forward is not None:
                 gradients.update(_by_reads(twins[op.origin], op))
-        found: dict[Operator, list[Any]] = {op: [None] * len(_flat_reads(op)) for op in holders.values()}
+        gradients_of: dict[Operator, list[Any]] = {op: [None] * len(_flat_reads(op)) for op in holders.values()}
         for (op, i), array in zip(gradients, self.run(list(gradients.values())), strict=True):
-            found[op][i] = np.asarray(array)
-        return found
+            gradients_of[op][i] = np.asarray(array)
+        return gradients_of
 
     def slopes(self) -> Slopes[Value, Operator] | None:
         ran = self._ran()

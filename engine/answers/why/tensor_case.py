@@ -80,10 +80,10 @@ class TensorCase(Case[int, Call]):
         return Subject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
 
     def reason(self, subject: Subject[int]) -> Reason[int, Call]:
-        found = self._reasons.of_tensor(subject.held)
-        if found.verdict is Verdict.FROZEN and self.loss.stop_gradient:
-            return replace(found, verdict=Verdict.STOP_GRADIENT)  # nobody freezes everything on purpose
-        return found
+        reason = self._reasons.of_tensor(subject.held)
+        if reason.verdict is Verdict.FROZEN and self.loss.stop_gradient:
+            return replace(reason, verdict=Verdict.STOP_GRADIENT)  # nobody freezes everything on purpose
+        return reason
 
     def target_name(self) -> str:
         return self.loss_name
@@ -93,15 +93,15 @@ class TensorCase(Case[int, Call]):
         wanted = {c.time: c for c in calls}
         types = {c.type for c in wanted.values()}
         counts = dict.fromkeys(types, 0)
-        found: dict[int, str] = {}
+        call_names: dict[int, str] = {}
         asked = (c for c in self.journal.calls if c[0] in types)
         for call in counted(asked, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends):
             if call.time in wanted:
-                found[id(wanted[call.time])] = f"{call.type}.{counts[call.type]}"
-                if len(found) == len(wanted):
+                call_names[id(wanted[call.time])] = f"{call.type}.{counts[call.type]}"
+                if len(call_names) == len(wanted):
                     break
             counts[call.type] += 1
-        return {id(c): found.get(id(c), c.type) for c in wanted.values()}
+        return {id(c): call_names.get(id(c), c.type) for c in wanted.values()}
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -125,13 +125,13 @@ class TensorCase(Case[int, Call]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
-        found = self._beside(subject, answer)
-        if not self.journal.forgotten or found.verdict is Verdict.OK:
-            return found
+        beside = self._beside(subject, answer)
+        if not self.journal.forgotten or beside.verdict is Verdict.OK:
+            return beside
         said = (
             f"the first {self.journal.forgotten} operators of the program were forgotten, so this may not be the cause"
         )
-        return replace(found, said=(*found.said, said))
+        return replace(beside, said=(*beside.said, said))
 
     def _beside(self, subject: Subject[int], answer: Answer) -> Answer:
         t: Tensor = subject.held
@@ -144,9 +144,9 @@ class TensorCase(Case[int, Call]):
         if t.node is not None:
             return answer if answer.verdict.is_zero else self._not_retained(t, answer)
         for look in (self._not_listed, self._cleared, self._accumulated):
-            found = look(subject, answer)
-            if found is not None:
-                return found
+            told = look(subject, answer)
+            if told is not None:
+                return told
         return answer
 
     def _round(self, subject: Subject[int], answer: Answer) -> Answer:

@@ -92,9 +92,9 @@ def _percent(mask: Any) -> float:
     return 100.0 * float(np.mean(mask)) if np.size(mask) else 0.0
 
 
-def _array(found: Mapping[str, Any], *slots: str) -> Any:
+def _array(arrays: Mapping[str, Any], *slots: str) -> Any:
     for slot in slots:
-        a = found.get(slot)
+        a = arrays.get(slot)
         if a is not None and not isinstance(a, (list, tuple, RowArray)):
             return a
     return None

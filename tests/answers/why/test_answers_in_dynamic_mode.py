@@ -19,9 +19,9 @@ def parameter(*numbers: float) -> paddle.Tensor:
 
 
 def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
-    (found,) = paddle.why(loss, w)
-    assert all(line.strip() for line in str(found).splitlines())
-    return found
+    (told,) = paddle.why(loss, w)
+    assert all(line.strip() for line in str(told).splitlines())
+    return told
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
 def test_what_is_worth_knowing_of_a_gradient_that_is_there(factors: list[float], said: tuple[str, ...]) -> None:
     with paddle.watching():
         w = parameter(1, 2, 3, 4)
-        found = answer((w * paddle.to_tensor(factors)).sum(), w)
-    assert found.verdict is Verdict.OK
-    assert found.said == said
+        told = answer((w * paddle.to_tensor(factors)).sum(), w)
+    assert told.verdict is Verdict.OK
+    assert told.said == said
 
 
 BACKWARD, CLEAR, STEP = "backward", "clear", "step"
@@ -72,9 +72,9 @@ def test_orders_of_backward_clearing_and_steps(order: tuple[str, ...]) -> None:
                 optimizer.clear_grad()
             else:
                 optimizer.step()
-        found = answer(loss, w)
-    assert found.verdict is ORDERS[order]
-    assert found.finding == (found.verdict is not Verdict.OK)
+        told = answer(loss, w)
+    assert told.verdict is ORDERS[order]
+    assert told.finding == (told.verdict is not Verdict.OK)
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -86,10 +86,10 @@ def test_a_leaf_stays_the_same_when_it_is_written_in_place(times: int) -> None:
             for _ in range(times):
                 w.set_value(np.array([3.0, 4.0], "float32"))
                 w.fill_(5.0)
-        found = answer(loss, w)
-    assert found.verdict is Verdict.OK
-    assert found.gradient is not None
-    assert found.gradient["norm"] == pytest.approx(np.sqrt(18.0))
+        told = answer(loss, w)
+    assert told.verdict is Verdict.OK
+    assert told.gradient is not None
+    assert told.gradient["norm"] == pytest.approx(np.sqrt(18.0))
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -109,9 +109,9 @@ def test_the_way_from_the_loss_to_what_a_dead_relu_cut_off() -> None:
         w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         h = paddle.tanh(paddle.scale(w, 3.0))
         loss = paddle.exp(paddle.nn.functional.relu(paddle.scale(h, -1.0))).sum()
-        found = answer(loss, w)
-    assert found.verdict is Verdict.DEAD_RELU
-    types = [station.partition(".")[0] for station in found.path[1:-1]]
+        told = answer(loss, w)
+    assert told.verdict is Verdict.DEAD_RELU
+    types = [station.partition(".")[0] for station in told.path[1:-1]]
     assert [t for t in types if t in ("relu", "scale", "tanh")] == ["relu", "scale", "tanh", "scale"]
 
 
@@ -121,15 +121,15 @@ def test_a_tensor_is_judged_as_it_was_when_it_was_used_beside_one_that_has_a_gra
         c.stop_gradient = True
         loss = (w * c).sum()
         c.stop_gradient = False
-        found = paddle.why(loss, [w, c])
-    assert [a.verdict for a in found] == [Verdict.OK, Verdict.STOP_GRADIENT]
+        answers = paddle.why(loss, [w, c])
+    assert [a.verdict for a in answers] == [Verdict.OK, Verdict.STOP_GRADIENT]
 
 
 def test_one_of_two_results_leads_to_the_loss() -> None:
     with paddle.watching():
         w = parameter(1.0, 2.0, 3.0, 4.0)
         first, second = paddle.split(w, 2)
-        found = answer((first.detach() * 1).sum() + second.sum(), w)
-    assert found.verdict is Verdict.OK
-    assert found.gradient is not None
-    assert found.gradient["zeros"] == 2
+        told = answer((first.detach() * 1).sum() + second.sum(), w)
+    assert told.verdict is Verdict.OK
+    assert told.gradient is not None
+    assert told.gradient["zeros"] == 2

@@ -20,14 +20,14 @@ def answers(first: float, second: float) -> dict[str, Any]:
     out = paddle.static.nn.static_pylayer(lambda a, b: a * b, [w, v], lambda d: (d * first, d * second))
     loss = paddle.sum(out * x) + paddle.sum(w)
     paddle.static.Executor().run(paddle.static.default_startup_program())
-    found = paddle.why(loss, [w, v], feed={"x": np.array([1, 2, 3], "float32")}, contributions=True)
-    return {a.name: a for a in found}
+    told = paddle.why(loss, [w, v], feed={"x": np.array([1, 2, 3], "float32")}, contributions=True)
+    return {a.name: a for a in told}
 
 
 @pytest.mark.parametrize(("first", "second"), FACTORS)
 def test_what_backward_returns_is_what_counts(first: float, second: float) -> None:
-    found = answers(first, second)
-    w, v = found["w"], found["v"]
+    told = answers(first, second)
+    w, v = told["w"], told["v"]
     assert w.verdict is Verdict.OK
     assert w.gradient["norm"] == pytest.approx(np.linalg.norm(first * np.array([1, 2, 3]) + 1), rel=1e-5)
     parts = {p.op: p.norm for p in w.parts}

@@ -125,7 +125,7 @@ class _Reader(Lines):
             for n, text in lines:
                 texts[n - 1] = text + "\n"
             linecache.cache[kept] = (0, None, texts, kept)
-        found = []
+        stacks = []
         for stack in told["stacks"]:
             location = []
             for frame in stack if isinstance(stack, list) else [stack]:
@@ -137,8 +137,8 @@ class _Reader(Lines):
                         location.append((code, line))
                     case _:
                         self.fail("a frame: file, line and function", f"it is {shown(frame)}")
-            found.append(tuple(location))
-        return found
+            stacks.append(tuple(location))
+        return stacks
 
     def _value(self, line: dict[str, Any]) -> tuple[Value, Any]:
         parts = line["parts"]
@@ -204,9 +204,9 @@ class _Reader(Lines):
                 "has_uint32": 0 | 1,
                 "uinteger": int(_),
             } if state.isdecimal() and inc.isdecimal() and len(state) < 40 and len(inc) < 40:
-                found = {**told, "state": {"state": int(state), "inc": int(inc)}}
-                if max(found["state"].values()) < 2**128 and 0 <= told["uinteger"] < 2**32:
-                    return found
+                generator = {**told, "state": {"state": int(state), "inc": int(inc)}}
+                if max(generator["state"].values()) < 2**128 and 0 <= told["uinteger"] < 2**32:
+                    return generator
         self.fail("the state of random numbers (PCG64)", f"it is {shown(told)}")
 
     def _binding(self, told: dict[str, Any], entry: Entry) -> Binding:
@@ -324,10 +324,10 @@ class _Reader(Lines):
 
     def _relocated(self, location: Location) -> Location:
         """A location of the program's own, where the lines of the file are known."""
-        found = []
+        lines = []
         for (file, line, function), (code, _) in zip(source.frames(location), location, strict=True):
-            found.append((source.recorded(self.files[file], function) if file in self.files else code, line))
-        return tuple(found) or NOWHERE
+            lines.append((source.recorded(self.files[file], function) if file in self.files else code, line))
+        return tuple(lines) or NOWHERE
 
     # -- the notebook -----------------------------------------------------------------------------------------------
 
@@ -392,14 +392,14 @@ class _Reader(Lines):
             self.fail(f"a cursor between 0 and {len(timeline.entries)}", f"it is {cursor}")
 
     def _edit(self, timeline: Timeline, told: Any) -> Edit:
-        found = jsontext.take(told, EDIT, self.fail)
-        if not NOBODY <= found["number"] < self.count or not NOBODY <= found["dropped"] < len(timeline.entries):
+        edit = jsontext.take(told, EDIT, self.fail)
+        if not NOBODY <= edit["number"] < self.count or not NOBODY <= edit["dropped"] < len(timeline.entries):
             self.fail("an edit of a value or an operator", f"it is {shown(told)}")
-        return Edit(found["at"], found["number"], unpack(found["array"], self.fail), found["text"], found["dropped"])
+        return Edit(edit["at"], edit["number"], unpack(edit["array"], self.fail), edit["text"], edit["dropped"])
 
     def _stop(self, session: Session, told: Any) -> Stop:
-        found = jsontext.take(told, STOP, self.fail)
-        made = Stop(**found, foreign=True)
+        fields = jsontext.take(told, STOP, self.fail)
+        made = Stop(**fields, foreign=True)
         try:
             if made.kind == "break":
                 made.matches, _ = stops.breakpoint_at(session, made.text)

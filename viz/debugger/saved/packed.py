@@ -82,14 +82,14 @@ def _is_known(name: str) -> bool:
 def _array(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     if not _is_known(array.dtype.name):
         raise NoData(f"an array of {array.dtype.name} is no data that a file could hold.")
-    found: dict[str, Any] = {"dtype": array.dtype.name, "shape": list(array.shape)}
+    packed: dict[str, Any] = {"dtype": array.dtype.name, "shape": list(array.shape)}
     if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
         # What is computed of it may depend on how it lies in memory, in the last bits.
-        found["transposed"] = True
+        packed["transposed"] = True
         array = array.T
     native = np.ascontiguousarray(array)
     little = native if native.dtype.itemsize == 1 else native.astype(native.dtype.newbyteorder("<"), copy=False)
-    return found | {"data": base64.b64encode(little.tobytes()).decode("ascii")}
+    return packed | {"data": base64.b64encode(little.tobytes()).decode("ascii")}
 
 
 def unpack(data: Any, fail: Fail, depth: int = 0) -> Any:
