@@ -132,9 +132,9 @@ def gradcheck(
 
         return GradcheckStory(checking.of_program(loss, run, order, seed))
     leaves = leaves_behind([loss], nodes_behind([loss]))
-    known = parameters_at(leaves)
+    parameters = parameters_at(leaves)
     names: dict[Tensor | Leaf, str] = {
-        known.get(leaf, leaf): leaf.name if leaf not in known else known[leaf].layer_path or leaf.name
+        parameters.get(leaf, leaf): leaf.name if leaf not in parameters else parameters[leaf].layer_path or leaf.name
         for leaf in leaves
     }
     return GradcheckStory(checking.of_loss(loss, recorder, names, order, seed))
@@ -172,11 +172,11 @@ def stats(model: Any, feed: Mapping[str, Any] | None = None) -> StatsStory:
             lines.append(health.parameter(p.name, held[p.name], None if gradient is None else values[gradient], p))
     else:
         gradients = through_tape(loss, gatherer)
-        known = parameters_at(gradients)
+        parameters = parameters_at(gradients)
         for leaf, gradient in reversed(gradients.items()):
-            if leaf in known:
-                name = known[leaf].layer_path or leaf.name
-                lines.append(health.parameter(name, known[leaf].array, gradient, leaf))
+            if leaf in parameters:
+                name = parameters[leaf].layer_path or leaf.name
+                lines.append(health.parameter(name, parameters[leaf].array, gradient, leaf))
     return health.story(lines, gatherer)
 
 

@@ -65,14 +65,14 @@ class FunctionModel:
 
     def tensors(self, at: Mapping[Hashable, Array], leaves: bool) -> list[Any]:
         """The arguments, those that need gradients as leaves if asked for."""
-        made: list[Any] = []
+        arguments: list[Any] = []
         for i, (x, kind) in enumerate(zip(self.inputs, self.dtypes, strict=True)):
             if kind is None:
-                made.append(x)
+                arguments.append(x)
                 continue
             values = at.get(i, x.array)
-            made.append(Tensor(np.array(values, kind), stop_gradient=not (leaves and not x.stop_gradient)))
-        return made
+            arguments.append(Tensor(np.array(values, kind), stop_gradient=not (leaves and not x.stop_gradient)))
+        return arguments
 
     def call(self, arguments: Sequence[Any]) -> list[Tensor]:
         """The floating-point results; random numbers are the same in each call."""

@@ -186,8 +186,8 @@ class Adapter:
         self._last, self._program = step.index, op.block.program
         if part_of(op) is BACKWARD and not self._begun:
             self._begun = True
-            made = [] if op.inputs else [v.name for v in op.output_variables()]
-            self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in made]))
+            seeds = [] if op.inputs else [v.name for v in op.output_variables()]
+            self.listener(Begin(names=[n.removesuffix(names.GRAD) for n in seeds]))
         self.listener(event)
 
     def finish(self) -> None:
@@ -295,10 +295,10 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
         return
     arriving = iter(event.arriving)
     sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(event.arriving))
-    kept = node.args or (None,) * len(grad_op.inputs)
+    retained = node.args or (None,) * len(grad_op.inputs)
     rule = node.op.rule
     assert rule is not None
-    for read, slot, value in zip(rule.reads, grad_op.inputs, kept, strict=False):
+    for read, slot, value in zip(rule.reads, grad_op.inputs, retained, strict=False):
         if read.kind == "dout":
             size = next(sizes, None)
             entries: Sequence[Any] = [next(arriving, None) for _ in range(1 if size is None else size)]

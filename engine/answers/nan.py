@@ -113,6 +113,39 @@ class NanStory(Result):
         return f"{text}\n  at  {where}" if where else text
 
 
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Bad numbers in something that an operator made, or read.
+
+    Attributes:
+        kind: the worst kind of them.
+        bad: where they are.
+        came: the kinds that were there before, in what the operator read.
+    """
+
+    kind: str
+    event: Event
+    value: Value
+    array: np.ndarray[Any, Any]
+    bad: Any
+    came: frozenset[str] = frozenset()
+
+    @property
+    def spreads(self) -> bool:
+        """Whether it is NaN or infinity where NaN or infinity was read."""
+        return self.kind in _WORST and not self.came.isdisjoint(_WORST)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is NaN and none was read."""
+        return self.kind == NAN and NAN not in self.came
+
+    @property
+    def was_there(self) -> bool:
+        """Whether what was read explains it: the same kind, or one that is worse."""
+        return self.kind in self.came or not self.came.isdisjoint(_WORST)
+
+
 class Hunt:
     """Listens to the events of a run; :meth:`story` tells what it found.
 
@@ -178,11 +211,11 @@ class Hunt:
             return
         self.steps += 1
         self._in_pass = True
-        known = bool(event.roots or event.names)
+        rooted = bool(event.roots or event.names)
         self._loss_is_bad = (
             any(self._kinds(r) for r in event.roots)
             or any(n in self._bad_names for n in event.names)
-            or (not known and bool(self._open))
+            or (not rooted and bool(self._open))
         )
         if self._loss_is_bad:
             if not self._open:
@@ -216,9 +249,9 @@ class Hunt:
 
     def _absorb(self, births: list[Birth]) -> None:
         # Finite numbers are never absorbed: whoever asks for them wants to see them.
-        kept = [b for b in births if b.kind not in _WORST]
+        shown = [b for b in births if b.kind not in _WORST]
         self.absorbed += [b for b in births if b.kind in _WORST]
-        births[:] = kept
+        births[:] = shown
 
     # -- one operator ---------------------------------------------------------------------------------------------
 
@@ -251,34 +284,45 @@ class Hunt:
 
     def _judge(self, event: Event, value: Value, array: np.ndarray[Any, Any], wrong: dict[str, Any]) -> None:
         kind = next(k for k in KINDS if k in wrong)
+        seen = Sighting(kind, event, value, array, wrong[kind], self._came(event))
         if kind in _WORST and event.part == BACKWARD and value.name is not None and self._ends(value):
             self.victims.setdefault(value.name)
-        came = self._came(event)
-        within = self._bad_inside.get(len(event.inside) + 1, ()) if event.contains else ()
-        if kind in within or (kind == NAN and INF in within):
-            self.carriers += 1  # it was told of when it happened inside
-        elif kind in _WORST and came & set(_WORST):
-            if not self._open and ((kind == NAN and NAN not in came) or explaining.has_empty_row(event, wrong[kind])):
-                self._born(event, value, array, wrong[kind], kind)  # out of infinities that were meant
-                return
-            if not self._open:
-                self._from_outside(event, NAN if NAN in came else INF)
-            elif kind == NAN and NAN not in came and self._open[0].kind == INF and self._open[0].turned is None:
-                self._open[0].turned = (event.type, event.loc)
+        if self._was_told_inside(seen):
             self.carriers += 1
-        elif kind in came or (kind not in _WORST and came & set(_WORST)):
-            if not self._open and kind in came:
+        elif seen.spreads:
+            self._spread(seen)
+        elif seen.was_there:
+            if not self._open and kind in seen.came:
                 self._from_outside(event, kind)
             self.carriers += 1
         elif any(b.part == FORWARD and b.origin == _forward_of(event) for b in self._open):
             self.carriers += 1  # differentiated where its value was born bad
         elif kind == INF and _writes_infinity(event):
-            birth = self._made(event, value, array, wrong[kind], kind)
+            birth = self._birth(seen)
             birth.cause = "written on purpose"
             self.intended.append(birth)
             self._suspects.append(birth)
         else:
-            self._born(event, value, array, wrong[kind], kind)
+            self._born(seen)
+
+    def _was_told_inside(self, seen: Sighting) -> bool:
+        """Whether an operator in the block of this one, or in the user's rule, was judged for these numbers."""
+        event = seen.event
+        if not event.contains:
+            return False
+        within = self._bad_inside.get(len(event.inside) + 1, ())
+        return seen.kind in within or (seen.kind == NAN and INF in within)
+
+    def _spread(self, seen: Sighting) -> None:
+        """NaN or infinity where NaN or infinity was read."""
+        if not self._open:
+            if seen.turns or explaining.has_empty_row(seen.event, seen.bad):
+                self._born(seen)  # out of infinities that were meant
+                return
+            self._from_outside(seen.event, NAN if NAN in seen.came else INF)
+        elif seen.turns and self._open[0].kind == INF and self._open[0].turned is None:
+            self._open[0].turned = (seen.event.type, seen.event.loc)
+        self.carriers += 1
 
     def _ends(self, value: Value) -> bool:
         """Whether a gradient ends here: at a leaf, or at a parameter's variable."""
@@ -317,22 +361,23 @@ class Hunt:
             return
         if any(b.origin is v.array or (b.name == v.name and b.name) for b in (*self._suspects, *self.intended)):
             return
-        birth = self._made(event, v, array, wrong[kind], kind)
+        birth = self._birth(Sighting(kind, event, v, array, wrong[kind]))
         birth.part, birth.origin = DATA, v.array
         birth.loc = getattr(v.place, "made_at", event.loc) or event.loc
         birth.cause = f"no operator made it: {event.type} reads it as it came in"
         birth.advice = "look at the data, and at what is computed outside of operators (NumPy, set_value)"
         (self._suspects if kind == INF else self._open).append(birth)
 
-    def _made(self, event: Event, value: Value, array: np.ndarray[Any, Any], bad: Any, kind: str) -> Birth:
+    def _birth(self, seen: Sighting) -> Birth:
+        event, value, array = seen.event, seen.value, seen.array
         return Birth(
-            kind,
+            seen.kind,
             event.part,
             event.type,
             event.origin,
             value.slot,
             value.name,
-            int(bad.sum()),
+            int(seen.bad.sum()),
             array.size,
             tuple(array.shape),
             array.dtype.name,
@@ -342,10 +387,11 @@ class Hunt:
             nth=self._nth.get(event.origin if type(event.origin) is int else getattr(event.origin, "key", None), 1),
         )
 
-    def _born(self, event: Event, value: Value, array: np.ndarray[Any, Any], bad: Any, kind: str) -> None:
-        birth = self._made(event, value, array, bad, kind)
+    def _born(self, seen: Sighting) -> None:
+        birth = self._birth(seen)
+        event, kind = seen.event, seen.kind
         if kind in _WORST:
-            why = explaining.explain(event, bad, array.dtype, kind)
+            why = explaining.explain(event, seen.bad, seen.array.dtype, kind)
             birth.cause, birth.advice = why.text, why.advice
             earlier = self._absorbed_before(event)
             if earlier is not None:
@@ -356,7 +402,7 @@ class Hunt:
             if why.masked and self._masks:
                 birth.masked_by = self._masks[-1]
         else:
-            sizes = np.abs(magnitudes.wide(array)[bad])
+            sizes = np.abs(magnitudes.wide(seen.array)[seen.bad])
             size = float(sizes.max() if kind == magnitudes.OVERFLOW else sizes.min())
             birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {size:.4g}"
         self._open.append(birth)

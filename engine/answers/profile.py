@@ -116,8 +116,8 @@ class ProfileStory(Result):
         groups: dict[str, list[Cost]] = {}
         for c in self.costs:
             groups.setdefault(KEYS[key](c), []).append(c)
-        made = [_group(name, costs) for name, costs in groups.items()]
-        return sorted(made, key=lambda g: (-g.median, g.name))
+        costly = [_group(name, costs) for name, costs in groups.items()]
+        return sorted(costly, key=lambda g: (-g.median, g.name))
 
     @property
     def total(self) -> Group:
@@ -216,9 +216,9 @@ class Clock:
             before.seconds.append(event.seconds)
             return
         size = sum(nbytes(v.array) for v in event.outputs if v.array is not None)
-        made = Cost(event.type, event.type, event.part, event.loc, event.origin, size, [event.seconds])
-        made.inside = event.inside
-        self._costs.append(made)
+        cost = Cost(event.type, event.type, event.part, event.loc, event.origin, size, [event.seconds])
+        cost.inside = event.inside
+        self._costs.append(cost)
 
     def _measured(self, event: Event) -> Cost | None:
         """What the operator took in earlier repeats."""
@@ -295,19 +295,19 @@ def add_layers(costs: Sequence[Cost], nodes: Sequence[GradNode], names: Mapping[
         names: what leaves are called; by default the paths of parameters in their models.
     """
     leaves = {p for n in nodes for p in n.wrt if isinstance(p, Leaf)}
-    known = {leaf: p.layer_path or leaf.name for leaf, p in parameters_at(leaves).items()}
-    known.update(names or {})
+    paths = {leaf: p.layer_path or leaf.name for leaf, p in parameters_at(leaves).items()}
+    paths.update(names or {})
     by_key = {n.key: n for n in nodes}
     for c in costs:
         origin = by_key.get(c.origin) if isinstance(c.origin, int) else c.origin
-        c.layer = next(_parameters(origin, known), "").rpartition(".")[0]
+        c.layer = next(_parameters(origin, paths), "").rpartition(".")[0]
 
 
-def _parameters(origin: Any, known: Mapping[Leaf, str]) -> Iterator[str]:
+def _parameters(origin: Any, paths: Mapping[Leaf, str]) -> Iterator[str]:
     if isinstance(origin, GradNode):
         for place in origin.wrt:
             if isinstance(place, Leaf):
-                yield known.get(place, place.name)
+                yield paths.get(place, place.name)
     elif isinstance(origin, Operator):
         for v in each(origin.inputs):
             if v.is_parameter:

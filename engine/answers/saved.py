@@ -172,8 +172,8 @@ class Keeper:
         operation.work = work(event)
         for v in event.outputs:
             if v.array is not None:
-                made = self._buffer(v, operation)
-                made.made = max(made.made, index) if made.made < 0 else made.made
+                buffer = self._buffer(v, operation)
+                buffer.made = max(buffer.made, index) if buffer.made < 0 else buffer.made
 
     def _buffer(self, v: Any, producer: Operation | None) -> Buffer:
         array = root(v.array)
@@ -191,10 +191,10 @@ class Keeper:
     def _told(self) -> SavedStory:
         needed = {key: b for key, b in self._buffers.items() if b.readers}
         self._find_duplicates(needed)
-        kept = [b for b in needed.values() if not b.held]
-        _choose(kept, {b.number for b in needed.values()} | {b.number for b in self._buffers.values() if b.held})
+        buffers = [b for b in needed.values() if not b.held]
+        _choose(buffers, {b.number for b in needed.values()} | {b.number for b in self._buffers.values() if b.held})
         timeline = [0] * (len(self._operations) + 1)
-        for b in kept:
+        for b in buffers:
             timeline[b.made] += b.nbytes
             timeline[b.last + 1] -= b.nbytes
         alive = np.cumsum(timeline[:-1]).tolist() if self._operations else []
@@ -212,10 +212,10 @@ class Keeper:
             b.duplicate_of = first if first != b.number else None
 
 
-def _choose(kept: Iterable[Buffer], there: set[int]) -> None:
+def _choose(buffers: Iterable[Buffer], there: set[int]) -> None:
     """Mark what can be computed again, cheapest for its size first; what that needs has to stay."""
     pinned: set[int] = set()
-    by_price = sorted(kept, key=lambda b: (b.producer.work / max(b.nbytes, 1) if b.producer else 0.0, b.number))
+    by_price = sorted(buffers, key=lambda b: (b.producer.work / max(b.nbytes, 1) if b.producer else 0.0, b.number))
     chosen: set[int] = set()
     for b in by_price:
         needs = set(b.producer.reads) if b.producer is not None else set()
@@ -233,11 +233,11 @@ _CONVOLUTIONS = frozenset(
 
 def work(event: Event) -> int:
     """An estimate of an operator's arithmetic: the elements that it writes, times what is summed for each."""
-    made = sum(int(np.prod(v.array.shape)) for v in event.outputs if v.array is not None)
+    elements = sum(int(np.prod(v.array.shape)) for v in event.outputs if v.array is not None)
     slots = event.slots()
     if event.type in _PRODUCTS:
         x = slots[_PRODUCTS[event.type]]
-        return 2 * made * int(x.shape[-2 if event.attrs.get("trans_x") and len(x.shape) > 1 else -1])
+        return 2 * elements * int(x.shape[-2 if event.attrs.get("trans_x") and len(x.shape) > 1 else -1])
     if event.type in _CONVOLUTIONS:
-        return 2 * made * int(np.prod(slots["Filter"].shape[1:]))
-    return made
+        return 2 * elements * int(np.prod(slots["Filter"].shape[1:]))
+    return elements

@@ -138,11 +138,11 @@ def digest(operands: Sequence[Any]) -> str:
     return hashed.hexdigest()
 
 
-def recalling(entry: Entry, known: Mapping[str, Sequence[Any]]) -> Callable[..., Sequence[Any]]:
+def recalling(entry: Entry, recalled: Mapping[str, Sequence[Any]]) -> Callable[..., Sequence[Any]]:
     """A kernel that gives what the user's own Python gave for the same operands when it could still run."""
 
     def run(*operands: Any) -> Sequence[Any]:
-        results = known.get(digest(operands))
+        results = recalled.get(digest(operands))
         if results is None:
             raise FixedError(f"{entry.name} cannot run again on other values: {entry.fixed}.", op=entry.type)
         return results

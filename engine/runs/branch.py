@@ -79,17 +79,17 @@ class Branch:
 
     def fork(self, name: str) -> Branch:
         """A branch that goes on from here on its own."""
-        made = Branch.with_edits(self.timeline, name, self.cursor, self.edits)
-        made.computed = dict(self.computed)
-        return made
+        fork = Branch.with_edits(self.timeline, name, self.cursor, self.edits)
+        fork.computed = dict(self.computed)
+        return fork
 
     @classmethod
     def with_edits(cls, timeline: Timeline, name: str, cursor: int, edits: Iterable[Edit]) -> Branch:
         """A branch in which these edits were made, one after the other."""
-        made = cls(timeline, name, cursor)
-        made.edits = list(edits)
-        made._spread()
-        return made
+        branch = cls(timeline, name, cursor)
+        branch.edits = list(edits)
+        branch._spread()
+        return branch
 
     # -- edits ----------------------------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class Branch:
 
     def _run(self, entry: Entry, fresh: dict[int, Any]) -> None:
         if entry.index in self._dropped:
-            made: Sequence[Any] = [
+            results: Sequence[Any] = [
                 np.zeros_like(np.asarray(self._recorded(n))) if n >= 0 else None for _, n in entry.outs
             ]
         elif entry.kernel is None:
@@ -253,11 +253,11 @@ class Branch:
         else:
             operands = self._operands(entry, fresh)
             with watch.unwatched(), np.errstate(all="ignore"), rerunning():
-                made = entry.kernel(*operands)
+                results = entry.kernel(*operands)
             self.recomputed += 1
             if not runs_again(entry):
-                self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = made
-        for (_, number), array in zip(entry.outs, made, strict=True):
+                self.timeline.recalled.setdefault(entry.index, {})[digest(operands)] = results
+        for (_, number), array in zip(entry.outs, results, strict=True):
             if number >= 0:
                 self._hold(number, array, fresh)
 

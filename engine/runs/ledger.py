@@ -48,12 +48,12 @@ class Ledger(Store):
 
     def copied(self) -> Ledger:
         """One that holds the same values and no longer changes with this one; nothing is let go of there."""
-        made = Ledger()
-        made.count = self.count
-        made._held.update(self._held)
-        made._numbers, made._others, made._torn = dict(self._numbers), dict(self._others), dict(self._torn)
-        made._gone, made._unplaced = set(self._gone), list(self._held)
-        return made
+        copy = Ledger()
+        copy.count = self.count
+        copy._held.update(self._held)
+        copy._numbers, copy._others, copy._torn = dict(self._numbers), dict(self._others), dict(self._torn)
+        copy._gone, copy._unplaced = set(self._gone), list(self._held)
+        return copy
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ class Numbering:
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def _computed(self, event: watch.Computed) -> None:
-        made, op = self._store.made, event.op
+        number_made, op = self._store.made, event.op
         operands = [self._operand(v) for v in event.inputs]
         # What is made of nothing (first values of parameters, data) is there before the run, like what is drawn.
         for_good = bool(op.trait & Trait.RANDOM) or not flat(operands)
@@ -60,9 +60,9 @@ class Numbering:
             if a is None:
                 outs.append(NOBODY)
             elif type(a) in (list, tuple):
-                outs.append([NOBODY if v is None else made(v, for_good) for v in a])
+                outs.append([NOBODY if v is None else number_made(v, for_good) for v in a])
             else:
-                outs.append(made(a, for_good))
+                outs.append(number_made(a, for_good))
         self._add(Call(op, event.attrs, operands, outs, event.loc, event.key, backend=event.backend))
 
     def _operand(self, value: Any) -> Any:
@@ -97,13 +97,13 @@ class Numbering:
         hooks = self._hooked.pop(id(event), None) or {}
         arriving = [self._arriving(work, node, i, g, hooks.get(i)) for i, g in enumerate(event.arriving)]
         operands = self._read(node, arriving, event.kept)
-        made, totals = self._store.made, work.totals
+        number_made, totals = self._store.made, work.totals
         outs, sums = [], []
         for place, gradient in zip(event.wrt, event.gradients, strict=True):
             if place is None or gradient is None:
                 outs.append(NOBODY)
                 continue
-            number = made(gradient)
+            number = number_made(gradient)
             outs.append(number)
             before = totals.get(place)
             if before is not None:
@@ -143,19 +143,19 @@ class Numbering:
             work.events.append(Hooked(before, number, place, hooks, node.loc))
         return number
 
-    def _read(self, node: GradNode, arriving: Sequence[int | None], kept: Any) -> list[Any] | None:
+    def _read(self, node: GradNode, arriving: Sequence[int | None], retained: Any) -> list[Any] | None:
         rule = node.op.rule
-        if isinstance(kept, Freed) or getattr(node.op, "grad_op", None) is None or rule is None:
+        if isinstance(retained, Freed) or getattr(node.op, "grad_op", None) is None or rule is None:
             return None
         call = None
-        if isinstance(kept, PackedValues):
+        if isinstance(retained, PackedValues):
             call = self._by_key.get(node.key)
-            if call is None or call.op is not node.op or not all(map(_comes_back, kept)):
+            if call is None or call.op is not node.op or not all(map(_comes_back, retained)):
                 return None
         sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
         numbers, shapes = iter(arriving), iter(node.shapes)
         operands: list[Any] = []
-        for (kind, at, like, late), value in zip(rule.reads, kept, strict=True):
+        for (kind, at, like, late), value in zip(rule.reads, retained, strict=True):
             if kind == "dout":
                 size = next(sizes, None)
                 gradients = [

@@ -150,13 +150,13 @@ class _Builder:
                 self.values[gradient].role = "gradient"
         self._name_leaves()
         loss = next((self.recorder.known(t.array) for t in self.work.roots), None)
-        made = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
+        run = Timeline(title, "eager", self.entries, self.values, self.recorder.store, results, begin, loss)
         if self.graph is not None:
             view = self.graph.view
-            made.picture = lambda: view
+            run.picture = lambda: view
         if failed is not None:
-            made.failed = len(self.entries) - (failure is not None), failed
-        return made
+            run.failed = len(self.entries) - (failure is not None), failed
+        return run
 
     # -- which operators --------------------------------------------------------------------------------------------
 
@@ -176,11 +176,11 @@ class _Builder:
         calls = []
         for call in reversed(self.places.with_users_own() if self.work.roots else self.recorder.since):
             of = self.nodes.get(call.key)
-            made = flat(call.outs)
+            outs = flat(call.outs)
             if everything:
-                needed = not made or any(n not in self.given for n in made)
+                needed = not outs or any(n not in self.given for n in outs)
             else:
-                needed = (of is not None and of.op is call.op) or not wanted.isdisjoint(made)
+                needed = (of is not None and of.op is call.op) or not wanted.isdisjoint(outs)
             if needed:
                 wanted.update(n for n in flat(call.operands) if n not in self.given)
                 calls.append(call)
@@ -189,9 +189,9 @@ class _Builder:
     # -- entries ----------------------------------------------------------------------------------------------------
 
     def _entry(self, name: str, type_: str, part: str, loc: Any, layer: str, origin: Any) -> Entry:
-        made = Entry(len(self.entries), name, type_, part, loc, layer, origin=origin)
-        self.entries.append(made)
-        return made
+        entry = Entry(len(self.entries), name, type_, part, loc, layer, origin=origin)
+        self.entries.append(entry)
+        return entry
 
     def _forward(self, call: Call) -> None:
         node = call.node or self.nodes.get(call.key)
@@ -259,21 +259,21 @@ class _Builder:
 
     def _as_drawn(self, entry: Entry, call: Call) -> None:
         numbers = [n for _, n in entry.outs]
-        kept = [self.recorder.store.get(n) if n >= 0 else None for n in numbers]
-        for n, array in zip(numbers, kept, strict=True):
+        arrays = [self.recorder.store.get(n) if n >= 0 else None for n in numbers]
+        for n, array in zip(numbers, arrays, strict=True):
             if n >= 0 and array is not None:
                 self.recorder.store.keep(n, array)
-        if entry.binding is not None and call.op.type in MASKED and len(kept) > 1 and kept[1] is not None:
+        if entry.binding is not None and call.op.type in MASKED and len(arrays) > 1 and arrays[1] is not None:
             entry.binding = replace(entry.binding, mask=numbers[1])
-            entry.kernel = kernel(entry.binding, kept[1])
+            entry.kernel = kernel(entry.binding, arrays[1])
         else:
             entry.kernel, entry.binding = None, None
             entry.fixed = NOT_DRAWN_AGAIN
 
     def _backward(self, pull: Pull) -> None:
         node = pull.node
-        known = self.called.nodes.get((node, BACKWARD))
-        name, layer = known if known is not None else (f"{node.op.type}_grad.?", "")
+        named = self.called.nodes.get((node, BACKWARD))
+        name, layer = named if named is not None else (f"{node.op.type}_grad.?", "")
         entry = self._entry(name, f"{node.op.type}_grad", BACKWARD, node.loc, layer, node)
         forward = self.forward_of.get(node.key)
         if forward is not None:
@@ -349,11 +349,11 @@ class _Builder:
         hooks = event.hooks
 
         def call(gradient: Any) -> list[Any]:
-            given = Tensor(gradient.copy())
+            tensor = Tensor(gradient.copy())
             for hook in hooks:
-                result = hook(given)
-                given = given if result is None else result
-            return [given.array]
+                result = hook(tensor)
+                tensor = tensor if result is None else result
+            return [tensor.array]
 
         entry.kernel = call
 

@@ -50,11 +50,11 @@ class Places:
     def with_users_own(self) -> list[Call]:
         """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
         calls = self._recorder.calls
-        made = {n for c in calls for n in flat(c.outs)}
+        makers = {n for c in calls for n in flat(c.outs)}
         own: list[Call] = []
         for node in self._nodes:
             numbers = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
-            outs = [n if n not in made else NOBODY for n in numbers]
+            outs = [n if n not in makers else NOBODY for n in numbers]
             if isinstance(node.op, OpDef) or not flat(outs):
                 continue
             operands = [self._sources(p) if p is not None else None for p in node.wrt]

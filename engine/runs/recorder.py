@@ -133,15 +133,15 @@ class Recorder(Numbering):
     def snapshot(self) -> Recorder:
         """What was written down so far, for a look at it while the recording goes on."""
         self.settle()
-        made = copy(self)
-        made._store = self._store.copied()
-        made._log, made._hooked, made._saved = [], {}, {}
-        made._calls, made._older, made._by_key = list(self._calls), list(self._older), dict(self._by_key)
-        made._leaves = set(self._leaves)
+        snapshot = copy(self)
+        snapshot._store = self._store.copied()
+        snapshot._log, snapshot._hooked, snapshot._saved = [], {}, {}
+        snapshot._calls, snapshot._older, snapshot._by_key = list(self._calls), list(self._older), dict(self._by_key)
+        snapshot._leaves = set(self._leaves)
         if self._last is not None:
             last = self._last
-            made._last = replace(last, events=list(last.events), totals=dict(last.totals), seeds=dict(last.seeds))
-        return made
+            snapshot._last = replace(last, events=list(last.events), totals=dict(last.totals), seeds=dict(last.seeds))
+        return snapshot
 
     # -- events -------------------------------------------------------------------------------------------------------
 

@@ -29,11 +29,11 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
         held: tensors that somebody holds; their values are known.
     """
     nodes = [n for n in nodes_behind(roots) if isinstance(n.op, OpDef) and n.op.rule is not None]
-    known = _known(nodes, [*roots, *held])
+    arrays = _known(nodes, [*roots, *held])
     numbers: dict[Place, int] = {}
     for node in nodes:
-        operands, complete = _operands(recorder, node, known, numbers)
-        outs = _outs(recorder, node, known, numbers, complete)
+        operands, complete = _operands(recorder, node, arrays, numbers)
+        outs = _outs(recorder, node, arrays, numbers, complete)
         fixed = "" if complete else _UNKNOWN
         recorder.add(Call(node.op, node.attrs, operands, outs, node.loc, node.key, fixed, backend=node.backend))
 
@@ -84,7 +84,7 @@ def _operands(
     """What the operator took, slot by slot, and whether all of it is known."""
     op, rule = node.op, node.op.rule
     assert rule is not None
-    kept = {r.place: v for r, v in zip(rule.reads, node.args or (), strict=False) if r.kind == "in" and not r.like}
+    retained = {r.place: v for r, v in zip(rule.reads, node.args or (), strict=False) if r.kind == "in" and not r.like}
     places: dict[int, list[Place | None]] = {}
     at = 0
     for wanted, size in zip(rule.wrt, node.wrt_sizes or [None] * len(rule.wrt), strict=False):
@@ -94,7 +94,7 @@ def _operands(
     operands: list[Any] = []
     complete = True
     for i, slot in enumerate(op.inputs):
-        value = kept.get(i)
+        value = retained.get(i)
         tensors = list(value) if isinstance(value, (list, tuple)) else [value] if value is not None else []
         on_tape = places.get(i, [])
         slot_numbers = []

@@ -29,28 +29,28 @@ def fill(
     for entry in timeline.entries:
         last.update(dict.fromkeys(entry.inputs, entry.index))
         last.update(dict.fromkeys((n for t in entry.sums for n in values[t].parts or ()), entry.index))
-    kept = {n for n, _ in store.items()}
+    held = {n for n, _ in store.items()}
     at_hand = {n: a for n, a in store.items() if n in last}
     end = timeline.failed[0] if timeline.failed is not None else len(timeline.entries)
     for entry in timeline.entries[:end]:
-        there = bool(entry.outs) and kept.issuperset(n for _, n in entry.outs if n >= 0)
+        there = bool(entry.outs) and held.issuperset(n for _, n in entry.outs if n >= 0)
         if entry.kernel is not None and not there and all(n in at_hand for n in entry.inputs):
             before: Any = state.random.generator.bit_generator.state if draws(entry) else None
             operands = [_operand(o, at_hand) for o in entry.operands]
             try:
                 with np.errstate(all="ignore"):
-                    made = entry.kernel(*operands)
+                    results = entry.kernel(*operands)
             except Exception as error:
                 timeline.failed = entry.index, explained(entry, error, operands)
                 return
             if before is not None:
                 entry.kernel, entry.drawn = redrawing(entry.kernel, before), before
-            for (_, number), array in zip(entry.outs, made, strict=True):
+            for (_, number), array in zip(entry.outs, results, strict=True):
                 if number >= 0:
                     _hold(timeline, number, array, last, at_hand)
         for total in entry.sums:
             parts = values[total].parts
-            if parts is not None and total not in kept and all(n in at_hand for n in parts):
+            if parts is not None and total not in held and all(n in at_hand for n in parts):
                 with np.errstate(all="ignore"):
                     array = at_hand[parts[0]] + at_hand[parts[1]]
                 _hold(timeline, total, array, last, at_hand)

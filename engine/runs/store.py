@@ -76,9 +76,9 @@ class Store:
 
     def copied(self) -> Store:
         """A store that holds the same values and no longer changes with this one; nothing is let go of there."""
-        made = Store()
-        made._held.update(self._held)
-        return made
+        copy = Store()
+        copy._held.update(self._held)
+        return copy
 
     def items(self) -> Iterator[tuple[int, Any]]:
         return iter(self._held.items())

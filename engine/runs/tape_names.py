@@ -42,9 +42,9 @@ class TapeNames:
             if place in self._shown:
                 return self._shown[place]
             return self._places.get(place, place.name).partition(" (")[0]
-        known = self._places.get(place)
-        if known is not None:
-            return known
+        name = self._places.get(place)
+        if name is not None:
+            return name
         node, index = place
         name = next((self.nodes[node, part][0] for part in (FORWARD, BACKWARD) if (node, part) in self.nodes), None)
         return f"{name or f'{node.op.type}.?'}" + (f"[{index}]" if len(node.shapes) > 1 else "")

@@ -336,11 +336,11 @@ def _shortened(stations: Sequence[Any]) -> list[Any]:
     if len(stations) <= _SHOWN:
         return list(stations)
     at = stations.index(CUT) if CUT in stations else len(stations) // 2
-    kept = {*range(2), *range(at - 2, at + 3), *range(len(stations) - 2, len(stations))}
+    shown_at = {*range(2), *range(at - 2, at + 3), *range(len(stations) - 2, len(stations))}
     shown: list[Any] = []
     skipped = 0
     for i, s in enumerate(stations):
-        if i in kept:
+        if i in shown_at:
             if skipped:
                 shown.append(f"… {skipped} more …" if skipped > 1 else stations[i - 1])
             skipped = 0

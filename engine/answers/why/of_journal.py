@@ -74,41 +74,41 @@ class JournalFlow(Flow[int, Call]):
             yield call, call[1], call[2]
 
     def stop(self, value: int) -> Cut[int, Call] | None:
-        made = self.maker.get(value)
+        maker = self.maker.get(value)
         if self.no_grad and value in self.no_grad:
-            return Cut(Verdict.NO_GRAD_SET, value, made)
-        recorded = made is None or made.key is not None
-        if made is not None and recorded and False in made.taken and not made.taken[made.writes.index(value)]:
-            return Cut(Verdict.NON_DIFFERENTIABLE, value, made)
+            return Cut(Verdict.NO_GRAD_SET, value, maker)
+        recorded = maker is None or maker.key is not None
+        if maker is not None and recorded and False in maker.taken and not maker.taken[maker.writes.index(value)]:
+            return Cut(Verdict.NON_DIFFERENTIABLE, value, maker)
         if recorded:
             if value not in self._halted:
                 return None
-            known = self.known.get(value)
-            kind = known.tensor.array.dtype.kind if known is not None else "f"
-            return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, made)
-        assert made is not None
-        return Cut(_VERDICTS[made.unrecorded], value, made)
+            named = self.known.get(value)
+            kind = named.tensor.array.dtype.kind if named is not None else "f"
+            return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, maker)
+        assert maker is not None
+        return Cut(_VERDICTS[maker.unrecorded], value, maker)
 
     def passes_stops_on(self, call: Call) -> bool:
         return call.unrecorded is None
 
     def name(self, value: int) -> str:
-        known = self.known.get(value)
-        if known is not None:
-            return known.name
-        made = self.maker.get(value)
-        return made.type if made is not None else "a constant"
+        named = self.known.get(value)
+        if named is not None:
+            return named.name
+        maker = self.maker.get(value)
+        return maker.type if maker is not None else "a constant"
 
     def dtype(self, value: int) -> str:
-        known = self.known.get(value)
-        return known.tensor.dtype.name if known is not None else "an integer"
+        named = self.known.get(value)
+        return named.tensor.dtype.name if named is not None else "an integer"
 
     def made_at(self, value: int) -> Location:
-        made = self.maker.get(value)
-        if made is not None:
-            return made.loc
-        known = self.known.get(value)
-        return known.made if known is not None else self.journal.entered.get(value, NOWHERE)
+        maker = self.maker.get(value)
+        if maker is not None:
+            return maker.loc
+        named = self.known.get(value)
+        return named.made if named is not None else self.journal.entered.get(value, NOWHERE)
 
     def call_type(self, call: Call) -> str:
         return call.type
@@ -169,8 +169,8 @@ class JournalReasons(Reasons[int, Call]):
             if not inside.isdisjoint(call.reads):
                 inside.update(call.writes)
         exits = [(e, v) for v in inside for e in journal.events.get(v, ()) if e.kind == "left"]
-        made = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
-        entries = [v for v, at in made.items() if at]
+        made_at = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
+        entries = [v for v, at in made_at.items() if at]
         last: Round | None = None
         for event, v in sorted(exits, key=lambda x: x[0].time):
             if event.into is not None:
@@ -179,7 +179,7 @@ class JournalReasons(Reasons[int, Call]):
                 continue
             after = [n for n in entries if n > event.time]
             if after:
-                last = Round(event, v, made[min(after)])
+                last = Round(event, v, made_at[min(after)])
         return last
 
 

@@ -34,15 +34,19 @@ def over_tape(
         call = by_key.get(node.key)
         if call is None:
             return
-        given: list[Any] = [None] * len(call.reads)
+        gradients_by_read: list[Any] = [None] * len(call.reads)
         wanted = [False] * len(call.reads)
         places = (i for i, passes in enumerate(call.passes) if passes)
         for i, place, g in zip(places, node.wrt, gradients, strict=False):
             wanted[i] = place is not None
-            given[i] = None if place is None else g
+            gradients_by_read[i] = None if place is None else g
         arrived = {journal.place(node.key, j): g for j, g in enumerate(event.arriving)}
         slots = slots_of(node.op, len(call.reads))
-        slopes.visit(Visit(call, call.type, node.attrs, call.reads, slots, arrived, given, wanted, lambda: _kept(node)))
+        slopes.visit(
+            Visit(
+                call, call.type, node.attrs, call.reads, slots, arrived, gradients_by_read, wanted, lambda: _kept(node)
+            )
+        )
 
     work = sweeping.Pass(retain_graph=True, fill=False, constants=frozenset(t.on_tape() for t in constants))
     work.seed(loss, None)

@@ -54,13 +54,13 @@ def _flat_reads(op: Operator) -> list[tuple[str, Variable | None]]:
 
 def _by_reads(op: Operator, gradient: Operator) -> dict[tuple[Operator, int], Variable]:
     """Operator and position among what it reads -> the variable that *gradient* makes for it."""
-    made: dict[str, list[Variable | None]] = {}
+    by_slot: dict[str, list[Variable | None]] = {}
     for slot, value in zip(gradient.op.outputs, gradient.outputs, strict=False):
-        made[slot.name] = list(value) if isinstance(value, tuple) else [value]
+        by_slot[slot.name] = list(value) if isinstance(value, tuple) else [value]
     by_read = {}
     counts: Counter[str] = Counter()
     for i, (slot_name, _) in enumerate(_flat_reads(op)):
-        entries = made.get(names.grad(slot_name), [])
+        entries = by_slot.get(names.grad(slot_name), [])
         v = entries[counts[slot_name]] if counts[slot_name] < len(entries) else None
         counts[slot_name] += 1
         if v is not None:

@@ -142,11 +142,11 @@ class Slopes(Generic[V, C]):
                 slots = tuple(now.slots)
                 cause = killer(Scene(now.type, now.attrs, *scene, slots[i], slots, strongest, g is not None))
             norm = None if g is None else norm_of(g)
-            kept = dense(g).copy() if g is not None and v in self.keep else None
+            part = dense(g).copy() if g is not None and v in self.keep else None
             dead = not alive or cause is not None
             parts = () if now.parts is None or v not in self.keep else now.parts(i)
             onto = tuple(now.arriving)
-            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, kept, inside, parts)
+            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, part, inside, parts)
             self.uses.setdefault(v, []).append(use)
             if g is not None:
                 before = self.sums.get(v)

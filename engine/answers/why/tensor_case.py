@@ -74,9 +74,9 @@ class TensorCase(Case[int, Call]):
 
     def subject(self, t: Tensor) -> Subject[int]:
         """*t* as something that is asked about."""
-        known = self.known.get(t)
+        named = self.known.get(t)
         parameter = bool(getattr(t, "is_parameter", False))
-        name = known.shown if known is not None else t.name
+        name = named.shown if named is not None else t.name
         return Subject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
 
     def reason(self, subject: Subject[int]) -> Reason[int, Call]:
@@ -114,8 +114,8 @@ class TensorCase(Case[int, Call]):
 
     def culprit_is_trained(self, use: Use[int, Call], position: int) -> bool:
         value = use.call.reads[position]
-        known = next((k for t, k in self.known.items() if t.node is None and self.journal.number(t) == value), None)
-        if known is None or value is None or self._slopes is None or known.tensor.stop_gradient:
+        named = next((k for t, k in self.known.items() if t.node is None and self.journal.number(t) == value), None)
+        if named is None or value is None or self._slopes is None or named.tensor.stop_gradient:
             return False
         return not self._slopes.is_dead(value)
 
@@ -164,16 +164,16 @@ class TensorCase(Case[int, Call]):
 
     def _assigned(self, subject: Subject[int], answer: Answer) -> Answer:
         """A result that nobody used: where it was made after backward, a leaf of that name was replaced."""
-        made = self._reasons.flow.maker.get(subject.value)
+        maker = self._reasons.flow.maker.get(subject.value)
         added = [e.time for events in self.journal.events.values() for e in events if e.kind == "added"]
-        if made is None or not added or made.time < max(added):
+        if maker is None or not added or maker.time < max(added):
             return answer
         return replace(
             answer,
             verdict=Verdict.NOT_RETAINED,
             label=Verdict.NOT_RETAINED.value,
-            location=made.loc,
-            said=(f"it is no leaf: {made.type} made it after backward, and {subject.name} names that result now",),
+            location=maker.loc,
+            said=(f"it is no leaf: {maker.type} made it after backward, and {subject.name} names that result now",),
             advice=f"change it in place: {subject.name}.set_value(…) under no_grad(), or use an optimizer",
         )
 

@@ -119,12 +119,12 @@ class _Reader(Lines):
             if not name.isprintable() or set("/\\") & set(name):
                 self.fail("the last part of a file's name", f"it is {shown(name)}")
             names.append(f"{self.digest}/{i}/{name}")
-            kept = source.recorded(names[i], "").co_filename
+            cached = source.recorded(names[i], "").co_filename
             self.files.setdefault(name, names[i])
             texts = [""] * max((n for n, _ in lines), default=0)
             for n, text in lines:
                 texts[n - 1] = text + "\n"
-            linecache.cache[kept] = (0, None, texts, kept)
+            linecache.cache[cached] = (0, None, texts, cached)
         stacks = []
         for stack in told["stacks"]:
             location = []
@@ -144,42 +144,42 @@ class _Reader(Lines):
         parts = line["parts"]
         if parts is not None and not (len(parts) == 2 and all(map(self._is_number, parts))):
             self.fail("two numbers of values", f"there is {shown(parts)}")
-        made = Value(line["name"], line["maker"], line["slot"], line["role"], None, tuple(line["names"]))
-        made.parts = (parts[0], parts[1]) if parts is not None else None
-        return made, unpack(line["array"], self.fail) if line["array"] is not NO_ARRAY else NO_ARRAY
+        value = Value(line["name"], line["maker"], line["slot"], line["role"], None, tuple(line["names"]))
+        value.parts = (parts[0], parts[1]) if parts is not None else None
+        return value, unpack(line["array"], self.fail) if line["array"] is not NO_ARRAY else NO_ARRAY
 
     def _is_number(self, value: Any) -> bool:
         return type(value) is int and 0 <= value < self.count
 
     def _entry(self, index: int, line: dict[str, Any]) -> Entry:
-        made = Entry(index, line["name"], line["type"], line["part"], layer=line["layer"], fixed=line["fixed"])
+        entry = Entry(index, line["name"], line["type"], line["part"], layer=line["layer"], fixed=line["fixed"])
         if line["stack"] is not None:
             if line["stack"] >= len(self.stacks):
                 self.fail(f"one of {len(self.stacks)} stacks", f"it is {line['stack']}")
-            made.loc = self.stacks[line["stack"]]
+            entry.loc = self.stacks[line["stack"]]
         if not -1 <= line["pair"] < len(self.lines["op"]):
             self.fail("the number of an operator", f"its pair is {line['pair']}")
-        made.pair = line["pair"]
-        made.operands = [self._operand(o, 0) for o in line["operands"]]
-        made.reads = [self._slot(pair, 0) for pair in line["reads"]]
-        made.outs = [self._slot(pair, NOBODY) for pair in line["outs"]]
+        entry.pair = line["pair"]
+        entry.operands = [self._operand(o, 0) for o in line["operands"]]
+        entry.reads = [self._slot(pair, 0) for pair in line["reads"]]
+        entry.outs = [self._slot(pair, NOBODY) for pair in line["outs"]]
         if not all(map(self._is_number, line["sums"])):
             self.fail("numbers of values", f"there is {shown(line['sums'])}")
-        made.sums = line["sums"]
-        made.drawn = self._generator(line["drawn"]) if line["drawn"] is not None else None
+        entry.sums = line["sums"]
+        entry.drawn = self._generator(line["drawn"]) if line["drawn"] is not None else None
         if line["kernel"] is not None:
-            made.binding = self._binding(line["kernel"], made)
+            entry.binding = self._binding(line["kernel"], entry)
         elif line["recalled"]:
-            known = {}
+            ran = {}
             for pair in line["recalled"]:
                 match pair:
-                    case [str(key), list(results)] if len(results) == len(made.outs):
-                        known[key] = [unpack(r, self.fail) for r in results]
+                    case [str(key), list(results)] if len(results) == len(entry.outs):
+                        ran[key] = [unpack(r, self.fail) for r in results]
                     case _:
                         self.fail("operands and as many results as there are", f"it is {shown(pair)}")
-            self.recalled[index] = known
-            made.kernel = recalling(made, known)
-        return made
+            self.recalled[index] = ran
+            entry.kernel = recalling(entry, ran)
+        return entry
 
     def _operand(self, told: Any, depth: int) -> Any:
         if told is None or self._is_number(told):
@@ -262,19 +262,19 @@ class _Reader(Lines):
 
     def _check_order(self, values: list[Value], entries: list[Entry]) -> None:
         """Whether every value is made once, before it is read."""
-        known = {n for n, v in enumerate(values) if v.maker == NOBODY}
+        there = {n for n, v in enumerate(values) if v.maker == NOBODY}
         for entry in entries:
-            missing = next((n for n in entry.inputs if n not in known), None)
+            missing = next((n for n in entry.inputs if n not in there), None)
             if missing is not None:
                 self.fail("values that are made before they are read", f"{entry.name} reads {values[missing].name!r}")
-            made = [*(n for _, n in entry.outs if n >= 0), *entry.sums]
-            known.update(n for _, n in entry.outs if n >= 0)
+            results = [*(n for _, n in entry.outs if n >= 0), *entry.sums]
+            there.update(n for _, n in entry.outs if n >= 0)
             for total in entry.sums:
                 parts = values[total].parts
-                if parts is None or not known.issuperset(parts):
+                if parts is None or not there.issuperset(parts):
                     self.fail("sums of values that are there", f"{entry.name} sums up others")
-                known.add(total)
-            if any(values[n].maker != entry.index for n in made):
+                there.add(total)
+            if any(values[n].maker != entry.index for n in results):
                 self.fail("values that know what makes them", f"those of {entry.name} do not")
 
     def _bind(self, entries: list[Entry], store: Store) -> Lowered | None:
@@ -353,9 +353,9 @@ class _Reader(Lines):
         for line in self.each("branch"):
             edits = [self._edit(timeline, e) for e in line["edits"]]
             self._check_cursor(timeline, line["cursor"])
-            made = Branch.with_edits(timeline, line["name"], line["cursor"], edits)
-            self._run_again(made, line)
-            session.branches[line["name"]] = made
+            branch = Branch.with_edits(timeline, line["name"], line["cursor"], edits)
+            self._run_again(branch, line)
+            session.branches[line["name"]] = branch
         if told["branch"] not in session.branches:
             self.fail("a branch", f"there is no {shown(told['branch'])}")
         session.branch = session.branches[told["branch"]]
@@ -399,12 +399,12 @@ class _Reader(Lines):
 
     def _stop(self, session: Session, told: Any) -> Stop:
         fields = jsontext.take(told, STOP, self.fail)
-        made = Stop(**fields, foreign=True)
+        stop = Stop(**fields, foreign=True)
         try:
-            if made.kind == "break":
-                made.matches, _ = stops.breakpoint_at(session, made.text)
-            elif made.kind == "catch":
-                _, made.limit = stops.catch(made.text)
+            if stop.kind == "break":
+                stop.matches, _ = stops.breakpoint_at(session, stop.text)
+            elif stop.kind == "catch":
+                _, stop.limit = stops.catch(stop.text)
         except VerbError as error:
-            self.fail(f"a {made.kind} that can be set", error.message.removesuffix("."))
-        return made
+            self.fail(f"a {stop.kind} that can be set", error.message.removesuffix("."))
+        return stop

@@ -78,7 +78,7 @@ def check(saved: Saved, model: Notebook | None = None) -> Replay:
         _stops_of(saved.book, model.session)
     book.session.trusted = saved.book.session.trusted
     book.keeping = lambda verb, rest: verb.writes(rest) or (model is None and verb.group == _MODEL)
-    kept = []
+    cells = []
     try:
         for cell in saved.book.cells:
             before = book.number
@@ -86,19 +86,19 @@ def check(saved: Saved, model: Notebook | None = None) -> Replay:
                 with book.session.from_file():
                     now, reply = book.execute(f"note {cell.source}" if cell.note else cell.source)
             except NotAgain:
-                kept.append(cell.number)
+                cells.append(cell.number)
                 book.inputs[before] = cell.source
                 book.cells.append(replace(cell, number=before))
                 if cell.text and not cell.failed:
                     book.outputs[before] = cell.text
                 continue
             if isinstance(reply.error, NotTrusted):
-                return Replay(book, None, cell, tuple(kept))
+                return Replay(book, None, cell, tuple(cells))
             if not same_text(cell.text, now.text, exact):
-                return Replay(book, Difference(cell, now.text), None, tuple(kept))
+                return Replay(book, Difference(cell, now.text), None, tuple(cells))
     finally:
         book.keeping = None
-    return Replay(book, None, None, tuple(kept))
+    return Replay(book, None, None, tuple(cells))
 
 
 def _from_the_beginning(saved: Notebook) -> Notebook:
@@ -108,9 +108,9 @@ def _from_the_beginning(saved: Notebook) -> Notebook:
     if saved.began is not None:
         session.branch = session.branches["base"] = Branch(session.timeline, cursor=saved.began.cursor)
         session.arrived = saved.began.arrived
-    made = Notebook(session, saved.model)
-    made.opening = saved.opening
-    return made
+    notebook = Notebook(session, saved.model)
+    notebook.opening = saved.opening
+    return notebook
 
 
 def _stops_of(saved: Notebook, session: Session) -> None:

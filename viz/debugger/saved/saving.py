@@ -177,37 +177,37 @@ def _generator(drawn: dict[str, Any]) -> dict[str, Any]:
 def _stored(timeline: Timeline) -> Iterator[int]:
     """The values that nothing in the file can compute, as far as they are known."""
     store = timeline.store
-    known = {n for n, v in enumerate(timeline.values) if v.maker == NOBODY and n in store}
-    yield from sorted(known)
+    there = {n for n, v in enumerate(timeline.values) if v.maker == NOBODY and n in store}
+    yield from sorted(there)
     end = timeline.failed[0] if timeline.failed is not None else len(timeline.entries)
     for entry in timeline.entries[:end]:
         outs = [n for _, n in entry.outs if n >= 0]
         if entry.binding is not None and entry.binding.mask in store:
             yield entry.binding.mask
-        if entry.kernel is None or not known.issuperset(entry.inputs):
+        if entry.kernel is None or not there.issuperset(entry.inputs):
             outs = [n for n in outs if n in store]
             yield from outs
         elif not runs_again(entry):
             yield from outs
-        known.update(outs)
+        there.update(outs)
         for total in entry.sums:
-            if known.issuperset(timeline.values[total].parts or (NOBODY,)):
-                known.add(total)
+            if there.issuperset(timeline.values[total].parts or (NOBODY,)):
+                there.add(total)
             elif total in store:
-                known.add(total)
+                there.add(total)
                 yield total
 
 
 def _program(timeline: Timeline, sources: _Sources) -> dict[str, Any] | None:
-    made = timeline.lowered
-    if made is None:
+    lowered = timeline.lowered
+    if lowered is None:
         return None
-    if made.program.version != made.version:
+    if lowered.program.version != lowered.version:
         raise VerbError(
             "the program was changed after it was recorded, so the session cannot be saved.",
             hint="begin a new session on the changed program",
         )
-    for block in made.program.blocks:
+    for block in lowered.program.blocks:
         for v in block.vars.values():
             sources.stack(v.loc)
         for op in block.ops:
@@ -215,10 +215,10 @@ def _program(timeline: Timeline, sources: _Sources) -> dict[str, Any] | None:
             if op.type == USERS_FUNCTION and block.idx:
                 raise VerbError(f"py_func inside a block calls the user's own Python, which a file cannot hold: {op}.")
     try:
-        data = jsontext.read(to_json(made.program), "the program")
+        data = jsontext.read(to_json(lowered.program), "the program")
     except GradtoolError as error:
         raise VerbError(f"the program cannot be saved: {error.message}") from None
-    return {"kind": "program", "program": data, "fed": list(made.fed), "fetched": list(made.fetched)}
+    return {"kind": "program", "program": data, "fed": list(lowered.fed), "fetched": list(lowered.fetched)}
 
 
 # -- source -----------------------------------------------------------------------------------------------------------
@@ -250,15 +250,15 @@ class _Sources:
 
     def _lines(self, file: str) -> list[list[Any]]:
         """Numbered lines: all where operators were made, or those around; of other files those of the stacks."""
-        known = linecache.getlines(file)
+        text = linecache.getlines(file)
         near = self._near.get(file, set())
-        if near and len(known) <= WHOLE_FILE:
-            wanted: Iterable[int] = range(1, len(known) + 1)
+        if near and len(text) <= WHOLE_FILE:
+            wanted: Iterable[int] = range(1, len(text) + 1)
         else:
             wanted = sorted(
                 {n for at in near for n in range(at - AROUND, at + AROUND + 1)} | self._far.get(file, set())
             )
-        return [[n, known[n - 1].rstrip("\n")] for n in wanted if 1 <= n <= len(known) and known[n - 1]]
+        return [[n, text[n - 1].rstrip("\n")] for n in wanted if 1 <= n <= len(text) and text[n - 1]]
 
 
 def _last_part(path: str) -> str:
