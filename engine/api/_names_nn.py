@@ -138,3 +138,39 @@ provide(
     "gradtool.optimizer._rules",
     "SGD Momentum Adam AdamW Adagrad Adadelta Adamax RMSProp Lamb",
 )
+provide("gradtool.nn", "gradtool.nn._activations", "Maxout RReLU")
+provide("gradtool.nn", "gradtool.nn._bilinear_layer", "Bilinear")
+provide("gradtool.nn", "gradtool.nn._spectral_layer", "SpectralNorm")
+provide("gradtool.nn", "gradtool.nn._local_norm_layer", "LocalResponseNorm")
+provide("gradtool.nn", "gradtool.nn._dropout_layers", "FeatureAlphaDropout")
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._in_place",
+    "elu_ hardtanh_ leaky_relu_ relu_ softmax_ tanh_ thresholded_relu_",
+)
+provide("gradtool.nn.functional", "gradtool.nn.functional._gated", "gumbel_softmax maxout rrelu swiglu")
+provide("gradtool.nn.functional", "gradtool.nn.functional._bilinear", "bilinear")
+provide("gradtool.nn.functional", "gradtool.nn.functional._local_norm", "local_response_norm rms_norm")
+provide("gradtool.nn.functional", "gradtool.nn.functional._dropout", "dropout1d feature_alpha_dropout")
+provide("gradtool.nn.functional", "gradtool.nn.functional._sampling", "class_center_sample gather_tree")
+provide("gradtool.nn.functional", "gradtool.nn.functional._activation", "logsigmoid")
+provide("gradtool.nn", "gradtool.nn._second_names", "HuberLoss")
+provide(
+    "gradtool.nn",
+    "gradtool.nn._sequence_losses",
+    "CTCLoss GaussianNLLLoss MultiLabelMarginLoss MultiMarginLoss PoissonNLLLoss RNNTLoss "
+    "TripletMarginWithDistanceLoss",
+)
+provide("gradtool.nn", "gradtool.nn._class_losses", "AdaptiveLogSoftmaxWithLoss HSigmoidLoss")
+provide("gradtool.nn.functional", "gradtool.nn.functional._alignment", "ctc_loss rnnt_loss")
+provide("gradtool.nn.functional", "gradtool.nn.functional._likelihood", "gaussian_nll_loss poisson_nll_loss")
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._margins",
+    "margin_cross_entropy multi_label_margin_loss multi_margin_loss npair_loss triplet_margin_with_distance_loss",
+)
+provide(
+    "gradtool.nn.functional",
+    "gradtool.nn.functional._hierarchical",
+    "adaptive_log_softmax_with_loss hsigmoid_loss",
+)

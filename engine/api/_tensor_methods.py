@@ -105,8 +105,8 @@ def _bound(type_: str, attrs: dict[str, float]) -> BoundOp:
     return recipes[target].call({**target.defaults, **attrs})
 
 
-def in_place(function: str) -> Callable[..., Any]:
-    """``paddle.<function>`` as a method that changes its tensor."""
+def in_place(function: str, package: str = "gradtool") -> Callable[..., Any]:
+    """``paddle.<function>``, or that of another package, as a method that changes its tensor."""
     method = function + "_"
 
     def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
@@ -114,7 +114,7 @@ def in_place(function: str) -> Callable[..., Any]:
         old = before(self, shares=function in SAME_STORAGE)
         others = [old if v is self else v for v in args]
         named = {n: old if v is self else v for n, v in named.items()}
-        result = getattr(importlib.import_module("gradtool"), function)(old, *others, **named)
+        result = getattr(importlib.import_module(package), function)(old, *others, **named)
         return take(self, result, method, shares=function in SAME_STORAGE, any_shape=function in FLATTENS)
 
     call.__name__ = method

@@ -27,6 +27,7 @@ REQUIRED: Final[dict[str, tuple[str, ...]]] = {
     "assign_value": ("shape", "dtype"),
     "cast": ("in_dtype", "out_dtype"),
     "channel_shuffle": ("groups",),
+    "class_center_sample": ("num_classes", "num_samples"),
     "clip": ("min", "max"),
     "clip_by_norm": ("max_norm",),
     "conditional_block": ("sub_block",),

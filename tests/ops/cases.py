@@ -129,6 +129,7 @@ def each_op() -> pytest.MarkDecorator:
 SHAPED_BY_VALUES = {
     "bilinear_interp_v2",
     "bincount",
+    "class_center_sample",
     "concat",
     "empty",
     "expand_v2",
@@ -157,8 +158,8 @@ SHAPED_BY_VALUES = {
 }
 """Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
 
-COUNTED = {"range", "unique", "where_index"}
-"""Those of them whose floating-point operands say how many elements come out."""
+COUNTED = {"class_center_sample", "range", "unique", "where_index"}
+"""Those of them of which an operand that is no list of sizes says how many elements come out."""
 
 BY_HAND = {
     "assert": "it has no results",

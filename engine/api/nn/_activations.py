@@ -8,7 +8,7 @@ from gradtool.engine.core import state
 
 from . import functional as F
 from . import initializer
-from ._table import table_layer
+from ._table import REQUIRED, table_layer
 from .functional._norm import InputRankError
 from .layer import Layer
 
@@ -22,6 +22,7 @@ Hardtanh = table_layer(__name__, "Hardtanh", "hardtanh", min=-1.0, max=1.0)
 LeakyReLU = table_layer(__name__, "LeakyReLU", "leaky_relu", negative_slope=0.01)
 LogSigmoid = table_layer(__name__, "LogSigmoid", "log_sigmoid")
 LogSoftmax = table_layer(__name__, "LogSoftmax", "log_softmax", axis=-1)
+Maxout = table_layer(__name__, "Maxout", "maxout", groups=REQUIRED, axis=1)
 Mish = table_layer(__name__, "Mish", "mish")
 ReLU6 = table_layer(__name__, "ReLU6", "relu6")
 SELU = table_layer(__name__, "SELU", "selu", scale=1.0507009873554805, alpha=1.6732632423543772)
@@ -62,6 +63,24 @@ class PReLU(Layer):
     def extra_repr(self) -> str:
         text = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
         return f"{text}, dtype={self._dtype.name}" + (f", name={self._name}" if self._name else "")
+
+
+class RReLU(Layer):
+    """x where it is not negative, elsewhere x times a slope drawn between *lower* and *upper*.
+
+    In testing every slope is the mean of both.
+    """
+
+    def __init__(self, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, name: str | None = None) -> None:
+        super().__init__()
+        self._lower, self._upper, self._name = lower, upper, name
+
+    def forward(self, x: Any) -> Any:
+        return F.rrelu(x, self._lower, self._upper, self.training)
+
+    def extra_repr(self) -> str:
+        text = f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype.name}"
+        return text + (f", name={self._name}" if self._name else "")
 
 
 class Softmax2D(Layer):

@@ -66,3 +66,17 @@ class AlphaDropout(Layer):
 
     def extra_repr(self) -> str:
         return f"p={self.p}" + named(self.name)
+
+
+class FeatureAlphaDropout(Layer):
+    """Alpha dropout of whole channels, in training."""
+
+    def __init__(self, p: float = 0.5, name: str | None = None) -> None:
+        super().__init__()
+        self.p, self.name = p, name
+
+    def forward(self, input: Any) -> Any:
+        return F.feature_alpha_dropout(input, self.p, self.training, self.name)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}" + named(self.name)

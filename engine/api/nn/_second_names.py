@@ -7,6 +7,7 @@ from typing import Any
 from gradtool import nn
 
 _FIRST = {
+    "HuberLoss": "SmoothL1Loss",
     "MaxUnpool1d": "MaxUnPool1D",
     "MaxUnpool2d": "MaxUnPool2D",
     "MaxUnpool3d": "MaxUnPool3D",

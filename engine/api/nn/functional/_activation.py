@@ -16,7 +16,7 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 
 hardswish = unary("hardswish", "hard_swish")
-log_sigmoid = unary("log_sigmoid", "logsigmoid")
+log_sigmoid = logsigmoid = unary("log_sigmoid", "logsigmoid")
 mish = unary("mish")
 relu = unary("relu")
 relu6 = unary("relu6")

@@ -118,23 +118,62 @@ def _channels(
     return dropout(x, p, [0, 1 if data_format == layouts[0] else rank - 1], training, name=name)
 
 
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Set each channel of each sequence to zero with probability *p*.
+
+    Args:
+        input: ``[batch, channels, length]`` or ``[channels, length]``.
+        inplace: taken for the sake of existing code; the input stays as it is, as in Paddle.
+
+    Raises:
+        UsageError: *p* outside [0, 1], or another number of dimensions (a ValueError).
+    """
+    _check(p, "dropout1d")
+    tensor(input, "input", "dropout1d", FLOATS)
+    if input.ndim not in (2, 3):
+        raise SequenceRankError(f"dropout1d expects 2D or 3D input, got {input.ndim}D")
+    if input.ndim == 3:
+        return dropout(input, p, 1, training)
+    return gradtool.squeeze(dropout(gradtool.unsqueeze(input, 0), p, 1, training), 0)
+
+
+class SequenceRankError(UsageError, RuntimeError):
+    """No sequences (Paddle raises RuntimeError)."""
+
+
 def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Any:
     """Dropout for ``selu``: dropped elements take its lowest value, and mean and variance stay (Klambauer et al. 2017).
 
     Raises:
         UsageError: *p* outside [0, 1] (a ValueError).
     """
-    _check(p, "alpha_dropout")
-    tensor(x, "x", "alpha_dropout", ("float32", "float64"))
+    return _alpha("alpha_dropout", x, p, training, list(x.shape), name)
+
+
+def feature_alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Any:
+    """:func:`alpha_dropout` of whole channels.
+
+    Raises:
+        UsageError: *p* outside [0, 1], or *x* without channels (a ValueError).
+    """
+    if x.ndim < 2:
+        raise UsageError("Feature alpha dropout needs at least 2D input.")
+    return _alpha("feature_alpha_dropout", x, p, training, [*x.shape[:2], *[1] * (x.ndim - 2)], name)
+
+
+def _alpha(where: str, x: Any, p: float, training: bool, shape: list[int], name: str | None) -> Any:
+    """Alpha dropout of parts of *x*; *shape* has one element for each of them."""
+    _check(p, where)
+    tensor(x, "x", where, ("float32", "float64"))
     if not training:
         return x
     if p == 1:
         return gradtool.scale(x, scale=0.0)
     lowest = -SELU[0] * SELU[1]
     slope = ((1 - p) * (1 + p * lowest**2)) ** -0.5
-    drawn = gradtool.uniform(x.shape, dtype="float32", min=0.0, max=1.0)
-    mask = gradtool.cast(gradtool.greater_equal(drawn, gradtool.full(x.shape, p, "float32")), x.dtype)
-    dropped = gradtool.subtract(gradtool.full(x.shape, 1.0, x.dtype), mask)
-    shift = gradtool.full(x.shape, -slope * lowest * p, x.dtype)
+    drawn = gradtool.uniform(shape, dtype="float32", min=0.0, max=1.0)
+    mask = gradtool.cast(gradtool.greater_equal(drawn, gradtool.full(shape, p, "float32")), x.dtype)
+    dropped = gradtool.subtract(gradtool.full(shape, 1.0, x.dtype), mask)
+    shift = gradtool.full(shape, -slope * lowest * p, x.dtype)
     mixed = gradtool.add(gradtool.multiply(x, mask), gradtool.scale(dropped, scale=lowest))
     return gradtool.add(gradtool.scale(mixed, scale=slope), shift, name=name)

@@ -17,14 +17,14 @@ from ._activation import log_sigmoid, relu, sigmoid
 from ._resizing import one_hot
 
 
-def _reduction(reduction: str, where: str) -> None:
+def check_reduction(reduction: str, where: str) -> None:
     if reduction not in ("sum", "mean", "none"):
         raise UsageError(
             f"The value of 'reduction' in {where} should be 'sum', 'mean' or 'none', but received {reduction}."
         )
 
 
-def _reduced(loss: Any, reduction: str) -> Any:
+def reduced(loss: Any, reduction: str) -> Any:
     if reduction == "none":
         return loss
     return gradtool.mean(loss) if reduction == "mean" else gradtool.sum(loss)
@@ -53,7 +53,7 @@ def margin_ranking_loss(
         label: 1 where *input* should be the larger one, -1 where *other* should.
         reduction: ``mean``, ``sum`` or ``none``.
     """
-    _reduction(reduction, "MarginRankingLoss")
+    check_reduction(reduction, "MarginRankingLoss")
     for what, v in (("input", input), ("other", other), ("label", label)):
         tensor(v, what, "margin_ranking_loss", FLOATS)
     # The loss is named after itself and not after the operator that it ends in.
@@ -74,13 +74,13 @@ def hinge_embedding_loss(
     input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """*input* where the label is 1, ``max(0, margin - input)`` where it is -1, 0 elsewhere."""
-    _reduction(reduction, "hinge_embedding_loss")
+    check_reduction(reduction, "hinge_embedding_loss")
     for what, v in (("input", input), ("label", label)):
         tensor(v, what, "hinge_embedding_loss")
     zero = _creation.fill([1], 0.0, input.dtype)
     near = gradtool.where(label == 1.0, input, zero)
     far = gradtool.where(label == -1.0, relu(margin - input), zero)
-    return _reduced(near + far, reduction)
+    return reduced(near + far, reduction)
 
 
 def cosine_embedding_loss(
@@ -95,7 +95,7 @@ def cosine_embedding_loss(
     Raises:
         UsageError: shapes that do not fit (a ValueError).
     """
-    _reduction(reduction, "CosineEmbeddingLoss")
+    check_reduction(reduction, "CosineEmbeddingLoss")
     tensor(label, "label", "cosine_embedding_loss", ("float32", "float64", *INTEGERS))
     if label.ndim != 1:
         raise UsageError("1D target tensor expected, multi-target not supported")
@@ -111,7 +111,7 @@ def cosine_embedding_loss(
     zeros = gradtool.zeros_like(cosine)
     near, far = 1 - cosine, gradtool.clip(cosine - margin, min=0.0)
     loss = gradtool.where(label == 1, near, zeros) + gradtool.where(label == -1, far, zeros)
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 def triplet_margin_loss(
@@ -131,23 +131,23 @@ def triplet_margin_loss(
         p: the order of the distances.
         swap: take the distance between *positive* and *negative* where that is the smaller one.
     """
-    _reduction(reduction, "TripletMarginLoss")
+    check_reduction(reduction, "TripletMarginLoss")
     if margin < 0:
         raise UsageError(f"The margin between positive and negative must not be negative, but is {margin}.")
     near = pairwise_distance(input, positive, p, epsilon)
     far = pairwise_distance(input, negative, p, epsilon)
     if swap:
         far = gradtool.minimum(far, pairwise_distance(positive, negative, p, epsilon))
-    return _reduced(gradtool.clip(near - far + margin, min=0.0), reduction)
+    return reduced(gradtool.clip(near - far + margin, min=0.0), reduction)
 
 
 def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """``log(1 + exp(-label · input))``, with labels 1 and -1."""
-    _reduction(reduction, "soft_margin_loss")
+    check_reduction(reduction, "soft_margin_loss")
     for what, v in (("input", input), ("label", label)):
         tensor(v, what, "soft_margin_loss")
     labels = gradtool.cast(label, input.dtype)
-    return _reduced(gradtool.log(1 + gradtool.exp(-labels * input)), reduction)
+    return reduced(gradtool.log(1 + gradtool.exp(-labels * input)), reduction)
 
 
 def multi_label_soft_margin_loss(
@@ -158,7 +158,7 @@ def multi_label_soft_margin_loss(
     Args:
         weight: a factor for each class.
     """
-    _reduction(reduction, "MultiLabelSoftMarginloss")
+    check_reduction(reduction, "MultiLabelSoftMarginloss")
     if list(input.shape) != list(label.shape):
         raise UsageError(
             f"The input and label should have same dimension, but received {list(input.shape)}!={list(label.shape)}"
@@ -166,7 +166,7 @@ def multi_label_soft_margin_loss(
     loss = -(label * log_sigmoid(input) + (1 - label) * log_sigmoid(-input))
     if weight is not None:
         loss = loss * tensor(weight, "weight", "multi_label_soft_margin_loss")
-    return _reduced(gradtool.mean(loss, axis=-1), reduction)
+    return reduced(gradtool.mean(loss, axis=-1), reduction)
 
 
 def sigmoid_focal_loss(
@@ -185,7 +185,7 @@ def sigmoid_focal_loss(
         alpha: the weight of label 1; label 0 has ``1 - alpha``.
         gamma: how quickly what is right loses its weight.
     """
-    _reduction(reduction, "sigmoid_focal_loss")
+    check_reduction(reduction, "sigmoid_focal_loss")
     for what, v in (("logit", logit), ("label", label)):
         tensor(v, what, "sigmoid_focal_loss", FLOATS)
     if normalizer is not None:
@@ -201,7 +201,7 @@ def sigmoid_focal_loss(
     loss = gradtool.multiply(gradtool.pow(1 - right, gamma), loss)
     if normalizer is not None:
         loss = gradtool.divide(loss, normalizer)
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
