@@ -1,0 +1,102 @@
+"""The operands that calls of the table name: always the same values, of several shapes and types."""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Draw = Callable[[np.random.Generator], Any]
+
+
+def normal(*shape: int) -> Draw:
+    return lambda rng: rng.normal(size=shape)
+
+
+def between(low: float, high: float, *shape: int) -> Draw:
+    return lambda rng: rng.uniform(low, high, shape)
+
+
+def whole(low: int, high: int, *shape: int) -> Draw:
+    return lambda rng: rng.integers(low, high, shape)
+
+
+def exactly(values: Any, dtype: str = "float64") -> Draw:
+    return lambda rng: np.array(values, dtype)
+
+
+def distinct(*shape: int) -> Draw:
+    """No two of which are near each other."""
+    return lambda rng: rng.permutation(int(np.prod(shape))).reshape(shape) / np.prod(shape) * 4 - 1.5
+
+
+def shares(*shape: int) -> Draw:
+    """Probabilities along the last axis."""
+    return lambda rng: (lambda a: a / a.sum(-1, keepdims=True))(rng.uniform(0.1, 1.0, shape))
+
+
+OPERANDS: dict[str, Draw] = {
+    "im": normal(2, 4, 5, 6),
+    "vol": normal(2, 2, 4, 3, 5),
+    "seq": normal(2, 4, 7),
+    "x": normal(3, 4),
+    "y": normal(3, 4),
+    "z": normal(3, 4),
+    "u": normal(4),
+    "even": normal(3, 6),
+    "tops": distinct(2, 2, 5, 6),
+    "volume": distinct(1, 2, 4, 5, 3),
+    "line": distinct(2, 3, 9),
+    "positive": between(0.2, 3.0, 3, 4),
+    "pimage": between(0.2, 3.0, 2, 2, 5, 4),
+    "pline": between(0.2, 3.0, 2, 2, 7),
+    "f2": normal(3, 4, 2, 3),
+    "f3": normal(3, 2, 2, 2, 3),
+    "f3g": normal(4, 1, 2, 2, 1),
+    "t3": normal(2, 3, 2, 2, 3),
+    "bias": normal(3),
+    "labels": whole(0, 4, 3),
+    "signs": exactly([[1.0, -1, 1, 1], [-1, 1, -1, 1], [1, 1, -1, -1]]),
+    "multi": whole(0, 2, 3, 4),
+    "counts": whole(0, 6, 3, 4),
+    "single": lambda rng: rng.normal(size=(3, 4)).astype("float32"),
+    "several": exactly([[1, 3, -1, 0], [0, -1, -1, -1], [2, 1, 3, 0]], "int64"),
+    "frames": normal(6, 3, 4),
+    "spelt": exactly([[1, 2, 2], [3, 1, 1], [1, 1, 3]], "int32"),
+    "frame_counts": exactly([6, 4, 3], "int64"),
+    "label_counts": exactly([3, 1, 2], "int64"),
+    "steps": normal(2, 4, 3, 5),
+    "spelt2": exactly([[1, 2], [3, 1]], "int32"),
+    "frame_counts2": exactly([4, 3], "int32"),
+    "label_counts2": exactly([2, 1], "int32"),
+    "five": normal(5, 4),
+    "ways": exactly([[0, 2, -1, -1], [0, 1, 4, -1], [0, 1, 3, 2]], "int64"),
+    "turns": exactly([[0, 1, -1, -1], [1, 1, 0, -1], [1, 0, 0, 1]], "int64"),
+    "head": normal(4, 3),
+    "tail": normal(4, 2),
+    "tail2": normal(2, 2),
+    "whole": whole(-3, 9, 3, 4),
+}
+"""How each operand is drawn."""
+
+
+def names_in(text: str) -> list[str]:
+    """The operands that a call names, in their order."""
+    words = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    return [name for name in OPERANDS if name in words]
+
+
+def values(name: str) -> Any:
+    """The values of an operand."""
+    return np.asarray(OPERANDS[name](np.random.default_rng(zlib.crc32(name.encode()))))
+
+
+def weights(shape: tuple[int, ...], dtype: Any, turn: int) -> Any:
+    """Numbers of every size and sign to weigh the elements of a result with; another set for each *turn*."""
+    count = int(np.prod(shape))
+    angles = np.arange(count) * 1.7 + turn
+    numbers = np.cos(angles) + (1j * np.sin(angles * 0.6) if np.dtype(dtype).kind == "c" else 0)
+    return numbers.reshape(shape).astype(dtype)
