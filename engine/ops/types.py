@@ -30,6 +30,7 @@ WHOLE = f"{NARROW} {WIDE}"
 TAKES: tuple[tuple[str, str, str], ...] = (
     ("scale elementwise_add reduce_sum fill_any index_put", f"bool {WHOLE}", ""),
     ("elementwise_floordiv sign floor ceil cumsum median", WHOLE, ""),
+    ("unpool unpool3d", "int64", ""),
     ("argsort arg_max arg_min put_along_axis", f"uint8 int16 {WIDE}", ""),
     ("nearest_interp_v2", f"uint8 {WIDE}", ""),
     ("elementwise_sub", f"int16 {WIDE}", ""),

@@ -179,7 +179,7 @@ def test_bilinear_layer() -> None:
     layer = nn.Bilinear(3, 4, 2)
     layer.bias.set_value(np.array([[1.0, 2.0]], "float32"))
     x, y = RNG.normal(size=(5, 3)).astype("float32"), RNG.normal(size=(5, 4)).astype("float32")
-    expected = np.einsum("bi,oij,bj->bo", x, layer.weight.numpy(), y) + [[1.0, 2.0]]
+    expected = np.einsum("bi,oij,bj->bo", x, layer.weight.numpy(), y) + layer.bias.numpy()
     np.testing.assert_allclose(layer(paddle.to_tensor(x), paddle.to_tensor(y)).numpy(), expected, rtol=2e-5)
     assert repr(layer) == "Bilinear(in1_features=3, in2_features=4, out_features=2, dtype=float32)"
 

@@ -92,7 +92,7 @@ def _unpooled(
     name: str | None,
 ) -> Any:
     where = f"max_unpool{rank}d"
-    for what, v in (("x", tensor(x, "x", where, FLOATS)), ("indices", tensor(indices, "indices", where))):
+    for what, v in (("x", tensor(x, "x", where, (*FLOATS, "int64"))), ("indices", tensor(indices, "indices", where))):
         if v.ndim != rank + 2:
             form = ", ".join(_FORMATS[rank])
             raise UsageError(f"The {what} should have [{form}] format, but received {list(v.shape)}.")
