@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import source, state
 from ..core.errors import ArgumentTypeError, GradientError, ModeError
+from ..kernels import choice
 from .mode import enable_grad, is_grad_enabled
 from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
 from .tape import InplaceError
@@ -96,6 +97,7 @@ class _Call:
         self.function = function
         self.names = list(kwargs)
         self.arguments = [_kept(v) for v in (*args, *kwargs.values())]
+        self.backend = choice.current().name
         self.random = state.random.generator.bit_generator.state if preserve else None
         self.retained = 0
         self.values: dict[int, tuple[Tensor, int]] = {}
@@ -152,7 +154,13 @@ class _Call:
             repeated.append((Tensor(tensor.array, version=tensor.version), tensor.version.count))
 
         args, kwargs = self._arguments()
-        with enable_grad(), self._drawing(), self._as_before(), saved_tensors_hooks(leave, self._never):
+        with (
+            choice.using(self.backend),
+            enable_grad(),
+            self._drawing(),
+            self._as_before(),
+            saved_tensors_hooks(leave, self._never),
+        ):
             self.function(*args, **kwargs)
         if len(repeated) != self.retained:
             raise self._other(f"its operators retained {self.retained} values at first and {len(repeated)} now")

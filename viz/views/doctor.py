@@ -11,12 +11,13 @@ from typing import Any
 
 from gradtool import __version__
 from gradtool.engine.core.errors import BackendError
-from gradtool.engine.kernels.choice import backend
+from gradtool.engine.kernels.choice import available, backend
 from gradtool.models.wording import NOTHING
 
 from .view import Table, View
 
 _BACKENDS = {"numpy": "NumPy, the reference", "numba": "compiled loops", "cupy": "NVIDIA GPUs"}
+"""Remarks; those that are not among the folders of ``kernels`` may come."""
 
 
 def view(verbose: bool = False) -> View:
@@ -26,7 +27,7 @@ def view(verbose: bool = False) -> View:
         versions[package] = _version(package)
     path = shutil.which("dot")
     dot = _dot_version(path)
-    backends = {name: _backend(name) for name in _BACKENDS}
+    backends = {name: _backend(name) for name in dict.fromkeys([*_BACKENDS, *available()])}
     table = Table(["part", "found", "remark"], styles={})
     for name, version in versions.items():
         table.rows.append([name, version or NOTHING, "" if version else "missing: pip install " + name])
@@ -35,7 +36,7 @@ def view(verbose: bool = False) -> View:
         remark = f"not found: pygraphviz draws, {library}"
     table.rows.append(["dot", dot or NOTHING, remark])
     for name, state in backends.items():
-        table.rows.append([f"backend {name}", state, _BACKENDS[name]])
+        table.rows.append([f"backend {name}", state, _BACKENDS.get(name, "")])
     if verbose:
         table.rows.append(["python executable", sys.executable, ""])
         table.rows.append(["dot executable", path or NOTHING, ""])

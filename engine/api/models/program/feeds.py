@@ -15,7 +15,6 @@ from gradtool.engine.executor.scope import Scope, global_scope
 from gradtool.engine.ir.operator import Operator
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
-from gradtool.engine.kernels.choice import DEFAULT, backend
 
 from .. import npz
 from ..errors import CommandError, unknown
@@ -39,7 +38,7 @@ _LIMITS = {
 
 
 def run(
-    model: ProgramModel, fetch: Sequence[Variable], file: str | None, notes: Notes, backend_name: str = DEFAULT
+    model: ProgramModel, fetch: Sequence[Variable], file: str | None, notes: Notes, backend: str | None = None
 ) -> list[np.ndarray[Any, Any]]:
     """Run the model's program and return the values of *fetch*.
 
@@ -52,7 +51,7 @@ def run(
         CommandError: the file cannot be read, or names what is no variable.
         GradtoolError: the engine refused a feed or failed.
     """
-    executor, feed = ready(model, file, notes, backend_name)
+    executor, feed = ready(model, file, notes, backend)
     return executor.run(model.program, feed=feed, fetch_list=list(fetch))
 
 
@@ -63,11 +62,10 @@ def steps(model: ProgramModel, fetch: Sequence[Variable], file: str | None, note
 
 
 def ready(
-    model: ProgramModel, file: str | None, notes: Notes, backend_name: str = DEFAULT
+    model: ProgramModel, file: str | None, notes: Notes, backend: str | None = None
 ) -> tuple[Executor, dict[str, Any]]:
     """An executor for the model's program, and what is fed to it; parameters have their values."""
-    executor = Executor()
-    executor.backend = backend(backend_name)
+    executor = Executor(backend=backend)
     feed = _feed(model, file, model.seed, notes)
     state.random.reset(model.seed)
     _initialise(model, executor)

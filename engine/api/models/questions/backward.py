@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from gradtool.engine.kernels.choice import DEFAULT
-
 from ..gradients import GradientTable
 from ..model import Model
 from ..notes import SILENT, Notes
@@ -26,7 +24,7 @@ class Backward(Cuts, Question[GradientTable]):
         memory_budget: bytes; checkpoints are chosen so that values and gradients fit.
         run: run a static program, and add statistics of the gradients.
         feed: a file of arrays to feed, which implies *run*.
-        backend: what the kernels run on.
+        backend: what the kernels run on; what is in use if None.
     """
 
     callbacks: tuple[str | Callable[..., Any], ...] = ()
@@ -34,7 +32,7 @@ class Backward(Cuts, Question[GradientTable]):
     memory_budget: int | None = None
     run: bool = False
     feed: str | None = None
-    backend: str = DEFAULT
+    backend: str | None = None
 
     needs: ClassVar = {"journal": True}
 

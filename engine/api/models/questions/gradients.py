@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gradtool.engine.kernels.choice import DEFAULT
-
 from .. import loader, opening
 from ..gradients import GradientRow
 from ..loader import Request
@@ -43,7 +41,7 @@ class Gradients(Question[Derivatives]):
         no_grad: selectors of what counts as constant.
         run: run the program and add statistics of the gradients.
         feed: a file of arrays to feed, which implies *run*.
-        backend: what the kernels run on.
+        backend: what the kernels run on; what is in use if None.
     """
 
     target: tuple[str, ...] = ()
@@ -52,7 +50,7 @@ class Gradients(Question[Derivatives]):
     no_grad: tuple[str, ...] = ()
     run: bool = False
     feed: str | None = None
-    backend: str = DEFAULT
+    backend: str | None = None
 
     @property
     def words(self) -> list[str]:

@@ -12,7 +12,6 @@ from gradtool.engine.answers.why.case import Case
 from gradtool.engine.answers.why.failures import explained
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
-from gradtool.engine.kernels.choice import DEFAULT
 
 from .. import loader, opening
 from ..errors import CommandError
@@ -68,7 +67,7 @@ class Why(Cuts, Question[Verdicts]):
         error: explain the error that backward raises.
         no_run: look at the graph alone; do not run a static program.
         feed: a file of arrays to feed.
-        backend: what the kernels run on.
+        backend: what the kernels run on; what is in use if None.
     """
 
     variables: tuple[str, ...] = ()
@@ -77,7 +76,7 @@ class Why(Cuts, Question[Verdicts]):
     error: bool = False
     no_run: bool = False
     feed: str | None = None
-    backend: str = DEFAULT
+    backend: str | None = None
 
     needs: ClassVar = {"journal": True, "post_mortem": True}
 

@@ -17,7 +17,7 @@ def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
     Raises:
         CommandError: it was not, a selector selects nothing, or an option is for programs.
     """
-    model.must_take({"--feed": asked.feed, "--backend": asked.backend != DEFAULT})
+    model.must_take({"--feed": asked.feed, "--backend": asked.backend not in (None, DEFAULT)})
     select = model.selection()
     chosen = select.select("why", asked.variables, notes) if asked.variables else None
     constants = select.select("--no-grad", asked.no_grad, notes)

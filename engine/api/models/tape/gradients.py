@@ -34,7 +34,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         {
             "--callbacks": asked.callbacks,
             "--feed": asked.feed,
-            "--backend": asked.backend != DEFAULT,
+            "--backend": asked.backend not in (None, DEFAULT),
             "--checkpoints": asked.checkpoints,
             "--memory-budget": asked.memory_budget is not None,
         }
