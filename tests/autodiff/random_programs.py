@@ -86,9 +86,7 @@ class Net:
     def __init__(
         self, recipe: Sequence[Step], *, smooth: bool = False, overwriting: bool = True, blocks: bool = False
     ) -> None:
-        self.kinds: tuple[Kind, ...] = BLOCKS if blocks else SMOOTH if smooth else KINDS
-        if overwriting:
-            self.kinds = (*self.kinds, overwrite)
+        self.kinds = _kinds(smooth=smooth, overwriting=overwriting, blocks=blocks)
         self._interpreted: list[Operator] = []
         self.program: Program = paddle.static.default_main_program()
         self.block = self.program.global_block()
@@ -326,6 +324,13 @@ BLOCKS: tuple[Kind, ...] = (*SMOOTH, branch, loop, shared, branch, loop)
 Compute = Callable[[Operator, Sequence[Any]], Sequence[Any]]
 
 
+def _kinds(*, smooth: bool, overwriting: bool, blocks: bool) -> tuple[Kind, ...]:
+    """What the steps of a program are chosen from."""
+    ordinary = SMOOTH if smooth else KINDS
+    kinds = BLOCKS if blocks else ordinary
+    return (*kinds, overwrite) if overwriting else kinds
+
+
 def on_arrays(op: Operator, operands: Sequence[Any]) -> Sequence[Any]:
     """The results of one operator, by its kernel."""
     attrs = {n: op.attrs[n] for n in op.op.kernel_attrs}
@@ -338,13 +343,11 @@ def on_arrays(op: Operator, operands: Sequence[Any]) -> Sequence[Any]:
 
 
 def _arrays(result: Any) -> Any:
-    return (
-        result
-        if result is None
-        else [*map(np.asarray, result)]
-        if isinstance(result, (list, tuple))
-        else np.asarray(result)
-    )
+    if result is None:
+        return None
+    if isinstance(result, (list, tuple)):
+        return [*map(np.asarray, result)]
+    return np.asarray(result)
 
 
 def interpret(

@@ -93,7 +93,9 @@ def brief(value: Any) -> str:
 def of_values(a: Any, b: Any, loose: bool) -> str:
     """One word for how two told values differ; empty where they do not."""
     if not isinstance(a, dict) or not isinstance(b, dict):
-        return "" if a == b else "presence" if a is None or b is None else "declaration"
+        if a == b:
+            return ""
+        return "presence" if a is None or b is None else "declaration"
     if "items" in a and "items" in b:
         if a["is"] != b["is"] or len(a["items"]) != len(b["items"]):
             return "structure"

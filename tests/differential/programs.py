@@ -82,7 +82,9 @@ def static_ending(draw: Draw, results: list[str]) -> str:
     if draw.chance(0.7):
         names = ", ".join(f'"{n}"' for n in (results if draw.chance(0.2) else results[-1:]))
         into = ", ".join(f'"{x}"' for x in leaves)
-        return f"gradients([{names}], [{into}]{', seeded=False' if draw.chance(0.3) else ''})" if leaves else ""
+        if not leaves:
+            return ""
+        return f"gradients([{names}], [{into}]{', seeded=False' if draw.chance(0.3) else ''})"
     listed = [str(x) for x in leaves if draw.chance(0.8)] if draw.chance(0.8) else None
     frozen = draw.source.sample([str(x) for x in leaves] + results[:-1], 1) if leaves and draw.chance(0.2) else None
     return f'append_backward("{results[-1]}", {listed}, {frozen})'

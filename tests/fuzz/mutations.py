@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -150,13 +150,19 @@ def changed_value(value: Any, draw: Random) -> Any:
     return value
 
 
+def _entries(holder: Any) -> Iterable[tuple[Any, Any]]:
+    """``(index or key, what stands there)`` of a list or a dict; of anything else nothing."""
+    if isinstance(holder, dict):
+        return holder.items()
+    return enumerate(holder) if isinstance(holder, list) else ()
+
+
 def _places(value: Any) -> list[tuple[Any, Any]]:
     """Every ``(list or dict, index or key)`` inside."""
     places: list[tuple[Any, Any]] = []
     todo = [value]
     for holder in todo:  # grows while it is walked
-        entries = holder.items() if isinstance(holder, dict) else enumerate(holder) if isinstance(holder, list) else ()
-        for key, entry in entries:
+        for key, entry in _entries(holder):
             places.append((holder, key))
             todo.append(entry)
     return places

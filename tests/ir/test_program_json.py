@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -54,21 +55,21 @@ def test_a_trained_program_fits_the_schema_and_comes_back_whole() -> None:
     for program in (main, startup):
         text = program.to_json()
         jsonschema.validate(json.loads(text), SCHEMA)
-        for read in forms(program):
-            verify(read)
-            assert str(read) == str(program)
-            assert read.to_json() == text
-    read = forms(main)[0]
-    ops, block = main.global_block().ops, read.global_block()
+        for found in forms(program):
+            verify(found)
+            assert str(found) == str(program)
+            assert found.to_json() == text
+    found = forms(main)[0]
+    ops, block = main.global_block().ops, found.global_block()
     numbers = {op: i for i, op in enumerate(ops)}
     assert [numbers[o.origin] if o.origin else None for o in ops] == [
         {o: i for i, o in enumerate(block.ops)}[o.origin] if o.origin else None for o in block.ops
     ]
     assert any(o.origin for o in block.ops)
     assert [source.short(o.loc) for o in block.ops] == [source.short(o.loc) for o in ops]
-    assert (read.random_seed, read._appending_grad_times) == (7, 1)
-    assert read.names.counts == main.names.counts
-    assert read.scope_names == main.scope_names
+    assert (found.random_seed, found._appending_grad_times) == (7, 1)
+    assert found.names.counts == main.names.counts
+    assert found.scope_names == main.scope_names
     weight = block.var("fc_0.w_0")
     assert weight.optimize_attr == {"learning_rate": 0.5}
     assert not weight.need_clip
@@ -111,9 +112,9 @@ def test_a_loaded_program_reuses_its_backward_part() -> None:
     with paddle.static.program_guard(main, Program()):
         loss = paddle.mean(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 4))
         paddle.static.append_backward(loss)
-    for form in forms(main):
-        paddle.static.append_backward(form.global_block().var(loss.name))
-        assert str(form) == str(main)
+    for found in forms(main):
+        paddle.static.append_backward(found.global_block().var(loss.name))
+        assert str(found) == str(main)
 
 
 @pytest.fixture
@@ -137,15 +138,15 @@ def test_blocks_and_references_to_them_come_back(blocks: Program) -> None:
     assert "blocks = blocks[[6, 7]]" in str(blocks)
     text = blocks.to_json()
     jsonschema.validate(json.loads(text), SCHEMA)
-    for form in (*forms(blocks), Program.parse_from_string(str(blocks))):
-        verify(form)
-        assert str(form) == str(blocks)
-        for block, twin in zip(blocks.blocks, form.blocks, strict=True):
+    for found in (*forms(blocks), Program.parse_from_string(str(blocks))):
+        verify(found)
+        assert str(found) == str(blocks)
+        for block, twin in zip(blocks.blocks, found.blocks, strict=True):
             assert twin.backward_block_idx == block.backward_block_idx
             assert twin.owner is None or twin in twin.owner.sub_blocks
             for op, same in zip(block.ops, twin.ops, strict=True):
                 assert [b.idx for b in same.sub_blocks] == [b.idx for b in op.sub_blocks]
-                assert all(b is form.blocks[b.idx] for b in same.sub_blocks)
+                assert all(b is found.blocks[b.idx] for b in same.sub_blocks)
 
 
 def test_blocks_that_do_not_exist_or_run_inside_themselves(blocks: Program) -> None:
@@ -176,8 +177,8 @@ def one_op(type_: str, attrs: dict[str, Any]) -> Program:
 def test_numbers_in_attributes_come_back_bit_for_bit(value: float) -> None:
     program = one_op("fill_constant", {"shape": [2], "value": value, "dtype": 6})
     jsonschema.validate(json.loads(program.to_json()), SCHEMA)
-    read = Program.from_json(program.to_json()).global_block().ops[0].attr("value")
-    assert np.float64(read).tobytes() == np.float64(value).tobytes()
+    found = Program.from_json(program.to_json()).global_block().ops[0].attr("value")
+    assert np.float64(found).tobytes() == np.float64(value).tobytes()
 
 
 def test_an_attribute_that_is_no_data_is_refused() -> None:
@@ -195,8 +196,8 @@ def test_locations_name_no_folders_and_can_be_left_out() -> None:
     assert "test_program_json" not in main.to_json(sources=False)
     with source.full_stacks():
         main, _, _ = trained()
-    read = Program.from_json(main.to_json())
-    ours, theirs = main.global_block().ops[0], read.global_block().ops[0]
+    found = Program.from_json(main.to_json())
+    ours, theirs = main.global_block().ops[0], found.global_block().ops[0]
     assert len(theirs.loc) == len(ours.loc) > 1
     frames = [text for text in source.stack(theirs.loc) if "test_program_json" in text]
     assert frames[-1].startswith('File "test_program_json.py", line ')
@@ -345,8 +346,13 @@ def test_damaged_json_is_read_or_refused(at: int, put_in: str, left_out: int) ->
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path] * bool(path) + [inside for key, entry in inner for inside in _paths(entry, (*path, key))]
+    inner: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        inner = value.items()
+    paths = [path] if path else []
+    for key, entry in inner:
+        paths += _paths(entry, (*path, key))
+    return paths
 
 
 @given(

@@ -117,7 +117,9 @@ def forked(work: Callable[[], int | None], seconds: float, log: str = os.devnull
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
-            return "" if code == PASSED else f"signal {-code}" if code < 0 else f"exit {code}"
+            if code == PASSED:
+                return ""
+            return f"signal {-code}" if code < 0 else f"exit {code}"
         time.sleep(0.02)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)

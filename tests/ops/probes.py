@@ -45,7 +45,9 @@ def with_element(operands: Sequence[Operand], path: Path, at: tuple[int, ...], v
     held = operands[i]
     array = np.array(held[j] if isinstance(held, (list, tuple)) else held)
     array[at] = value
-    entry: Operand = [array if n == j else a for n, a in enumerate(held)] if isinstance(held, (list, tuple)) else array
+    entry: Operand = array
+    if isinstance(held, (list, tuple)):
+        entry = [array if n == j else a for n, a in enumerate(held)]
     return [entry if n == i else v for n, v in enumerate(operands)]
 
 

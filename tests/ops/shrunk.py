@@ -82,11 +82,9 @@ def _with(case: Case, chosen: set[Place], attrs: dict[str, Any]) -> Case | None:
 
 
 def _cut(a: Any, dims: set[int]) -> Any:
-    return (
-        None
-        if a is None
-        else np.asarray(a)[tuple(slice(0, 1) if d in dims else slice(None) for d in range(np.ndim(a)))]
-    )
+    if a is None:
+        return None
+    return np.asarray(a)[tuple(slice(0, 1) if d in dims else slice(None) for d in range(np.ndim(a)))]
 
 
 def _first(a: np.ndarray) -> np.ndarray:

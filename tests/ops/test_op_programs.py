@@ -22,6 +22,13 @@ both_declarations = pytest.mark.parametrize("known", [True, False], ids=["known"
 """Whether the program knows the dimensions of what it is fed, or sees -1 everywhere."""
 
 
+def _filled(many: bool, variables: Any) -> Any:
+    """What stands in a slot: a tuple where there may be many."""
+    if variables is None:
+        return () if many else None
+    return tuple(variables) if isinstance(variables, list) else variables
+
+
 class OneOp:
     """A program with one operator, and what it is fed."""
 
@@ -32,10 +39,7 @@ class OneOp:
         self.block = self.program.global_block()
         self.feed: dict[str, np.ndarray] = {}
         self.inputs = [self._operand(f"in{i}", v) for i, v in enumerate(case.operands)]
-        inputs = tuple(
-            () if s.many and v is None else tuple(v) if isinstance(v, list) else v
-            for s, v in zip(case.op.inputs, self.inputs, strict=True)
-        )
+        inputs = tuple(_filled(s.many, v) for s, v in zip(case.op.inputs, self.inputs, strict=True))
         self.results = call(case.op, case.operands, case.attrs)
         names = [self._names(f"out{j}", r) for j, r in enumerate(self.results)]
         self.operator = build.emit(self.block, case.op, inputs, case.attrs, names)

@@ -369,7 +369,9 @@ def kinds_of(text: str) -> list[tuple[str, ...]]:
 def array(name: str, types: tuple[str, ...], bfloat16: Any = None) -> tuple[np.ndarray, str]:
     """The values of an operand, in a type that every package has, and the name of the type that it shall have."""
     shape, kind = OPERANDS[name]
-    dtype = types[0] if kind == FIRST else types[1] if kind == SECOND else kind
+    dtype = kind
+    if kind in (FIRST, SECOND):
+        dtype = types[0] if kind == FIRST else types[1]
     if kind == "int64":
         return np.arange(int(np.prod(shape)), dtype="int64").reshape(shape) % 2, kind
     values = np.arange(int(np.prod(shape))).reshape(shape) % (1 if name in ("p", "q") else 3) + 1

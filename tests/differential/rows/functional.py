@@ -461,11 +461,9 @@ def _(g: Draw, name: str) -> str:
     """Without chance: all or nothing, or not training."""
     rank = {"dropout2d": 4, "dropout3d": 5}.get(name.rpartition(".")[2], 0)
     x = image(g, rank=rank) if rank else g.tensor()
-    return (
-        g.call(name, x, p=g.of(0.0, 0.0, 1.0) if "alpha" not in name else 0.0)
-        if g.chance(0.5)
-        else g.call(name, x, p=0.3, training=False)
-    )
+    if not g.chance(0.5):
+        return g.call(name, x, p=0.3, training=False)
+    return g.call(name, x, p=g.of(0.0, 0.0, 1.0) if "alpha" not in name else 0.0)
 
 
 @row("scaled_dot_product_attention", within=HERE, weight=2)

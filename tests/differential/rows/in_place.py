@@ -52,7 +52,9 @@ def _(g: Draw, name: str) -> str:
 
 @row(BINARY, modes="eager", chains=False)
 def _(g: Draw, name: str) -> str:
-    kind = "bool" if "logical" in name and g.chance(0.5) else "int" if "bitwise" in name else "number"
+    kind = "int" if "bitwise" in name else "number"
+    if "logical" in name and g.chance(0.5):
+        kind = "bool"
     x, before = target(g, kind)
     return written(g, name, x, before, second(g, x, kind))
 

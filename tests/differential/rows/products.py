@@ -11,8 +11,9 @@ def _(g: Draw, name: str) -> str:
     batch, m, k, n = g.shape(0, 2), g.size(), g.size(), g.size()
     turned, other = g.chance(0.3), g.chance(0.3)
     kind = "number" if g.chance(0.2) else g.of("float", "float", "complex64")
-    x = g.tensor([*batch, *((k, m) if turned else (m, k))] if g.chance(0.8) else [k], kind)
-    y = g.tensor([*g.fitting(batch), *((n, k) if other else (k, n))] if g.chance(0.8) else [k], x.dtype)
+    left, right = ([k, m] if turned else [m, k]), ([n, k] if other else [k, n])
+    x = g.tensor([*batch, *left] if g.chance(0.8) else [k], kind)
+    y = g.tensor([*g.fitting(batch), *right] if g.chance(0.8) else [k], x.dtype)
     return g.call(name, x, y, transpose_x=True if turned else OMIT, transpose_y=True if other else OMIT)
 
 
