@@ -78,3 +78,9 @@ def test_a_package_that_is_tested_elsewhere_is_there_and_so_are_its_tests(packag
     assert package in packages()
     assert ELSEWHERE[package] in with_tests()
     assert folder_of(package) not in with_tests(), "its folder holds tests: the line is not needed"
+
+
+def test_contributing_says_what_every_part_is_for() -> None:
+    parts = [f.parent for top in ("engine", "viz") for f in (ROOT / top).glob("*/__init__.py")]
+    tables = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Rules of the house\n")[0]
+    assert not [part for part in parts if f"`{part.name}/`" not in tables and f"  {part.name}/" not in tables]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import DOCUMENT, Run, Write
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 EMBEDDING = ["embedding_0.w_0", "embedding_0.w_0@GRAD"]
 WEIGHT = ["my_fc.w_0", "my_fc.w_0@GRAD"]

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.conftest import DOCUMENT, Run, Write
 
-GOLDEN = Path(__file__).parent / "golden"
-ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parents[1] / "golden"
+ROOT = Path(__file__).parents[3]
 PICTURES = {
     "lenet_digits.svg": ["samples/lenet_digits.py"],
     "resnet50.svg": ["samples/models/resnet50.py", "--max-nodes", "120"],
