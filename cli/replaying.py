@@ -10,9 +10,9 @@ import click
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.models.errors import CommandError
 from gradtool.viz.debugger.notebook import Notebook
+from gradtool.viz.debugger.saved.comparison import check as replayed
 from gradtool.viz.debugger.saved.expressions import of_cells, of_stops
-from gradtool.viz.debugger.saved.loading import Saved, load
-from gradtool.viz.debugger.saved.replaying import check as replayed
+from gradtool.viz.debugger.saved.reader import Saved, load
 from gradtool.viz.debugger.terminal import Screen
 from gradtool.viz.text import printable
 

@@ -10,13 +10,12 @@ module          what lives there
 ``explaining``  the line of that table that holds
 ``coverage``    what a search did not see: operators that were not run, branches that were not taken
 ``gradcheck``   gradients compared with differences; ``checking``: of what; ``kinks``: where there is no derivative
-``recording``   a forward pass written down; ``unrolling``: that of a program, branches and loops as they went
-``replay``      the same computed again in double precision at other values
+``double``      a written-down run (``engine/runs``) computed again in double precision at other values
 ``stats``       sizes of gradients, and how they change with depth
 ``saved``       what backward keeps alive
 ``profile``     what operators take
 ``asking``      the questions as public functions
-``running``     backward passes under watch: of a program, of a recorded loss, of a function
+``under_watch`` backward passes under watch: of a program, of a recorded loss, of a function
 ==============  ==============================================================================================
 
 Nothing here prints, and the engine below knows nothing of it: it only tells a watcher what it does (``watch.py``).

@@ -24,9 +24,9 @@ from .events import Adapter
 from .gradcheck import GradcheckStory
 from .nan import Hunt, NanStory
 from .profile import Clock, ProfileStory
-from .running import any_model, computed_loss, through_program, through_tape
 from .saved import Keeper, SavedStory
 from .stats import Gatherer, StatsStory
+from .under_watch import any_model, computed_loss, through_program, through_tape
 
 
 def find_nan(

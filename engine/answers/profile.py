@@ -23,7 +23,7 @@ from ..ir.variable import Variable
 from ..ops import rare
 from ..view.graph import BACKWARD, FORWARD
 from .events import Adapter, Begin, End, Event, Inside
-from .running import through_program, through_tape
+from .under_watch import through_program, through_tape
 
 
 @dataclass

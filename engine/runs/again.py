@@ -13,7 +13,7 @@ from ..eager.pylayer import LayerNode
 from ..eager.tape import GradNode, restore
 from ..eager.tensor import Tensor
 from .bound import Binding
-from .records import Call
+from .calls import Call
 
 
 def of_call(call: Call, padded: bool = False) -> Binding:

@@ -12,8 +12,8 @@ from typing import Any
 from ..eager import backward
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Keep, Leaf
+from .calls import Hooked, Pass, Pull
 from .recorder import Recorder
-from .records import Hooked, Pass, Pull
 from .timeline import NOBODY
 
 

@@ -13,8 +13,8 @@ from ..core.source import NOWHERE
 from ..eager.saved import Packed
 from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Trait
+from .calls import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
 from .ledger import Ledger
-from .records import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
 from .timeline import NOBODY, Given
 
 _OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written")), (UsersSlot("Out"),))

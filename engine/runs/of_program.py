@@ -17,7 +17,7 @@ from ..ops.opdef import Trait
 from ..view import from_program
 from ..view.from_program import reads, writes
 from ..view.graph import BACKWARD, FORWARD, op_names
-from .running import fill
+from .first_run import fill
 from .store import Store
 from .timeline import NOBODY, Entry, Lowered, Timeline, Value
 

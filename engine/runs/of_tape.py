@@ -15,9 +15,9 @@ from ..view import from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import again
 from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
+from .calls import Call, Failure, Hooked, Pass, Pull, flat
 from .places import Places
 from .recorder import Recorder
-from .records import Call, Failure, Hooked, Pass, Pull, flat
 from .tape_names import TapeNames
 from .timeline import NOBODY, Entry, Timeline, Value
 

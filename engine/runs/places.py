@@ -8,8 +8,8 @@ from ..eager.recorded import outputs_of
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops.opdef import OpDef
+from .calls import Call, Pull, UsersOp, UsersSlot, flat
 from .recorder import Recorder
-from .records import Call, Pull, UsersOp, UsersSlot, flat
 from .timeline import NOBODY
 
 THROUGH_NUMPY = "its values went through NumPy"

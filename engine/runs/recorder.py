@@ -21,9 +21,9 @@ from ..eager.pylayer import LayerNode
 from ..eager.saved import writes
 from ..eager.tape import GradNode
 from ..eager.tensor import Keep, Leaf, Tensor
+from .calls import Call, Failure, Pass, Pull
 from .ledger import Ledger, guard, stand_guard
 from .numbering import Numbering
-from .records import Call, Failure, Pass, Pull
 from .timeline import NOBODY
 
 _recording: ContextVar[Recorder | None] = ContextVar("gradtool_recorder", default=None)

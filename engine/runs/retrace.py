@@ -15,8 +15,8 @@ from ..eager.recorded import nodes_behind
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops.opdef import OpDef
+from .calls import Call
 from .recorder import Recorder
-from .records import Call
 from .timeline import NOBODY
 
 _UNKNOWN = "the tape does not hold all that it read"

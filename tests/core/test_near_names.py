@@ -68,7 +68,7 @@ def test_no_other_code_compares_names() -> None:
             modules += [node.module] if isinstance(node, ast.ImportFrom) else []
         if "difflib" in modules:
             importers.append(file.relative_to(ROOT).as_posix())
-    assert importers == ["engine/core/near_names.py", "viz/debugger/saved/replaying.py"]
+    assert importers == ["engine/core/near_names.py", "viz/debugger/saved/comparison.py"]
 
 
 def test_messages_name_long_names_by_their_ends() -> None:

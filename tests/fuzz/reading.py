@@ -21,7 +21,7 @@ from gradtool.engine.ir.parse import ProgramTextError
 from gradtool.engine.ir.program import Program
 from gradtool.models.errors import CommandError
 from gradtool.models.program import feeds
-from gradtool.viz.debugger.saved import loading
+from gradtool.viz.debugger.saved import reader
 from tests.viz.debugger.saved import test_saved_sessions as sessions
 
 from .mutations import changed_bytes, changed_value
@@ -165,7 +165,7 @@ def _archive(arrays: Sequence[bytes], method: int = zipfile.ZIP_STORED) -> bytes
 
 @cache
 def _sessions() -> Sequence[bytes]:
-    return [sessions.saving.text(sessions.book_of(which)).encode() for which in sessions.CELLS]
+    return [sessions.writer.text(sessions.book_of(which)).encode() for which in sessions.CELLS]
 
 
 # -- reading them -----------------------------------------------------------------------------------------------------
@@ -231,4 +231,4 @@ def _read_feed(data: bytes) -> None:
 
 
 def _read_session(data: bytes) -> None:
-    loading.load(data, "session.jsonl")
+    reader.load(data, "session.jsonl")

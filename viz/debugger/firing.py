@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradtool.engine.runs.calls import Hooked, flat
 from gradtool.engine.runs.recorder import Recorder
-from gradtool.engine.runs.records import Hooked, flat
 
 from . import stops
 

@@ -21,8 +21,8 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs import ahead, of_program, of_tape
 from gradtool.engine.runs.branch import is_rerunning, rerunning
+from gradtool.engine.runs.calls import Pass
 from gradtool.engine.runs.recorder import Recorder, recording_now
-from gradtool.engine.runs.records import Pass
 from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
 from gradtool.nn import Layer

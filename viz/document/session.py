@@ -13,7 +13,7 @@ from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.files import jsontext
 
 from ..debugger.cell import Cell
-from ..debugger.saved.saving import FORMAT
+from ..debugger.saved.writer import FORMAT
 from .blocks import Document, Section
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.answers.events import Adapter
-from gradtool.engine.answers.running import computed_loss
+from gradtool.engine.answers.under_watch import computed_loss
 from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.journal import current, keeping

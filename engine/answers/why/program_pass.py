@@ -22,8 +22,8 @@ from ...runs.of_program import laid_flat
 from ...runs.rounds import Round
 from ...runs.timeline import Entry, Timeline
 from .of_program import Inside, ProgramReasons
-from .passes import slots_of
 from .slopes import Blame, Slopes, Use, Visit, norm_of
+from .tape_pass import slots_of
 from .verdicts import Verdict
 from .zeros import Killer, not_run
 

@@ -13,9 +13,9 @@ from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
 from .of_journal import explain_tensors
-from .passes import over_tape
 from .reasons import Reason
 from .slopes import Slopes, Use
+from .tape_pass import over_tape
 from .verdicts import Verdict
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradtool.viz.debugger import batch
-from gradtool.viz.debugger.saved.replaying import same_text
+from gradtool.viz.debugger.saved.comparison import same_text
 from tests.viz.debugger.frontend_runs import book_over, hunt, recorded
 
 

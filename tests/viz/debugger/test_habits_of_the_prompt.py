@@ -12,8 +12,8 @@ import gradtool as paddle
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.viz.debugger import show
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.saved import replaying, saving
-from gradtool.viz.debugger.saved.loading import load
+from gradtool.viz.debugger.saved import comparison, writer
+from gradtool.viz.debugger.saved.reader import load
 from gradtool.viz.text import to_ascii
 from tests.viz.debugger.frontend_runs import book_over, hunt, lowered, recorded, said
 
@@ -177,9 +177,9 @@ def test_a_replay_draws_no_file_again_and_compares_what_it_draws(tmp_path: Path)
     drawn = tmp_path / "near.svg"
     book: Notebook = book_over(recorded(hunt))
     said(book, f"graph -o {drawn}", "graph h")
-    saved = load(saving.text(book), "s.jsonl")
+    saved = load(writer.text(book), "s.jsonl")
     drawn.unlink()
-    replay = replaying.check(saved, book_over(recorded(hunt)))
+    replay = comparison.check(saved, book_over(recorded(hunt)))
     assert replay.difference is None
     assert replay.kept == (1,)
     assert not drawn.exists()

@@ -13,7 +13,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.viz.debugger.cell import Cell
-from gradtool.viz.debugger.saved import saving
+from gradtool.viz.debugger.saved import writer
 from gradtool.viz.document import session, to_html, to_ipynb, to_markdown, to_script
 from gradtool.viz.document.blocks import Commands, Data, Document, Excerpt, Figure, Lines, Prose, Section
 from gradtool.viz.document.safe import harmless
@@ -264,9 +264,9 @@ def test_the_cells_of_a_saved_session() -> None:
     book.model = "model.py --catch nan"
     for line in ("note what?", "step", "p nothing", "1 + 1"):
         book.execute(line)
-    reread = session.from_jsonl(saving.text(book), "s.jsonl")
+    reread = session.from_jsonl(writer.text(book), "s.jsonl")
     assert reread == session.Kept("model.py --catch nan", book.cells)
-    assert session.from_jsonl(saving.text(book) + "\n\n", "s.jsonl") == reread
+    assert session.from_jsonl(writer.text(book) + "\n\n", "s.jsonl") == reread
 
 
 @pytest.mark.parametrize(

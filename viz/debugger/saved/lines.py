@@ -10,7 +10,7 @@ from gradtool.engine.files import jsontext
 from gradtool.engine.files.jsontext import Field, shown
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 
-from .saving import FORMAT
+from .writer import FORMAT
 
 HINT = "the debugger's verb save writes such files"
 MOST = 2**40

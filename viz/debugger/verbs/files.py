@@ -26,11 +26,11 @@ def _write(path: str, text: str) -> str:
 @verb("save FILE.jsonl", group="session", completes="file", writes=always)
 def save(book: Notebook, rest: str) -> Reply:
     """Save the session with all that replaying it needs; the model is not needed for that."""
-    from ..saved import saving
+    from ..saved import writer
 
     if not rest:
         raise VerbError("save to which file?", hint="save hunt.jsonl")
-    told = _write(rest, saving.text(book))
+    told = _write(rest, writer.text(book))
     return Reply(f"saved {told} · {len(book.cells)} cell{'s' * (len(book.cells) != 1)}")
 
 

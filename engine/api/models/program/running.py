@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.answers import checking, profile, running, stats
+from gradtool.engine.answers import checking, profile, stats, under_watch
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir.variable import Variable
 
@@ -29,7 +29,7 @@ def run(
             fill(table, arrays[len(fetch) :])
         return arrays[: len(fetch)]
 
-    pairs = running.through_program(model.the_loss, listener, order=order, run=once, keep=values)
+    pairs = under_watch.through_program(model.the_loss, listener, order=order, run=once, keep=values)
     return {p: values[g] for p, g in pairs}
 
 

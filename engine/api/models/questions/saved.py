@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradtool.engine.answers import running
+from gradtool.engine.answers import under_watch
 from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.saved import Keeper, SavedStory
 from gradtool.engine.core import watch
@@ -39,7 +39,7 @@ class Saved(Question[Kept]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Kept:
         """As in the base; the file is watched while it runs."""
         keeper = Keeper()
-        passes = running.Passes(keeper)
+        passes = under_watch.Passes(keeper)
         with watch.watched(Adapter(passes)), loader.executed(request) as left, watch.unwatched():
             model = opening.model_in(left, request)
             if not model.computes_while_loading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradtool.engine.answers import checking, profile, running, stats
+from gradtool.engine.answers import checking, profile, stats, under_watch
 from gradtool.engine.core import source
 from gradtool.engine.eager.tape import finite
 from gradtool.engine.eager.tensor import Leaf
@@ -17,7 +17,7 @@ from .model import TapeModel
 
 def run(model: TapeModel, listener: Any, order: int) -> dict[Leaf, Any]:
     """Run backward once and tell *listener*; the gradients by leaf."""
-    gradients: dict[Leaf, Any] = model.call(running.through_tape, model.loss, listener, order)
+    gradients: dict[Leaf, Any] = model.call(under_watch.through_tape, model.loss, listener, order)
     return gradients
 
 

@@ -18,7 +18,7 @@ from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.runs.timeline import Timeline
 from gradtool.viz.debugger.errors import VerbError
 from gradtool.viz.debugger.notebook import Notebook
-from gradtool.viz.debugger.saved import lines, loading, replaying, saving
+from gradtool.viz.debugger.saved import comparison, lines, reader, writer
 from gradtool.viz.debugger.saved.packed import NoData, pack, unpack
 from tests.viz.debugger.frontend_runs import book_over, hunt, looping, lowered, own_python, recorded, said
 
@@ -84,8 +84,8 @@ def held(timeline: Timeline) -> dict[int, Any]:
 @pytest.mark.parametrize("which", CELLS)
 def test_a_session_comes_back_and_replays(which: str) -> None:
     book = book_of(which)
-    text = saving.text(book)
-    saved = loading.load(text, "s.jsonl", trust=True)
+    text = writer.text(book)
+    saved = reader.load(text, "s.jsonl", trust=True)
     before, after = book.session.timeline, saved.book.session.timeline
     had = held(before)
     assert {n: a for n, a in held(after).items() if n in had} == {n: a for n, a in had.items() if n in after.store}
@@ -94,23 +94,23 @@ def test_a_session_comes_back_and_replays(which: str) -> None:
     assert [(c.source, c.text, c.note, c.failed) for c in saved.book.cells] == [
         (c.source, c.text, c.note, c.failed) for c in book.cells
     ]
-    replay = replaying.check(saved)
+    replay = comparison.check(saved)
     assert replay.difference is None
     assert replay.kept == ()
-    assert saving.text(book) == text
+    assert writer.text(book) == text
 
 
 @pytest.mark.parametrize("which", CELLS)
 def test_the_loaded_session_goes_on_where_it_was(which: str) -> None:
     book = book_of(which)
-    loaded = loading.load(saving.text(book), "s.jsonl", trust=True).book
+    loaded = reader.load(writer.text(book), "s.jsonl", trust=True).book
     for line in ("branches", "edits", "hits", "list 50", "stats", "rc", "fork more", "zero h@GRAD", "c", "cells"):
         assert said(loaded, line) == said(book, line), line
 
 
 def test_what_stays_of_names_and_results() -> None:
     book = book_of("hunt")
-    saved = loading.load(saving.text(book), "s.jsonl", trust=True)
+    saved = reader.load(writer.text(book), "s.jsonl", trust=True)
     assert saved.lost == ["f"]
     assert saved.book.session.names["n"] == 3
     assert np.array_equal(saved.book.session.names["arr"], book.session.names["arr"])
@@ -120,8 +120,8 @@ def test_what_stays_of_names_and_results() -> None:
 
 def test_users_python_is_recalled_not_run() -> None:
     book = book_of("own python")
-    text = saving.text(book)
-    timeline = loading.load(text, "s.jsonl").book.session.timeline
+    text = writer.text(book)
+    timeline = reader.load(text, "s.jsonl").book.session.timeline
     fixed = {e.type: e.fixed for e in timeline.entries if e.fixed}
     assert fixed.keys() == {"PyLayer_Cube_grad", "hook", "gaussian_random"}
     assert "user's own Python" in fixed["hook"]
@@ -129,7 +129,7 @@ def test_users_python_is_recalled_not_run() -> None:
 
 
 def test_other_values_do_not_get_past_the_users_python() -> None:
-    loaded = loading.load(saving.text(book_of("own python")), "s.jsonl").book
+    loaded = reader.load(writer.text(book_of("own python")), "s.jsonl").book
     assert "end of the run" in said(loaded, "undo", "zero h@GRAD", "finish"), "it ran so before it was saved"
     text = said(loaded, "goto hook.0", "set h@GRAD = 7", "finish")
     assert "hook.0 cannot run again on other values: it is the user's own Python" in text
@@ -137,10 +137,10 @@ def test_other_values_do_not_get_past_the_users_python() -> None:
 
 
 def test_a_replay_tells_the_first_cell_that_differs() -> None:
-    text = saving.text(book_of("hunt"))
+    text = writer.text(book_of("hunt"))
     changed = text.replace("edited 12 elements", "edited 11 elements")
     assert changed != text
-    difference = replaying.check(loading.load(changed, "s.jsonl", trust=True)).difference
+    difference = comparison.check(reader.load(changed, "s.jsonl", trust=True)).difference
     assert difference is not None
     assert difference.cell.number == 5
     assert str(difference).split("\n")[0].startswith("In [5]: set x@GRAD")
@@ -149,10 +149,10 @@ def test_a_replay_tells_the_first_cell_that_differs() -> None:
 
 
 def test_a_replay_on_a_model_that_changed() -> None:
-    saved = loading.load(saving.text(book_of("hunt")), "s.jsonl", trust=True)
-    same = replaying.check(saved, book_over(recorded(hunt)))
+    saved = reader.load(writer.text(book_of("hunt")), "s.jsonl", trust=True)
+    same = comparison.check(saved, book_over(recorded(hunt)))
     assert same.difference is None
-    other = replaying.check(saved, book_over(recorded(own_python)))
+    other = comparison.check(saved, book_over(recorded(own_python)))
     assert other.difference is not None
 
 
@@ -163,8 +163,8 @@ def test_a_replay_writes_no_files(tmp_path: Path) -> None:
     path.unlink()
     said(book, "rerun 18", "expect-error p nothing")
     path.unlink()
-    saved = loading.load(saving.text(book), "s.jsonl", trust=True)
-    replay = replaying.check(saved)
+    saved = reader.load(writer.text(book), "s.jsonl", trust=True)
+    replay = comparison.check(saved)
     assert replay.difference is None
     assert replay.kept == (18, 19)
     assert not path.exists()
@@ -175,8 +175,8 @@ def test_a_replay_begins_with_the_stops_that_were_set_before() -> None:
     book.session.add("catch", "nan", limit=float("inf"))
     book.session.begin()
     said(book, "c", "hits")
-    saved = loading.load(saving.text(book), "s.jsonl", trust=True)
-    assert replaying.check(saved).difference is None
+    saved = reader.load(writer.text(book), "s.jsonl", trust=True)
+    assert comparison.check(saved).difference is None
     assert "1 hit" in saved.book.cells[1].text
 
 
@@ -186,9 +186,9 @@ def test_a_budget_is_kept() -> None:
         said(book, "goto %1", "finish")
     assert small.session.timeline.store.dropped > 0
     assert said(small, "stats") == said(whole, "stats")
-    saved = loading.load(saving.text(small), "s.jsonl", trust=True)
+    saved = reader.load(writer.text(small), "s.jsonl", trust=True)
     assert saved.book.session.timeline.store.budget == 200
-    assert replaying.check(saved).difference is None
+    assert comparison.check(saved).difference is None
 
 
 def test_every_line_fits_the_schema() -> None:
@@ -196,7 +196,7 @@ def test_every_line_fits_the_schema() -> None:
     validator = jsonschema.Draft202012Validator(schema)
     kinds = set()
     for which in CELLS:
-        for line in saving.text(book_of(which)).splitlines():
+        for line in writer.text(book_of(which)).splitlines():
             record = json.loads(line)
             validator.validate(record)
             kinds.add(record.get("kind"))
@@ -237,31 +237,31 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
 )
 def test_foreign_files_are_refused(data: bytes, said_: str) -> None:
     with pytest.raises(FileFormatError) as caught:
-        loading.load(data, "s.jsonl")
+        reader.load(data, "s.jsonl")
     assert str(caught.value).startswith("s.jsonl")
     assert said_ in str(caught.value)
 
 
 @pytest.mark.parametrize("which", ["own python", "loop"])
 def test_a_shortened_file_is_refused(which: str) -> None:
-    whole = saving.text(book_of(which)).splitlines(keepends=True)
+    whole = writer.text(book_of(which)).splitlines(keepends=True)
     for cut in range(0, len(whole), 7):
         with pytest.raises(FileFormatError):
-            loading.load("".join(whole[:cut] + whole[cut + 1 :]), "s.jsonl")
+            reader.load("".join(whole[:cut] + whole[cut + 1 :]), "s.jsonl")
         with pytest.raises(FileFormatError):
-            loading.load("".join(whole[:cut]), "s.jsonl")
+            reader.load("".join(whole[:cut]), "s.jsonl")
 
 
 @pytest.mark.parametrize("which", ["own python", "good loop"])
 def test_a_damaged_file_loads_or_is_refused(which: str) -> None:
-    text = saving.text(book_of(which)).encode()
+    text = writer.text(book_of(which)).encode()
     draw = random.Random(7)
     refused = 0
     for _ in range(60):
         at = draw.randrange(len(text))
         damaged = text[:at] + bytes([draw.choice(b'0123456789"[]{},:-xe')]) + text[at + 1 :]
         try:
-            loading.load(damaged, "s.jsonl")
+            reader.load(damaged, "s.jsonl")
         except FileFormatError:
             refused += 1
     assert refused > 10
@@ -269,7 +269,7 @@ def test_a_damaged_file_loads_or_is_refused(which: str) -> None:
 
 @pytest.mark.parametrize("which", ["own python", "good loop"])
 def test_fields_of_other_types_are_refused_or_harmless(which: str) -> None:
-    whole = [json.loads(line) for line in saving.text(book_of(which)).splitlines()]
+    whole = [json.loads(line) for line in writer.text(book_of(which)).splitlines()]
     draw = random.Random(11)
     for _ in range(120):
         changed = json.loads(json.dumps(whole))
@@ -277,7 +277,7 @@ def test_fields_of_other_types_are_refused_or_harmless(which: str) -> None:
         name = draw.choice(sorted(line))
         line[name] = draw.choice([None, -7, 10**9, "x", [], {}, [1, 2], {"a": 1}, True, 0.5])
         with contextlib.suppress(FileFormatError):
-            loading.load("".join(json.dumps(entry) + "\n" for entry in changed), "s.jsonl")
+            reader.load("".join(json.dumps(entry) + "\n" for entry in changed), "s.jsonl")
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
@@ -347,4 +347,4 @@ def test_what_is_no_data_among_edits_is_said() -> None:
     number = book.session.number("h")
     branch.edit(number, object(), "set h = object()")
     with pytest.raises(VerbError, match="cannot be saved: set h = object"):
-        saving.text(book)
+        writer.text(book)

@@ -12,7 +12,7 @@ import pytest
 
 from gradtool.viz.debugger import scope, verbs
 from gradtool.viz.debugger.errors import NotTrusted
-from gradtool.viz.debugger.saved import expressions, loading, replaying, saving
+from gradtool.viz.debugger.saved import comparison, expressions, reader, writer
 from gradtool.viz.debugger.verbs import Verb
 from tests.viz.debugger.frontend_runs import book_over, hunt, recorded
 
@@ -37,7 +37,7 @@ def saved_with(cells: list[str], stops: list[dict[str, Any]] | None = None) -> s
     """A session on which somebody has worked by hand: these are its cells, and its stops from the beginning."""
     book = book_over(recorded(hunt))
     book.execute("list")
-    lines = [json.loads(line) for line in saving.text(book).splitlines()]
+    lines = [json.loads(line) for line in writer.text(book).splitlines()]
     (cell,) = [x for x in lines if x.get("kind") == "cell"]
     (session,) = [x for x in lines if x.get("kind") == "session"]
     session["stops"] = session["began"]["stops"] = stops or []
@@ -73,7 +73,7 @@ def untouched(folder: Path) -> bool:
 @pytest.mark.parametrize("name", [v.name for v in VERBS])
 def test_no_verb_of_a_file_evaluates(here: Path, name: str) -> None:
     verb = verbs.table()[name]
-    book = loading.load(saved_with(lines_of(verb)), "s.jsonl").book
+    book = reader.load(saved_with(lines_of(verb)), "s.jsonl").book
     for number in range(1, len(book.cells) + 1):
         cell, _ = book.execute(f"rerun {number}")
         assert untouched(here), cell.source
@@ -84,32 +84,32 @@ def test_no_verb_of_a_file_evaluates(here: Path, name: str) -> None:
 
 @pytest.mark.parametrize("source", PYTHON)
 def test_no_python_of_a_file_is_run(here: Path, source: str) -> None:
-    saved = loading.load(saved_with([source]), "s.jsonl")
+    saved = reader.load(saved_with([source]), "s.jsonl")
     _, reply = saved.book.execute("rerun 1")
     assert isinstance(reply.error, NotTrusted)
     assert "--trust" in reply.text
-    assert replaying.check(saved).refused == saved.book.cells[0]
+    assert comparison.check(saved).refused == saved.book.cells[0]
     assert expressions.of_cells(saved.book) == [f"In [1]: {source}"]
     assert untouched(here)
-    loading.load(saved_with([source]), "s.jsonl", trust=True).book.execute("rerun 1")
+    reader.load(saved_with([source]), "s.jsonl", trust=True).book.execute("rerun 1")
     assert source.startswith("v[") or not untouched(here)
 
 
 @pytest.mark.parametrize("told", STOPS, ids=lambda s: s["kind"])
 def test_no_stop_of_a_file_evaluates(here: Path, told: dict[str, Any]) -> None:
-    saved = loading.load(saved_with(["continue"], [told]), "s.jsonl")
+    saved = reader.load(saved_with(["continue"], [told]), "s.jsonl")
     assert expressions.of_stops(saved.book)
     for again in ([], ["enable 1"]):
         for line in [*again, *MOVES]:
             saved.book.execute(line)
-    replaying.check(saved)
+    comparison.check(saved)
     assert untouched(here)
-    loading.load(saved_with([], [told]), "s.jsonl", trust=True).book.execute("continue")
+    reader.load(saved_with([], [told]), "s.jsonl", trust=True).book.execute("continue")
     assert not untouched(here)
 
 
 def test_what_is_typed_is_evaluated(here: Path) -> None:
-    book = loading.load(saved_with(["p h"]), "s.jsonl").book
+    book = reader.load(saved_with(["p h"]), "s.jsonl").book
     book.execute(EVIL)
     assert not untouched(here)
     assert book.execute("watch v['h'].sum()")[1].error is None
@@ -132,7 +132,7 @@ def test_moves_and_recorded_values_are_replayed_without_trust() -> None:
         "note *so*",
     ):
         assert not book.execute(line)[1].error
-    replay = replaying.check(loading.load(saving.text(book), "s.jsonl"))
+    replay = comparison.check(reader.load(writer.text(book), "s.jsonl"))
     assert (replay.difference, replay.refused) == (None, None)
 
 

@@ -25,7 +25,7 @@ from gradtool.engine.kernels.choice import current
 from gradtool.engine.runs import of_program
 from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, recalling
 from gradtool.engine.runs.branch import Branch, Edit
-from gradtool.engine.runs.running import fill, redrawing
+from gradtool.engine.runs.first_run import fill, redrawing
 from gradtool.engine.runs.store import Store
 from gradtool.engine.runs.timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
 

@@ -1,6 +1,6 @@
 """Saved sessions as tests: their cells run again, and what comes of them compared.
 
-On the same kind of machine (``saving.machine``) texts must be equal. On another one sums may be rounded otherwise, so
+On the same kind of machine (``writer.machine``) texts must be equal. On another one sums may be rounded otherwise, so
 numbers with a decimal point or an exponent may differ by one in the last place shown, or by a hundred-thousandth of
 their size, and blanks do not count; whole numbers and words must be equal there, too. Addresses of objects are left out
 everywhere, and so is how many operators were computed again, which is a matter of memory.
@@ -19,8 +19,8 @@ from ..cell import Cell
 from ..errors import NotTrusted
 from ..notebook import NotAgain, Notebook
 from ..session import Session
-from .loading import Saved
-from .saving import machine
+from .reader import Saved
+from .writer import machine
 
 TOLERANCE = 1e-5
 _MODEL = "model"

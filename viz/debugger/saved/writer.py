@@ -15,7 +15,7 @@ The first line says which form it is; each of the others is an object of one ``k
 ===========  ==========================================================================================================
 
 Kernels are bound anew from the registry. What is the user's own Python (a PyLayer, a hook) is not in the file; its
-results are. ``cli/schemas/session.json`` describes the lines, ``loading.py`` reads them.
+results are. ``cli/schemas/session.json`` describes the lines, ``reader.py`` reads them.
 """
 
 from __future__ import annotations
