@@ -11,6 +11,10 @@ from gradtool.engine.core.value import AnyTensor
 INTEGERS = ("int32", "int64")
 
 
+class RefusedValue(UsageError, AssertionError):
+    """A value that a function does not take (where Paddle raises AssertionError)."""
+
+
 def tensor(value: object, what: str, where: str, dtypes: Sequence[str] = ()) -> AnyTensor:
     """*value*, if it is a variable of one of *dtypes* (of any dtype when there are none).
 

@@ -15,7 +15,8 @@ def _function(method: str) -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         name = "x"
         if not args:
-            name = next(iter(inspect.signature(getattr(importlib.import_module("gradtool"), method[:-1])).parameters))
+            function = getattr(importlib.import_module("gradtool"), method[:-1])
+            name = next(iter(inspect.signature(function).parameters))
         first, *rest = args or [named.pop(name, None)]
         return getattr(tensor(first, name, f"paddle.{method}"), method)(*rest, **named)
 

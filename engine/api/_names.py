@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _names_legacy, _names_nn  # noqa: F401  (fill the table for paddle.base, fluid, nn and optimizer)
+from . import _names_legacy, _names_nn, _names_tensors  # noqa: F401  (fill the table for paddle.base, fluid, nn and optimizer)
 from ._lazy import provide
 
 provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
@@ -61,6 +61,9 @@ provide("gradtool", "gradtool._gather", "gather gather_nd index_put index_select
 provide(
     "gradtool",
     "gradtool._in_place",
+    "baddbmm_ bitwise_left_shift_ bitwise_right_shift_ copysign_ cumprod_ digamma_ div_ erf_ expm1_ frac_ gammainc_ "
+    "gammaincc_ gammaln_ gcd_ hypot_ i0_ index_add_ index_fill_ lcm_ ldexp_ lgamma_ logit_ masked_scatter_ "
+    "multigammaln_ nan_to_num_ polygamma_ renorm_ scatter_add_ sinc_ sub_ subtract_ trunc_ "
     "abs_ acos_ acosh_ addmm_ asin_ asinh_ atan_ atanh_ bitwise_and_ bitwise_invert_ bitwise_not_ bitwise_or_ "
     "bitwise_xor_ cast_ cos_ cosh_ cumsum_ divide_ equal_ flatten_ floor_divide_ floor_mod_ "
     "greater_equal_ greater_than_ index_put_ less_ less_equal_ less_than_ log10_ log1p_ log2_ log_ logical_and_ "

@@ -116,3 +116,11 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
     from gradtool.engine.ops.infer import broadcast
 
     return list(broadcast(tuple(x_shape), tuple(y_shape), op="paddle.broadcast_shape"))
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
+    """The shape of tensors of these shapes, broadcast against each other."""
+    whole: list[int] = []
+    for shape in shapes:
+        whole = broadcast_shape(whole, [shape] if isinstance(shape, int) else shape)
+    return whole

@@ -29,7 +29,7 @@ from .utils import unique_name
 SAME_STORAGE = {"flatten", "reshape", "squeeze", "t", "transpose", "unsqueeze"}
 """In-place methods whose result is the same storage in another shape."""
 
-FLATTENS = {"cumsum"}
+FLATTENS = {"cumprod", "cumsum"}
 """In-place methods whose result may have another shape, in storage of its own."""
 
 

@@ -82,7 +82,19 @@ METHODS = (
     "scatter_nd_add slice split squeeze stack strided_slice take_along_axis tensor_split tile transpose tril "
     "triu unbind unflatten unsqueeze unstack view view_as vsplit where "
     # searching and sorting
-    "argmax argmin argsort bincount histogram kthvalue mode multinomial nonzero searchsorted sort topk unique"
+    "argmax argmin argsort bincount histogram kthvalue mode multinomial nonzero searchsorted sort topk unique "
+    # further functions of elements
+    "bitwise_left_shift bitwise_right_shift clamp deg2rad div eq frexp gammainc gammaincc gammaln gcd ge greater gt "
+    "hypot i0 i0e i1 i1e isin isneginf isposinf isreal lcm ldexp le lt mul multigammaln ne nextafter polar polygamma "
+    "rad2deg sgn signbit sinc sub true_divide trunc "
+    # further functions along dimensions
+    "cdist cummax cummin cumulative_trapezoid diff histogram_bin_edges histogramdd msort nanmedian nanquantile "
+    "reduce_as renorm softmax trapezoid unique_consecutive bucketize baddbmm vander combinations block_diag "
+    # further parts and forms
+    "add_n argwhere as_strided broadcast_shape broadcast_shapes broadcast_tensors diag_embed diagflat "
+    "diagonal_scatter index_fill masked_scatter multiplex narrow permute ravel scatter_add scatter_nd "
+    "scatter_reduce select_scatter shard_index slice_scatter swapaxes swapdims take take_along_dim unfold "
+    "view_as_complex view_as_real"
 )
 """Functions ``paddle.f(x, …)`` that are methods ``x.f(…)`` as well, as far as gradtool has them."""
 
@@ -92,7 +104,9 @@ IN_PLACE = (
     "floor_divide floor_mod frac greater_equal greater_than index_add index_put lerp less less_equal less_than "
     "lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor logit masked_fill mod multiply "
     "nan_to_num neg not_equal pow put_along_axis reciprocal remainder reshape round rsqrt scale scatter sigmoid "
-    "sin sinh sqrt square squeeze subtract t tan tanh transpose tril triu trunc unsqueeze where"
+    "sin sinh sqrt square squeeze subtract t tan tanh transpose tril triu trunc unsqueeze where "
+    "baddbmm bitwise_left_shift bitwise_right_shift clamp copysign div erf expm1 gammainc gammaincc gammaln gcd "
+    "greater hypot i0 index_fill lcm ldexp masked_scatter mul multigammaln polygamma renorm scatter_add sinc sub"
 )
 """Functions that have an in-place form ``x.f_(…)`` in dynamic mode; in a static program it makes a new variable."""
 
@@ -103,15 +117,17 @@ class SetItemError(UsageError, RuntimeError):
 
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
-    from . import _names, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
+    from . import _drawing_in_place, _names, _tensor_members, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
 
     sources = _lazy.SOURCES["gradtool"]
     for method, op_type, reverse, scalar in OPERATORS:
         general = _operator(method, op_type, reverse, scalar)
         setattr(Variable, method, general)
         setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, scalar, general))
-    for owner, special in ((Variable, ON_VARIABLES), (Tensor, _tensor_methods.SPECIAL | _tensor_places.SPECIAL)):
-        for method, member in {**SPECIAL, **special}.items():
+    ours = (_tensor_methods.SPECIAL, _tensor_places.SPECIAL, _tensor_members.SPECIAL, _drawing_in_place.FILLS)
+    on_tensors = {name: member for members in ours for name, member in members.items()}
+    for owner, special in ((Variable, ON_VARIABLES), (Tensor, on_tensors)):
+        for method, member in {**SPECIAL, **_tensor_members.BOTH, **special}.items():
             setattr(owner, method, member)
         for method, function in BITWISE.items():
             setattr(owner, method, _method(owner, method, function))
@@ -403,6 +419,8 @@ BITWISE = {
     "__xor__": "bitwise_xor",
     "__rxor__": "bitwise_xor",
     "__invert__": "bitwise_not",
+    "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
 }
 """Special methods that call a function of ``paddle``."""
 

@@ -39,10 +39,16 @@ TAKES: tuple[tuple[str, str, str], ...] = (
     ("elementwise_max elementwise_min elementwise_mod elementwise_pow sum", WIDE, ""),
     ("reduce_amax reduce_amin reduce_max reduce_min reduce_prod scatter top_k_v2", WIDE, ""),
     ("dot matmul_v2 one_hot_v2 range", WIDE, ""),
-    ("isclose bernoulli", "", ""),
+    ("cummax cummin cumprod diag_v2 elementwise_fmax elementwise_fmin elementwise_heaviside", WIDE, ""),
+    ("gcd index_add kthvalue lcm mode nanmedian trace trunc", WIDE, ""),
+    ("bitwise_left_shift bitwise_right_shift", WHOLE, ""),
+    ("copysign fill_diagonal reduce_as", f"bool {WHOLE}", ""),
+    ("scatter_nd_add", f"uint8 {WIDE}", ""),
+    ("isclose bernoulli nextafter", "", ""),
     ("elementwise_div", "bool", WHOLE),
     ("acos acosh asin asinh atan atanh cos cosh sin sinh tan tanh", "", WHOLE),
     ("erf logsumexp reciprocal rsqrt sigmoid sqrt", "", WHOLE),
+    ("digamma erfinv i0 i0e i1 i1e lgamma logcumsumexp logit polygamma stanh", "", WHOLE),
     ("exp expm1 log log10 log1p log2", "", WIDE),
 )
 """Operators, the truth values and whole numbers that stay what they are in them, and those that become float32.
@@ -55,6 +61,7 @@ MEETS = frozenset(
     for types in (
         "elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_floordiv elementwise_mod",
         "elementwise_max elementwise_min elementwise_pow huber_loss kldiv_loss where",
+        "atan2 copysign elementwise_fmax elementwise_fmin nextafter",
         "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor",
     )
     for type_ in types.split()
@@ -78,8 +85,10 @@ DECIDES = {
     "batch_norm": "X Scale Bias Mean Variance",
     "bce_loss": "X Label",
     "equal_all": "X Y",
+    "gammaincc": "x y",
     "isclose": "Input Other",
     "kldiv_loss": "X Target",
+    "lerp": "X Y Weight",
     "log_loss": "Predicted Labels",
     "nll_loss": "X Weight",
     "sigmoid_cross_entropy_with_logits": "X Label",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool import _lazy
+from gradtool import _diagonals, _lazy
 
 Row = tuple[Any, ...]
 
@@ -31,11 +31,12 @@ INTS = np.array([[6, 1, 5], [3, 2, 7]])
 
 ELEMENTWISE = (
     "abs acos asin asinh atan atanh ceil cos cosh exp floor log log10 log1p log2 neg reciprocal round rsqrt sigmoid "
-    "sin sinh sqrt square tan tanh tril triu t cumsum flatten scale"
+    "sin sinh sqrt square tan tanh tril triu t cumsum flatten scale cumprod digamma erf erfinv expm1 frac gammaln i0 "
+    "lgamma logit nan_to_num sinc trunc"
 )
 WITH_ANOTHER = (
     "add divide multiply subtract floor_divide floor_mod mod remainder equal not_equal greater_equal greater_than "
-    "less less_equal less_than"
+    "less less_equal less_than copysign div gammainc gammaincc greater hypot mul sub"
 )
 
 ROWS: dict[str, Row] = {
@@ -44,20 +45,34 @@ ROWS: dict[str, Row] = {
     **{f"logical_{name}_": (FLAGS, FLAGS[::-1].copy()) for name in ("and", "or", "xor")},
     **{f"bitwise_{name}_": (INTS, INTS[::-1].copy()) for name in ("and", "or", "xor")},
     "acosh_": (X + 1.5,),
+    **{f"{name}_": (INTS, INTS[::-1].copy()) for name in ("gcd", "lcm", "bitwise_left_shift", "bitwise_right_shift")},
     "addmm_": (numbers(2, 2), X, numbers(3, 2)),
+    "baddbmm_": (numbers(1, 2, 2), numbers(1, 2, 3), numbers(1, 3, 2)),
     "bitwise_invert_": (INTS,),
     "bitwise_not_": (INTS,),
     "cast_": (X, "float64"),
+    "clamp_": (X, 0.4, 0.6),
     "clip_": (X, 0.4, 0.6),
     "fill_": (X, 3.0),
+    "fill_diagonal_": (X, 3.0),
+    "fill_diagonal_tensor_": (X, numbers(2)),
+    "index_add_": (X, [1], 0, numbers(1, 3)),
+    "index_fill_": (X, [1], 0, 2.5),
     "index_put_": (X, ([1, 0],), numbers(2, 3)),
+    "ldexp_": (X, INTS),
+    "lerp_": (X, Y, 0.3),
     "logical_not_": (FLAGS,),
     "masked_fill_": (X, FLAGS, 3.0),
+    "masked_scatter_": (X, FLAGS, numbers(6)),
+    "multigammaln_": (X + 2.5, 2),
     "normal_": (X,),
+    "polygamma_": (X, 2),
     "pow_": (X, 2.5),
     "put_along_axis_": (X, INTS[:, :1] % 3, 5.0, 1),
+    "renorm_": (X, 2.0, 0, 0.5),
     "reshape_": (X, [3, 2]),
     "scatter_": (X, [1], numbers(1, 3)),
+    "scatter_add_": (X, 1, INTS % 3, numbers(2, 3)),
     "squeeze_": (X.reshape(2, 1, 3), 1),
     "transpose_": (X, [1, 0]),
     "uniform_": (X,),
@@ -75,6 +90,12 @@ OTHERS = {
     "copy_": "takes over values alone",
     "detach_": "writes nothing",
     "requires_grad_": "writes nothing",
+    **dict.fromkeys(
+        ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "random_"), "writes random numbers"
+    ),
+    "grad_": "is the gradient",
+    "resize_": "writes storage, not values",
+    "set_": "writes storage, not values",
 }
 """Names with tests of their own below."""
 
@@ -88,6 +109,9 @@ def drawn(x: Any, draw: Callable[[Any], Any]) -> Any:
 OUT_OF_PLACE: dict[str, Callable[..., Any]] = {
     "fill_": lambda x, value: x * 0.0 + value,
     "zero_": lambda x: x * 0.0,
+    "fill_diagonal_": _diagonals.fill_diagonal,
+    "fill_diagonal_tensor_": _diagonals.fill_diagonal_tensor,
+    "lerp_": paddle.lerp,
     "normal_": lambda x: drawn(x, lambda x: paddle.normal(0.0, 1.0, x.shape)),
     "uniform_": lambda x: drawn(x, lambda x: paddle.uniform(x.shape, min=-1.0, max=1.0)),
 }
@@ -116,7 +140,7 @@ class Call:
         if isinstance(value, tuple):
             return tuple(self.tensor(v, False) for v in value)
         if not isinstance(value, np.ndarray) and not (
-            isinstance(value, list) and self.name in ("index_put_", "scatter_")
+            isinstance(value, list) and self.name in ("index_put_", "scatter_", "index_add_", "index_fill_")
         ):
             return value
         tensor = paddle.to_tensor(value)

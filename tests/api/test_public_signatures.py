@@ -21,6 +21,7 @@ BUILT = "built by the engine's functions, not by users"
 LAYOUT = "None stands for the layout with the channels first, as the layer's number of dimensions names it"
 ONE_FORWARD = "layers of 1, 2 and 3 dimensions share one forward, whose parameter is x"
 HANDS_ON = "hands its arguments on"
+ONE_BY_ONE = "takes numbers one by one too, as Paddle does by a decorator"
 LENIENT = "a parameter that Paddle demands has a default"
 LAYOUTS = (
     "BatchNorm1D BatchNorm2D BatchNorm3D CircularPad1D CircularPad1d CircularPad2D CircularPad2d CircularPad3D "
@@ -74,6 +75,7 @@ DIFFERENCES = {
     "randint": "the default shape is a tuple, which nobody can change",
     "sigmoid": "3.1.1 did not have it; out is not taken",
     "static.Executor": BACKEND,
+    **dict.fromkeys(["Tensor.repeat", "permute", "swapaxes", "swapdims"], ONE_BY_ONE),
     "static.Variable": BUILT,
 }
 """Name -> why its parameters are not Paddle's."""

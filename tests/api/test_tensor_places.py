@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.core.errors import BackendError, UnsupportedError
+from gradtool.engine.core.errors import BackendError, ShapeError, UnsupportedError
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -94,8 +94,12 @@ def test_views() -> None:
     assert x.view_as(paddle.zeros([6])).shape == [6]
     assert x.view("float32") is x
     assert x.mT.shape == [3, 2]
-    with pytest.raises(UnsupportedError, match="another dtype"):
-        x.view("int32")
+    assert x.view("int32").tolist() == x.numpy().view("int32").tolist()
+    assert x.view("float16").shape == [2, 6]
+    with pytest.raises(UnsupportedError, match="no truth values"):
+        x.view("bool")
+    with pytest.raises(ShapeError, match="cannot be divided"):
+        x.view("float64")
 
 
 def test_in_place_functions_are_the_methods() -> None:

@@ -153,12 +153,13 @@ SHAPED_BY_VALUES = {
     "truncated_gaussian_random",
     "uniform_random",
     "unique",
+    "unique_consecutive",
     "unsqueeze2",
     "where_index",
 }
 """Operators some of whose samples give dimensions as tensors: what comes out is known only when they run."""
 
-COUNTED = {"class_center_sample", "range", "unique", "where_index"}
+COUNTED = {"class_center_sample", "range", "unique", "unique_consecutive", "where_index"}
 """Those of them of which an operand that is no list of sizes says how many elements come out."""
 
 BY_HAND = {

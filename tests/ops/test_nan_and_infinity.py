@@ -36,6 +36,11 @@ POWER = "-inf has powers in IEEE 754, where large negative numbers have none"
 ZERO = "what is divided by -inf is -0, which has a root; what is divided by a large negative number has none"
 
 
+COUNTS = "NaN counts for nothing: what this is for (as in Paddle)"
+SIGN = "NaN has a sign as numbers have"
+NEXT = "from infinity on the next number is the largest finite one, or itself"
+
+
 def _each(inputs: str, results: str, how: str) -> list[Finding]:
     return [(i, r, how) for i in inputs.split() for r in results.split()]
 
@@ -49,6 +54,13 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "argsort": ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
     "batch_norm": ((POWER, _each("Variance", "SavedVariance Scale@GRAD X@GRAD Y", MINUS)),),
     "clip": ((SLOPE, _each("X Min Max", "X@GRAD", FAR)),),
+    "copysign": ((SIGN, _each("y", "out x@GRAD", FAR)),),
+    **dict.fromkeys(("cummax", "cummin"), ((CHOICE, _each("x", "x@GRAD", FAR)),)),
+    **dict.fromkeys(
+        ("elementwise_fmax", "elementwise_fmin"),
+        ((COUNTS, [*_each("X Y", "Out", NEAR), *_each("X Y", "Out X@GRAD Y@GRAD", FAR), ("Out@GRAD", "Y@GRAD", FAR)]),),
+    ),
+    "elementwise_heaviside": ((CHOICE, [("X", "Y@GRAD", FAR)]),),
     "elementwise_max": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_min": ((CHOICE, _each("X Y", "X@GRAD Y@GRAD", FAR)),),
     "elementwise_pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
@@ -60,11 +72,14 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
         ),
     ),
     "kldiv_loss": (("a target that is not positive counts for nothing (as in Paddle)", _each("X", "Loss", FAR)),),
+    **dict.fromkeys(("kthvalue", "mode"), ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),)),
     "lamb": ((ZERO, _each("Beta2Pow", "MasterParamOut ParamOut", PLUS)),),
     "lp_pool2d": ((CHOICE, _each("x", "x@GRAD", FAR)), (POWER, _each("x", "x@GRAD", MINUS))),
     "max_pool2d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "max_pool3d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "median": ((CHOICE, _each("X", "X@GRAD", FAR)),),
+    "nanmedian": ((COUNTS, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
+    "nextafter": ((NEXT, [("x", "out", PLUS), ("x", "out", MINUS)]),),
     "p_norm": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "pool2d": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "pool3d": ((CHOICE, _each("X", "X@GRAD", FAR)),),
@@ -78,13 +93,16 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
 REFUSES = ("bernoulli",)
 """Operators that take nothing but probabilities: NaN and infinity are errors."""
 
+MEASURES = ("binomial", "histogram", "multinomial", "poisson", "standard_gamma")
+"""Operators that divide a range or draw from distributions: NaN and infinity are errors there too."""
+
 
 def each_op_of_real_numbers() -> pytest.MarkDecorator:
     """Parametrise by every operator of real numbers, but for those whose shapes follow from their values."""
     parameters = [
         pytest.param(op, id=op.type)
         for op in registry.all_ops()
-        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES}
+        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES, *MEASURES}
         if any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
     ]
     return pytest.mark.parametrize("op", parameters)

@@ -96,6 +96,83 @@ BINARY = (
     "isclose allclose"
 )
 
+SPECIAL = (
+    "deg2rad rad2deg frac trunc sinc sgn signbit stanh nan_to_num isneginf isposinf isreal is_empty erfinv lgamma "
+    "digamma gammaln i0 i0e i1 i1e count_nonzero nansum nanmean nanmedian diagflat diag_embed ravel msort softmax "
+    "argwhere mode cummax cummin logcumsumexp diff trapezoid cumulative_trapezoid rot90 "
+    "unique_consecutive histogram_bin_edges frexp"
+)
+"""Further functions of one operand, by what is left to say about them in :data:`FURTHER`."""
+
+PAIRED = (
+    "atan2 copysign fmax fmin gcd lcm heaviside hypot ldexp logaddexp nextafter bitwise_left_shift bitwise_right_shift "
+    "inner kron dist cdist tensordot isin sub mul div true_divide eq ne lt le gt ge greater gammainc gammaincc"
+)
+
+FURTHER: tuple[str, ...] = (
+    *(f"paddle.{name}(x)" for name in SPECIAL.split()),
+    *(f"paddle.{name}(x, y)" for name in PAIRED.split()),
+    "paddle.kthvalue(x, 1)",
+    "paddle.cumprod(x, 0)",
+    "paddle.cumprod(x, 0, dtype='float64')",
+    "paddle.logit(x)",
+    "paddle.logit(x, 0.1)",
+    "paddle.polygamma(x, 1)",
+    "paddle.multigammaln(x, 2)",
+    "paddle.diag(v)",
+    "paddle.diagonal(m)",
+    "paddle.trace(m)",
+    "paddle.diagonal_scatter(m, v)",
+    "paddle.lerp(x, y, 0.5)",
+    "paddle.lerp(x, x, y)",
+    "paddle.reduce_as(x, w)",
+    "paddle.cross(m, n)",
+    "paddle.outer(v, w)",
+    "paddle.ger(v, w)",
+    "paddle.mv(x, w)",
+    "paddle.vecdot(x, y)",
+    "paddle.baddbmm(bm, bm, bn)",
+    "paddle.pdist(x)",
+    "paddle.cartesian_prod([v, v])",
+    "paddle.combinations(v)",
+    "paddle.vander(v)",
+    "paddle.renorm(x, 2.0, 0, 1.0)",
+    "paddle.quantile(x, 0.5)",
+    "paddle.nanquantile(x, 0.5)",
+    "paddle.histogram(x, 3)",
+    "paddle.bincount(v)",
+    "paddle.bincount(at, row)",
+    "paddle.searchsorted(v, y)",
+    "paddle.bucketize(x, w)",
+    "paddle.index_add(x, at, 0, y)",
+    "paddle.index_fill(x, at, 0, 2)",
+    "paddle.index_sample(x, places)",
+    "paddle.masked_scatter(x, mask, y)",
+    "paddle.select_scatter(x, w, 0, 1)",
+    "paddle.slice_scatter(x, y, [0], [0], [2], [1])",
+    "paddle.scatter_nd(at[:, None], row, [3])",
+    "paddle.scatter_nd_add(v, at[:, None], row)",
+    "paddle.take(x, at)",
+    "paddle.multiplex([x, x], places[:, :1])",
+    "paddle.crop(x, [1, 2])",
+    "paddle.shard_index(x[:, :1], 20, 2, 0)",
+    "paddle.unfold(x, 1, 2, 1)",
+    "paddle.as_strided(x, [2, 2], [3, 1])",
+    "paddle.view(x, [3, 2])",
+    "paddle.scatter_add(x, 0, places, y)",
+    "paddle.take_along_dim(x, places, 0)",
+    "paddle.poisson(x)",
+    "paddle.binomial(x, y)",
+    "paddle.standard_gamma(x)",
+    "paddle.multinomial(x)",
+    "paddle.logspace(0, 1, 3, dtype=first)",
+    "paddle.tril_indices(3, 3, dtype=first)",
+    "paddle.triu_indices(3, dtype=first)",
+    "paddle.range(0, 3, dtype=first)",
+    "x << y",
+    "x >> y",
+)
+
 LOSSES = "l1_loss mse_loss smooth_l1_loss kl_div binary_cross_entropy_with_logits"
 
 OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^"]
@@ -349,6 +426,7 @@ CALLS: tuple[str, ...] = (
     "paddle.to_tensor([1.5, 2])",
     "paddle.to_tensor([1, True])",
     "paddle.to_tensor(1j)",
+    *FURTHER,
 )
 
 

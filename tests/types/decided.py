@@ -63,13 +63,15 @@ DECISIONS = (
     ),
     Decision(
         "What only moves elements takes every type: Paddle has not built some kernels, and nothing can be wrong.",
-        r".*(unique|pad|split|unstack|meshgrid|expand_as|broadcast_tensors|repeat_interleave|flip|roll|tri[lu]|"
-        r"index_select|take_along_axis|where)\(.*|paddle\.(full_like\(x, 2|randint_like\(x, 0, 3|shape\(x)\)",
+        r".*(unique|unique_consecutive|pad|split|unstack|meshgrid|expand_as|broadcast_tensors|repeat_interleave|flip|roll|"
+        r"tri[lu]|index_select|take_along_axis|where|rot90|take|take_along_dim|multiplex|masked_scatter|diag_embed|crop|"
+        r"index_sample|cartesian_prod|combinations|vander)\(.*|"
+        r"paddle\.(full_like\(x, 2|randint_like\(x, 0, 3|shape\(x)\)",
         lambda c: c.computes,
     ),
     Decision(
         "Comparisons and questions of truth take every type: Paddle has not built some kernels.",
-        r"paddle\.(isfinite|isnan|isinf|logical_\w+|nonzero|all|any|equal_all|allclose|isclose)\(.*",
+        r"paddle\.(isfinite|isnan|isinf|isin|is_empty|argwhere|count_nonzero|logical_\w+|nonzero|all|any|equal_all|allclose|isclose)\(.*",
         lambda c: c.computes,
     ),
     Decision(
@@ -96,20 +98,20 @@ DECISIONS = (
     ),
     Decision(
         "Complex numbers have no order and no remainder: Paddle computes something of their parts.",
-        r".*(less_than|less_equal|greater_than|greater_equal|remainder)\(.*|.* (<|<=|>|>=|%) .*",
+        r".*(less_than|less_equal|greater_than|greater_equal|greater|lt|le|gt|ge|remainder)\(.*|.* (<|<=|>|>=|%) .*",
         lambda c: c.refuses and c.complex,
     ),
     Decision(
         "A function without a complex derivative, whose gradient Paddle gives all the same, is refused for complex "
         "numbers, and so is what would drop their imaginary parts in silence.",
-        r"(paddle\.(round|sign|median|sum)|F\.(hardswish|log_sigmoid|softplus|softsign|fold|dropout2d|alpha_dropout|"
+        r"(paddle\.(round|sign|median|sum|reduce_as|select_scatter|slice_scatter)|F\.(hardswish|log_sigmoid|softplus|softsign|fold|dropout2d|alpha_dropout|"
         r"multi_label_soft_margin_loss))\(.*",
         lambda c: c.refuses and c.complex,
     ),
     Decision(
         "Two different types in a kernel written for one: Paddle reads the second operand's bytes as the first one's "
         "type, or rounds to the smaller; gradtool refuses.",
-        r"(paddle\.(matmul|mm|dot|add_n|einsum|stack|isclose)|F\.(linear|conv1d|cross_entropy))\(.*",
+        r"(paddle\.(matmul|mm|dot|add_n|einsum|stack|isclose|inner|tensordot)|F\.(linear|conv1d|cross_entropy))\(.*",
         lambda c: c.refuses and c.mixed,
     ),
     Decision(
@@ -141,6 +143,21 @@ DECISIONS = (
         "The columns and rows beside complex singular values are fixed up to a phase only; gradtool refuses.",
         r"paddle\.norm\(x, p=2, axis=\[0, 1\]\)",
         lambda c: c.refuses and c.complex,
+    ),
+    Decision(
+        "Where both a product and a sum take two types, what is made of them does too; Paddle's own kernel takes one.",
+        r"paddle\.(kron|dist)\(x, y\)",
+        lambda c: c.computes,
+    ),
+    Decision(
+        "How often something is tried is no complex number.",
+        r"paddle\.binomial\(.*",
+        lambda c: c.refuses and c.complex,
+    ),
+    Decision(
+        "Only whole numbers have common divisors and multiples: of others Paddle's loops give what rounding leaves.",
+        r"paddle\.(gcd|lcm)\(.*",
+        lambda c: c.refuses,
     ),
     Decision(
         "The Frobenius norm of complex numbers is real.",

@@ -1,0 +1,85 @@
+"""The table of public names, continued: functions of tensors beyond the first hundred."""
+
+from __future__ import annotations
+
+from ._lazy import provide
+
+provide(
+    "gradtool",
+    "gradtool._short_names",
+    "argwhere cat clamp concatenate div eq ge ger greater gt le lt msort mul narrow ne permute ravel scatter_add "
+    "scatter_reduce softmax sub swapaxes swapdims take_along_dim true_divide view_as_complex view_as_real",
+)
+provide(
+    "gradtool",
+    "gradtool._parts",
+    "count_nonzero deg2rad digamma erfinv frac frexp gammainc gammaincc gammaln i0 i0e i1 i1e is_empty isneginf "
+    "isposinf isreal lgamma logit multigammaln nan_to_num polygamma rad2deg sgn signbit sinc stanh trunc",
+)
+provide(
+    "gradtool",
+    "gradtool._pairs",
+    "atan2 bitwise_left_shift bitwise_right_shift copysign fmax fmin gcd heaviside hypot lcm ldexp lerp logaddexp "
+    "nextafter reduce_as vecdot",
+)
+provide(
+    "gradtool",
+    "gradtool._diagonals",
+    "diag diag_embed diagflat diagonal diagonal_scatter trace tril_indices triu_indices",
+)
+provide(
+    "gradtool",
+    "gradtool._running",
+    "cummax cummin cumprod cumulative_trapezoid diff logcumsumexp trapezoid",
+)
+provide(
+    "gradtool",
+    "gradtool._products",
+    "baddbmm block_diag cartesian_prod cdist combinations cross dist inner kron mv outer pdist renorm tensordot vander",
+)
+provide(
+    "gradtool",
+    "gradtool._statistics",
+    "bincount bucketize histogram histogram_bin_edges histogramdd isin kthvalue mode nanmean nanmedian nanquantile "
+    "nansum quantile searchsorted unique_consecutive",
+)
+provide(
+    "gradtool",
+    "gradtool._placing",
+    "as_strided crop index_add index_fill index_sample masked_scatter multiplex rot90 scatter_nd scatter_nd_add "
+    "select_scatter shard_index slice_scatter take unfold view view_as",
+)
+provide(
+    "gradtool",
+    "gradtool._drawing",
+    "binomial log_normal multinomial poisson rand_like randn_like standard_gamma",
+)
+provide("gradtool", "gradtool._drawing_in_place", "bernoulli_ cauchy_ geometric_ log_normal_ normal_")
+provide(
+    "gradtool",
+    "gradtool._generator",
+    "Generator get_cuda_rng_state get_rng_state manual_seed set_cuda_rng_state set_rng_state",
+)
+provide(
+    "gradtool",
+    "gradtool._from_numbers",
+    "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
+    "ShortTensor as_tensor asarray from_numpy logspace range tolist",
+)
+provide(
+    "gradtool",
+    "gradtool._windows",
+    "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+)
+provide(
+    "gradtool",
+    "gradtool._element_types",
+    "Size bool cdouble cfloat double dtype e finfo float half iinfo inf int long nan newaxis pi short",
+)
+provide("gradtool", "gradtool.nn.functional._conv1d", "conv1d")
+provide("gradtool", "gradtool.nn.functional._conv", "conv2d")
+provide("gradtool", "gradtool.nn.functional._pooling1d", "adaptive_avg_pool1d")
+provide("gradtool", "gradtool.nn.functional._norm", "group_norm layer_norm")
+provide("gradtool.nn.functional", "gradtool._products", "pdist")
+provide("gradtool.nn.functional", "gradtool._diagonals", "diag_embed")
+provide("gradtool", "gradtool._splitting", "broadcast_shapes")
