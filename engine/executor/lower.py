@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import compress, count, repeat
 from operator import attrgetter
 from typing import Any
 
@@ -203,24 +204,25 @@ class Lowering:
     def _operands(self, op: Operator) -> tuple[tuple[int, ...], list[Layout], frozenset[int]]:
         """The registers that *op* reads, which of them belong to each slot, and those that are read for their shape."""
         ins: list[int] = []
-        likes: set[int] = set()
+        likes: list[bool] = []
         layout: list[Layout] = []
 
-        def place(v: Variable | None, like: bool) -> int | None:
-            if v is None:
-                return None
-            if like:
-                likes.add(len(ins))
-            ins.append(self.read(v, like))
-            return len(ins) - 1
-
         for value, like in zip(op.inputs, _likes(op), strict=False):
+            if value is None:
+                layout.append(None)
+                continue
             if isinstance(value, tuple):
-                layout.append([place(v, like) for v in value])
+                places = count(len(ins))
+                layout.append([None if v is None else next(places) for v in value])
+                read = [self.read(v, like) for v in value if v is not None]
             else:
-                layout.append(place(value, like))
-        layout += [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
-        return tuple(ins), layout, frozenset(likes)
+                layout.append(len(ins))
+                read = [self.read(value, like)]
+            ins += read
+            likes += [like] * len(read)
+        if len(op.inputs) < len(op.op.inputs):
+            layout += [[] if slot.many else None for slot in op.op.inputs[len(op.inputs) :]]
+        return tuple(ins), layout, frozenset(compress(count(), likes))
 
     def _add_control(self, op: Operator) -> None:
         """An operator that runs a block: its kernel is made when it is known who needs what."""
@@ -242,20 +244,18 @@ def _wanted(op: Operator) -> list[list[bool]]:
     return [[e is not None for e in v] if isinstance(v, tuple) else [v is not None] for v in op.outputs]
 
 
-def _likes(op: Operator) -> list[bool]:
+def _likes(op: Operator) -> Iterable[bool]:
     """For each input slot, whether only shape and dtype are read."""
-    if Trait.LIKE in op.op.trait:
-        return [True] * len(op.inputs)
     rule = op.op.forward.rule if op.op.forward is not None else None
     if rule is None:
-        return [False] * len(op.inputs)
+        return repeat(Trait.LIKE in op.op.trait)
     return [read.like for read in rule.reads]
 
 
 def _arranged(kernel: Kernel, layout: Sequence[Layout]) -> Kernel:
     """*kernel*, which takes one argument per slot, as a function of registers that stand in a row."""
-    if all(isinstance(place, int) for place in layout):
-        return kernel
+    if layout == [*range(len(layout))]:
+        return kernel  # a register for each
     first, *rest = layout
     if first == 0 and all(place is None for place in rest):
         nothing = (None,) * len(rest)

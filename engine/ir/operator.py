@@ -267,15 +267,12 @@ class Operator:
 
 def mapped(operands: Operands, change: Callable[[Variable], Any]) -> tuple[Any, ...]:
     """What *change* gives for the variables in *operands*, in the same nesting; empty places stay empty."""
+    return tuple([change(v) if isinstance(v, Variable) else _mapped_slot(v, change) for v in operands])
 
-    def part(value: Any) -> Any:
-        if value is None:
-            return None
-        if isinstance(value, tuple):
-            return tuple([None if v is None else change(v) for v in value])
-        return change(value)
 
-    return tuple([part(value) for value in operands])
+def _mapped_slot(value: Any, change: Callable[[Variable], Any]) -> Any:
+    """The same for a list slot, or an empty one."""
+    return None if value is None else tuple([None if v is None else change(v) for v in value])
 
 
 def flat(operands: Operands) -> list[Variable | None]:
