@@ -19,10 +19,10 @@ _LIMIT = 120
 
 def notebook(cells: Iterable[str]) -> NotebookNode:
     """A notebook of code cells."""
-    made = v4.new_notebook(cells=[v4.new_code_cell(text) for text in cells])
-    for i, cell in enumerate(made.cells):
+    fresh = v4.new_notebook(cells=[v4.new_code_cell(text) for text in cells])
+    for i, cell in enumerate(fresh.cells):
         cell.id = f"cell-{i}"
-    return made
+    return fresh
 
 
 def execute(nb: NotebookNode, folder: Path, *, allow_errors: bool = True) -> NotebookNode:
@@ -81,5 +81,5 @@ def outputs(nb: NotebookNode) -> list[Any]:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        found = nbformat.read(name, as_version=4)
-        nbformat.write(execute(found, Path(name).resolve().parent), name)
+        document = nbformat.read(name, as_version=4)
+        nbformat.write(execute(document, Path(name).resolve().parent), name)

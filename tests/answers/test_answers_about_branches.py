@@ -39,8 +39,8 @@ def test_the_other_branch_is_clean(loss: Any) -> None:
 
 
 def test_a_buffer_of_a_branch(loss: Any) -> None:
-    kept = {b.producer.type: [r.type for r in b.readers] for b in paddle.saved(loss, FEED).kept}
-    assert kept["sqrt"] == ["sqrt_grad"]
+    buffers = {b.producer.type: [r.type for r in b.readers] for b in paddle.saved(loss, FEED).kept}
+    assert buffers["sqrt"] == ["sqrt_grad"]
 
 
 def test_the_branch_that_is_not_taken_is_said(loss: Any) -> None:
@@ -98,9 +98,9 @@ def test_gradients_run_by_run(repeated: Any) -> None:
 
 
 def test_buffers_of_each_iteration(repeated: Any) -> None:
-    kept = [b for b in paddle.saved(repeated).kept if b.producer.type == "tanh"]
-    assert [[r.number for r in b.producer.inside] for b in kept] == [[0, 0], [2, 0]]
-    assert [r.type for r in kept[0].readers] == ["tanh_grad"]
+    buffers = [b for b in paddle.saved(repeated).kept if b.producer.type == "tanh"]
+    assert [[r.number for r in b.producer.inside] for b in buffers] == [[0, 0], [2, 0]]
+    assert [r.type for r in buffers[0].readers] == ["tanh_grad"]
 
 
 def test_repeats_find_operators_again_in_other_branches() -> None:

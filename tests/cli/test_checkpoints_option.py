@@ -38,9 +38,9 @@ def recomputed(gradtool: Run, *options: str) -> dict[str, Any]:
     """What the JSON result says about recomputation."""
     done = gradtool("backward", "model.py", "--format", "json", *options)
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    validate(found, SCHEMA)
-    section: dict[str, Any] = found["recomputed"]
+    data = json.loads(done.out)
+    validate(data, SCHEMA)
+    section: dict[str, Any] = data["recomputed"]
     return section
 
 
@@ -69,29 +69,29 @@ def test_gradients_are_the_same(gradtool: Run, model: Write) -> None:
 
 def test_automatic(gradtool: Run, model: Write) -> None:
     model(MODEL)
-    found = recomputed(gradtool, "--checkpoints", "auto")
-    assert found["checkpoints"]
-    assert found["operators"] > 20
-    assert found["peak_bytes"] < 8 * UNIT
-    assert found["peak_bytes_without"] > 12 * UNIT
-    assert found["budget_bytes"] is None
+    costs = recomputed(gradtool, "--checkpoints", "auto")
+    assert costs["checkpoints"]
+    assert costs["operators"] > 20
+    assert costs["peak_bytes"] < 8 * UNIT
+    assert costs["peak_bytes_without"] > 12 * UNIT
+    assert costs["budget_bytes"] is None
     assert recomputed(gradtool) is None
 
 
 def test_shapes_come_from_the_feed_file(gradtool: Run, model: Write, folder: Path) -> None:
     model(MODEL)
     np.savez(folder / "small.npz", x=np.ones((8, 32), "float32"))
-    found = recomputed(gradtool, "--checkpoints", "auto", "--feed", "small.npz")
-    assert found["peak_bytes_without"] < 12 * UNIT
+    costs = recomputed(gradtool, "--checkpoints", "auto", "--feed", "small.npz")
+    assert costs["peak_bytes_without"] < 12 * UNIT
 
 
 def test_a_budget(gradtool: Run, model: Write) -> None:
     model(MODEL)
-    found = recomputed(gradtool, "--memory-budget", "80K")
-    assert found["budget_bytes"] == 80 * 1024
-    assert found["peak_bytes"] <= 80 * 1024 < found["peak_bytes_without"]
+    costs = recomputed(gradtool, "--memory-budget", "80K")
+    assert costs["budget_bytes"] == 80 * 1024
+    assert costs["peak_bytes"] <= 80 * 1024 < costs["peak_bytes_without"]
     least = recomputed(gradtool, "--checkpoints", "auto")
-    assert found["operators"] < least["operators"]
+    assert costs["operators"] < least["operators"]
     assert recomputed(gradtool, "--checkpoints", "auto", "--memory-budget", "1G")["checkpoints"] == []
     assert "no checkpoints" in gradtool("backward", "model.py", "--memory-budget", "1G").out
 

@@ -83,10 +83,10 @@ def test_dump(run: Run, folder: Path) -> None:
 
 def data(run: Run, *arguments: str) -> Any:
     """What a command says in JSON, which fits its schema."""
-    found = json.loads(run(*arguments, "--format", "json", "-q"))
+    answer = json.loads(run(*arguments, "--format", "json", "-q"))
     schema = json.loads((SCHEMAS / f"{arguments[0]}.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(found)
-    return found
+    Draft202012Validator(schema).validate(answer)
+    return answer
 
 
 THIRD = [{"operator": "while.0", "iteration": 3}]
@@ -102,9 +102,9 @@ def test_stats(run: Run) -> None:
 
 
 def test_saved(run: Run) -> None:
-    found = data(run, "saved", "model.py")
-    kept = [b for b in found["buffers"] if b["inside"] == THIRD]
-    assert [b["source"]["line"] for b in kept] == [10]
+    answer = data(run, "saved", "model.py")
+    buffers = [b for b in answer["buffers"] if b["inside"] == THIRD]
+    assert [b["source"]["line"] for b in buffers] == [10]
     shown = run("saved", "model.py", "-q")
     assert re.search(r" 144 +3 of 4×3 .* 3 runs", shown)
     assert not re.search(r" +$", shown, re.MULTILINE)
@@ -123,10 +123,10 @@ def test_profile(run: Run, folder: Path) -> None:
 
 
 def test_nan_and_gradcheck(run: Run) -> None:
-    found = data(run, "nan", "model.py")
-    assert found["clean"]
-    assert len(found["unchecked"]) == 1
-    assert "in a branch that was not taken (model.py:7)" in found["unchecked"][0]
+    answer = data(run, "nan", "model.py")
+    assert answer["clean"]
+    assert len(answer["unchecked"]) == 1
+    assert "in a branch that was not taken (model.py:7)" in answer["unchecked"][0]
     checked = data(run, "gradcheck", "model.py", "--order", "2")
     assert checked["passed"]
     assert len(checked["entries"]) == 10
@@ -148,8 +148,8 @@ def test_a_birth_in_an_iteration(gradtool: Callable[..., Any], model: Callable[[
 
 
 def test_where(run: Run) -> None:
-    [found] = data(run, "where", "matmul_v2.0", "model.py")["operators"]
-    assert found["inside"] == ["while.0"]
+    [spot] = data(run, "where", "matmul_v2.0", "model.py")["operators"]
+    assert spot["inside"] == ["while.0"]
     shown = run("where", "matmul_v2_grad.0", "model.py")
     assert shown.startswith("matmul_v2_grad.0   backward   ↔ matmul_v2.0   inside while_grad.0\n")
 

@@ -26,17 +26,17 @@ def test_the_cause_and_the_line_are_found(gradtool: Run, file: Path) -> None:
     done = gradtool(*shlex.split(expected["command"]), str(file), "--format", "json", "-q")
     assert done.code == 0, done.err
     answers = json.loads(done.out)["answers"]
-    found = [(a["verdict_text"], a["code"]) for a in answers if a["finding"] or a["verdict"] == "frozen"]
-    assert (expected["verdict"], expected["line"]) in found
+    verdicts = [(a["verdict_text"], a["code"]) for a in answers if a["finding"] or a["verdict"] == "frozen"]
+    assert (expected["verdict"], expected["line"]) in verdicts
 
 
 @pytest.mark.parametrize("file", CORRECT, ids=lambda p: p.stem)
 def test_nothing_is_found_in_what_is_right(gradtool: Run, file: Path) -> None:
     done = gradtool("why", str(file), "--format", "json", "-q")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert [a for a in found["answers"] if a["finding"]] == []
-    assert found["findings"] == 0
+    data = json.loads(done.out)
+    assert [a for a in data["answers"] if a["finding"]] == []
+    assert data["findings"] == 0
 
 
 def test_the_corpus_is_large() -> None:

@@ -26,8 +26,8 @@ def test_gradients_of_a_program(gradtool: Any, model: Callable[[str], str], fold
     np.savez(folder / "feed.npz", x=np.arange(6, dtype="float32").reshape(3, 2))
     done = gradtool("dump", model(PROGRAM), "out", "--feed", "feed.npz")
     assert done.code == 0, done.err
-    with np.load(folder / "out" / "grads.npz") as found:
-        assert {n: found[n].ravel().tolist() for n in found.files} == {"w": [6.0, 9.0], "b": [3.0]}
+    with np.load(folder / "out" / "grads.npz") as arrays:
+        assert {n: arrays[n].ravel().tolist() for n in arrays.files} == {"w": [6.0, 9.0], "b": [3.0]}
     manifest = json.loads((folder / "out" / "manifest.json").read_text())
     assert "grads.npz" in manifest["files"]
     assert manifest["files"] == sorted(p.name for p in (folder / "out").iterdir() if p.name != "manifest.json")
@@ -40,8 +40,8 @@ def test_gradients_of_a_tape(gradtool: Any, model: Callable[[str], str], folder:
     done = gradtool("dump", model(TENSORS), "out", "--grads", "--format", "json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["files"]["grads.npz"] == (folder / "out" / "grads.npz").stat().st_size
-    with np.load(folder / "out" / "grads.npz") as found:
-        assert found["w"].tolist() == [6.0, 8.0]
+    with np.load(folder / "out" / "grads.npz") as arrays:
+        assert arrays["w"].tolist() == [6.0, 8.0]
     refused = gradtool("dump", "model.py", "other", "--feed", "feed.npz")
     assert refused.code == 2
     assert "works in dynamic mode" in refused.err

@@ -51,9 +51,9 @@ END = GOOD.index(b"PK\5\6")
 
 
 def changed(data: bytes, at: int, form: str, *values: int) -> bytes:
-    found = bytearray(data)
-    struct.pack_into(form, found, at, *values)
-    return bytes(found)
+    damaged = bytearray(data)
+    struct.pack_into(form, damaged, at, *values)
+    return bytes(damaged)
 
 
 def twice(name: str = "x.npy") -> bytes:
@@ -193,10 +193,10 @@ def test_what_numpy_writes_is_read_as_numpy_reads_it(write: Callable[..., None],
         "long": np.arange(300_000),
     }
     (tmp_path / "feed.npz").write_bytes(numpy_writes(write, **arrays))
-    found = npz.read(str(tmp_path / "feed.npz"), lambda name: None, lambda why: pytest.fail(why))
+    again = npz.read(str(tmp_path / "feed.npz"), lambda name: None, lambda why: pytest.fail(why))
     with np.load(tmp_path / "feed.npz") as expected:
-        assert list(found) == expected.files
-        for name, value in found.items():
+        assert list(again) == expected.files
+        for name, value in again.items():
             np.testing.assert_array_equal(value, expected[name], strict=False)
             assert value.dtype == expected[name].dtype.newbyteorder("=")
 

@@ -109,12 +109,12 @@ def test_a_file_imports_its_neighbours_and_prints_to_stderr(gradtool: Run, model
 def test_a_backward_part_of_the_files_own_is_not_doubled(gradtool: Run, model: Write, call: str) -> None:
     plain = json.loads(gradtool("backward", model(""), "--format", "json").out)
     done = gradtool("backward", model(DOCUMENT + call + "\n"), "--format", "json")
-    found = json.loads(done.out)
-    left_out = found["operators"].pop("left_out")
+    data = json.loads(done.out)
+    left_out = data["operators"].pop("left_out")
     assert left_out > 0
     assert f"{left_out} operators left out" in done.err
     assert plain["operators"].pop("left_out") == 0
-    assert found == plain
+    assert data == plain
 
 
 def test_the_loss_of_the_files_own_append_backward(gradtool: Run, model: Write) -> None:

@@ -55,21 +55,21 @@ def test_a_trained_program_fits_the_schema_and_comes_back_whole() -> None:
     for program in (main, startup):
         text = program.to_json()
         jsonschema.validate(json.loads(text), SCHEMA)
-        for found in forms(program):
-            verify(found)
-            assert str(found) == str(program)
-            assert found.to_json() == text
-    found = forms(main)[0]
-    ops, block = main.global_block().ops, found.global_block()
+        for form in forms(program):
+            verify(form)
+            assert str(form) == str(program)
+            assert form.to_json() == text
+    form = forms(main)[0]
+    ops, block = main.global_block().ops, form.global_block()
     numbers = {op: i for i, op in enumerate(ops)}
     assert [numbers[o.origin] if o.origin else None for o in ops] == [
         {o: i for i, o in enumerate(block.ops)}[o.origin] if o.origin else None for o in block.ops
     ]
     assert any(o.origin for o in block.ops)
     assert [source.short(o.loc) for o in block.ops] == [source.short(o.loc) for o in ops]
-    assert (found.random_seed, found._appending_grad_times) == (7, 1)
-    assert found.names.counts == main.names.counts
-    assert found.scope_names == main.scope_names
+    assert (form.random_seed, form._appending_grad_times) == (7, 1)
+    assert form.names.counts == main.names.counts
+    assert form.scope_names == main.scope_names
     weight = block.var("fc_0.w_0")
     assert weight.optimize_attr == {"learning_rate": 0.5}
     assert not weight.need_clip
@@ -112,9 +112,9 @@ def test_a_loaded_program_reuses_its_backward_part() -> None:
     with paddle.static.program_guard(main, Program()):
         loss = paddle.mean(paddle.static.nn.fc(paddle.static.data("x", [2, 3]), 4))
         paddle.static.append_backward(loss)
-    for found in forms(main):
-        paddle.static.append_backward(found.global_block().var(loss.name))
-        assert str(found) == str(main)
+    for program in forms(main):
+        paddle.static.append_backward(program.global_block().var(loss.name))
+        assert str(program) == str(main)
 
 
 @pytest.fixture
@@ -138,15 +138,15 @@ def test_blocks_and_references_to_them_come_back(blocks: Program) -> None:
     assert "blocks = blocks[[6, 7]]" in str(blocks)
     text = blocks.to_json()
     jsonschema.validate(json.loads(text), SCHEMA)
-    for found in (*forms(blocks), Program.parse_from_string(str(blocks))):
-        verify(found)
-        assert str(found) == str(blocks)
-        for block, twin in zip(blocks.blocks, found.blocks, strict=True):
+    for program in (*forms(blocks), Program.parse_from_string(str(blocks))):
+        verify(program)
+        assert str(program) == str(blocks)
+        for block, twin in zip(blocks.blocks, program.blocks, strict=True):
             assert twin.backward_block_idx == block.backward_block_idx
             assert twin.owner is None or twin in twin.owner.sub_blocks
             for op, same in zip(block.ops, twin.ops, strict=True):
                 assert [b.idx for b in same.sub_blocks] == [b.idx for b in op.sub_blocks]
-                assert all(b is found.blocks[b.idx] for b in same.sub_blocks)
+                assert all(b is program.blocks[b.idx] for b in same.sub_blocks)
 
 
 def test_blocks_that_do_not_exist_or_run_inside_themselves(blocks: Program) -> None:
@@ -177,8 +177,8 @@ def one_op(type_: str, attrs: dict[str, Any]) -> Program:
 def test_numbers_in_attributes_come_back_bit_for_bit(value: float) -> None:
     program = one_op("fill_constant", {"shape": [2], "value": value, "dtype": 6})
     jsonschema.validate(json.loads(program.to_json()), SCHEMA)
-    found = Program.from_json(program.to_json()).global_block().ops[0].attr("value")
-    assert np.float64(found).tobytes() == np.float64(value).tobytes()
+    restored = Program.from_json(program.to_json()).global_block().ops[0].attr("value")
+    assert np.float64(restored).tobytes() == np.float64(value).tobytes()
 
 
 def test_an_attribute_that_is_no_data_is_refused() -> None:
@@ -196,8 +196,8 @@ def test_locations_name_no_folders_and_can_be_left_out() -> None:
     assert "test_program_json" not in main.to_json(sources=False)
     with source.full_stacks():
         main, _, _ = trained()
-    found = Program.from_json(main.to_json())
-    ours, theirs = main.global_block().ops[0], found.global_block().ops[0]
+    again = Program.from_json(main.to_json())
+    ours, theirs = main.global_block().ops[0], again.global_block().ops[0]
     assert len(theirs.loc) == len(ours.loc) > 1
     frames = [text for text in source.stack(theirs.loc) if "test_program_json" in text]
     assert frames[-1].startswith('File "test_program_json.py", line ')

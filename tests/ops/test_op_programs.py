@@ -18,7 +18,7 @@ from gradtool.engine.ops.opdef import Operand
 from tests.ops.calls import call, pull, random_like, second_pull, seeds, wanted_for
 from tests.ops.cases import NEEDS_KNOWN, Case, arrays, each_case, is_float
 
-both_declarations = pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+both_declarations = pytest.mark.parametrize("sized", [True, False], ids=["known", "unknown"])
 """Whether the program knows the dimensions of what it is fed, or sees -1 everywhere."""
 
 
@@ -32,9 +32,9 @@ def _filled(many: bool, variables: Any) -> Any:
 class OneOp:
     """A program with one operator, and what it is fed."""
 
-    def __init__(self, case: Case, known: bool = True) -> None:
+    def __init__(self, case: Case, sized: bool = True) -> None:
         self.case = case
-        self.known = known or case.op.type in NEEDS_KNOWN
+        self.sized = sized or case.op.type in NEEDS_KNOWN
         self.program = Program()
         self.block = self.program.global_block()
         self.feed: dict[str, np.ndarray] = {}
@@ -50,7 +50,7 @@ class OneOp:
         array = np.asarray(value)
         self.feed[name] = array
         if shape is None:
-            shape = array.shape if self.known else (UNKNOWN,) * array.ndim
+            shape = array.shape if self.sized else (UNKNOWN,) * array.ndim
         return self.block.create_var(name, shape, array.dtype, stop_gradient=not is_float(array), is_data=True)
 
     def _operand(self, name: str, value: Operand) -> Any:
@@ -126,8 +126,8 @@ def test_forward(case: Case) -> None:
 
 @both_declarations
 @each_case("float32", "float64", "complex128", gradient=True)
-def test_gradients(case: Case, known: bool) -> None:
-    one = OneOp(case, known)
+def test_gradients(case: Case, sized: bool) -> None:
+    one = OneOp(case, sized)
     douts, targets, starts = one.seeded(np.random.default_rng(7))
     grads = gradients(targets, one.wrt(), starts)
     expected = one.expected(pull(case.op, case.operands, one.results, douts, case.attrs))
@@ -146,8 +146,8 @@ def compare(one: OneOp, results: list[Any], expected: list[Any]) -> None:
 
 @both_declarations
 @each_case("float64", "complex128", gradient=True)
-def test_second_gradients(case: Case, known: bool) -> None:
-    one = OneOp(case, known)
+def test_second_gradients(case: Case, sized: bool) -> None:
+    one = OneOp(case, sized)
     rng = np.random.default_rng(8)
     douts, targets, starts = one.seeded(rng)
     wrt = one.wrt()

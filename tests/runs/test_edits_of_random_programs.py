@@ -57,8 +57,8 @@ def static(recipe: Sequence[Step], checkpoints: Sequence[int], seed: int) -> Non
     draw = random.Random(seed)
     with fresh_programs():
         net = Net(recipe, blocks=True)
-        kept = [net.temporaries[c % len(net.temporaries)] for c in checkpoints] if net.temporaries else []
-        gradients = backward(net, set(), kept)
+        checkpointed = [net.temporaries[c % len(net.temporaries)] for c in checkpoints] if net.temporaries else []
+        gradients = backward(net, set(), checkpointed)
         expected = dict(zip(gradients, planned(net, list(gradients.values())), strict=True))
         scope = paddle.static.global_scope()
         scope.values.update({v.name: net.start[v.name] for v in net.sources if v.persistable})
@@ -101,8 +101,8 @@ def by_hand(line: Timeline, plan: Any, regs: Sequence[Any], edit: tuple[int, int
             entry = by_op[instruction.op]
             if entry.index == at:
                 registers[number] = array
-            made = instruction.kernel(*[registers[r] for r in instruction.ins])
-            for r, result in zip(instruction.outs, made if instruction.spread else (made,), strict=True):
+            results = instruction.kernel(*[registers[r] for r in instruction.ins])
+            for r, result in zip(instruction.outs, results if instruction.spread else (results,), strict=True):
                 if r >= 0:
                     registers[r] = np.zeros_like(result) if entry.index in dropped else result
     return registers
@@ -170,7 +170,7 @@ def run(
     sources = {v.name for v in net.sources}
     tensors: dict[str, Any] = {n: Tensor(np.array(v), stop_gradient=n not in sources) for n, v in net.start.items()}
     leaves = {v.name: tensors[v.name] for v in net.sources}
-    made: list[Tensor] = []
+    results: list[Tensor] = []
 
     def record(op: Operator, operands: Sequence[Any]) -> Sequence[Any]:
         result = apply(op.op, operands, op.attrs)
@@ -178,8 +178,8 @@ def run(
 
     def finish(variable: Variable, value: Any) -> Any:
         if isinstance(value, Tensor):
-            number = len(made)
-            made.append(value)
+            number = len(results)
+            results.append(value)
             if number in values:
                 value.array[...] = values[number]
             if number in gradients and not value.stop_gradient:
@@ -190,7 +190,7 @@ def run(
     loss = tensors[net.loss.name]
     if not loss.stop_gradient:
         loss.backward()
-    return leaves, {n: None if t.grad is None else t.grad.numpy() for n, t in leaves.items()}, made
+    return leaves, {n: None if t.grad is None else t.grad.numpy() for n, t in leaves.items()}, results
 
 
 def edit_a_result(net: Net, ops: Sequence[Operator], line: Timeline, draw: random.Random) -> None:
@@ -200,9 +200,9 @@ def edit_a_result(net: Net, ops: Sequence[Operator], line: Timeline, draw: rando
     number = entry.outs[0][1]
     held = line.store.get(number)
     array = np.asarray(np.random.default_rng(draw.randrange(99)).uniform(-1, 1, held.shape), held.dtype)
-    _, _, made = run(net, ops, {}, {})
-    places = [i for i, t in enumerate(made) if t.array.shape == held.shape and np.array_equal(t.array, held)]
-    if len(places) != 1 or made[places[0]].array.base is not None:
+    _, _, tensors = run(net, ops, {}, {})
+    places = [i for i, t in enumerate(tensors) if t.array.shape == held.shape and np.array_equal(t.array, held)]
+    if len(places) != 1 or tensors[places[0]].array.base is not None:
         return  # several results look alike, or it shares its storage with what it was made of
     branch = Branch(line)
     branch.edit(number, array, "")
@@ -211,10 +211,10 @@ def edit_a_result(net: Net, ops: Sequence[Operator], line: Timeline, draw: rando
 
 
 def edit_a_gradient(
-    net: Net, ops: Sequence[Operator], line: Timeline, made: Sequence[Tensor], draw: random.Random
+    net: Net, ops: Sequence[Operator], line: Timeline, results: Sequence[Tensor], draw: random.Random
 ) -> None:
     """Give the whole gradient of a result other numbers."""
-    tensors = [(i, t) for i, t in enumerate(made) if not t.stop_gradient]
+    tensors = [(i, t) for i, t in enumerate(results) if not t.stop_gradient]
     i, tensor = tensors[draw.randrange(len(tensors))]
     by_array = [n for n, v in enumerate(line.values) if line.store.get(n) is tensor.array and v.maker >= 0]
     if len(by_array) != 1 or not line.versions(f"{line.values[by_array[0]].name}@GRAD"):

@@ -13,11 +13,11 @@ from gradtool.engine.core.rows import SelectedRows
 from gradtool.engine.ops import registry
 
 
-def scene(type_: str, slot: str = "X", given: bool = True, **settings: Any) -> Scene:
+def scene(type_: str, slot: str = "X", present: bool = True, **settings: Any) -> Scene:
     """``inputs`` and ``outputs`` are slot -> numbers; ``operands`` are the inputs, unless they are named."""
     named = {k: {s: np.array(v) for s, v in settings.get(k, {}).items()} for k in ("inputs", "outputs")}
     operands = settings.get("operands", tuple(named["inputs"]) or (slot,))
-    return Scene(type_, settings.get("attrs", {}), named["inputs"], named["outputs"], slot, operands, 1.0, given)
+    return Scene(type_, settings.get("attrs", {}), named["inputs"], named["outputs"], slot, operands, 1.0, present)
 
 
 SAID = [
@@ -202,10 +202,10 @@ SAID = [
     ("floor", {}, "non-differentiable op", "floor is constant between its steps: its gradient is 0 everywhere"),
     ("cast", {}, "integer dtype", "cast to integers: what arrives is rounded to 0"),
     ("sin", {}, "zero: multiplied by 0", "the gradient of sin is 0 for these values"),
-    ("equal", {"given": False}, "non-differentiable op", "equal gives this input no gradient"),
-    ("PyLayer_Mine", {"given": False}, "non-differentiable op", "Mine.backward returned None"),
+    ("equal", {"present": False}, "non-differentiable op", "equal gives this input no gradient"),
+    ("PyLayer_Mine", {"present": False}, "non-differentiable op", "Mine.backward returned None"),
     ("PyLayer_Mine", {}, "zero: multiplied by 0", "Mine.backward returned zeros"),
-    ("select_input", {"given": False}, "pruned branch", "the result of another branch was taken"),
+    ("select_input", {"present": False}, "pruned branch", "the result of another branch was taken"),
 ]
 
 
@@ -240,8 +240,8 @@ def test_of_a_block_that_did_not_run() -> None:
 
 
 def test_the_operators_of_the_tables_exist() -> None:
-    known = {op.type for op in registry.all_ops()}
-    assert set(zeros._KINDS) | zeros._DIFFERENCES | set(zeros._BRANCHES) <= known
+    types = {op.type for op in registry.all_ops()}
+    assert set(zeros._KINDS) | zeros._DIFFERENCES | set(zeros._BRANCHES) <= types
 
 
 def test_gradients_that_are_differences() -> None:

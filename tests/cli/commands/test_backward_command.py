@@ -179,9 +179,9 @@ def test_callbacks_see_every_gradient_operator(gradtool: Run, model: Write, fold
         "def show(block, context):\n    print('made', context['__current_op_desc__'].type())\n", encoding="utf-8"
     )
     done = gradtool("backward", model(""), "--callbacks", "hooks.py:show")
-    made = [line.split()[1] for line in done.err.splitlines() if line.startswith("made")]
-    assert made[0] == "reduce_mean_grad"
-    assert made[-1] == "lookup_table_v2_grad"
+    types = [line.split()[1] for line in done.err.splitlines() if line.startswith("made")]
+    assert types[0] == "reduce_mean_grad"
+    assert types[-1] == "lookup_table_v2_grad"
     assert "made" not in done.out
     own = model(DOCUMENT + "\ndef mine(block, context):\n    raise KeyError('mine')\n")
     failed = gradtool("backward", own, "--callbacks", ":mine")

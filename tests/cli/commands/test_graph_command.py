@@ -42,21 +42,21 @@ def test_the_documented_example(gradtool: Run, model: Write, folder: Path, name:
 @pytest.mark.parametrize("form", ["svg", "dot"])
 def test_the_same_bytes_under_every_hash_seed(tmp_path: Path, form: str) -> None:
     (tmp_path / "model.py").write_text(DOCUMENT, encoding="utf-8")
-    made = set()
+    pictures = set()
     for seed in ("0", "1", "7"):
         command = [*PROGRAM, "graph", "model.py", "--format", form, "--collapse", "repeat"]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        made.add(subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout)
-    assert len(made) == 1
-    assert b"lookup_table_v2" in made.pop()
+        pictures.add(subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout)
+    assert len(pictures) == 1
+    assert b"lookup_table_v2" in pictures.pop()
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_current(tmp_path: Path, name: str) -> None:
-    made = tmp_path / name
-    command = [*PROGRAM, "graph", *PICTURES[name], "-o", str(made)]
+    target = tmp_path / name
+    command = [*PROGRAM, "graph", *PICTURES[name], "-o", str(target)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    assert made.read_text(encoding="utf-8") == (ROOT / "samples" / "pictures" / name).read_text(encoding="utf-8")
+    assert target.read_text(encoding="utf-8") == (ROOT / "samples" / "pictures" / name).read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"(samples/pictures/{name})" in readme
     assert f"gradtool graph {' '.join(PICTURES[name])} -o samples/pictures/{name}" in readme

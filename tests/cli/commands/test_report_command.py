@@ -36,9 +36,9 @@ loss = paddle.sqrt(nn.functional.relu(left(x) * 0.0) + 0.0 * expert(right, x)).s
 """
 
 
-def data_of(found: str) -> Any:
+def data_of(page: str) -> Any:
     """The report in JSON, after a look at its schema and those of the answers in it."""
-    data = json.loads(found)
+    data = json.loads(page)
     for part in (data, data["environment"], *filter(None, data["answers"].values())):
         schema = json.loads((SCHEMAS / f"{part['schema'].split('/')[1]}.json").read_text(encoding="utf-8"))
         Draft202012Validator.check_schema(schema)
@@ -226,14 +226,14 @@ def test_a_program_on_standard_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [DOCUMENT, DETACHED])
 def test_the_same_bytes_twice_and_under_every_hash_seed(tmp_path: Path, text: str) -> None:
     (tmp_path / "model.py").write_text(text, encoding="utf-8")
-    made = set()
+    files = set()
     for seed in ("0", "1", "7"):
         names = ["r.html", "r.ipynb", "r.md"]
         command = [*PROGRAM, "report", "model.py", "--html", names[0], "--ipynb", names[1], "--md", names[2]]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
-        made.add(tuple((tmp_path / name).read_bytes() for name in names))
-    assert len(made) == 1
+        files.add(tuple((tmp_path / name).read_bytes() for name in names))
+    assert len(files) == 1
 
 
 def test_a_large_model_is_folded_and_its_lines_are_few(gradtool: Run, model: Write, folder: Path) -> None:

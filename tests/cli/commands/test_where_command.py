@@ -24,8 +24,8 @@ loss = forward()
 
 def operators(done: Any) -> list[dict[str, Any]]:
     assert done.code == 0, done.err
-    found: list[dict[str, Any]] = json.loads(done.out)["operators"]
-    return found
+    spots: list[dict[str, Any]] = json.loads(done.out)["operators"]
+    return spots
 
 
 def test_an_operator_and_its_pair(gradtool: Run, model: Write) -> None:
@@ -54,15 +54,15 @@ def test_tensors_and_lines(gradtool: Run, model: Write) -> None:
 
 
 def test_the_stack_of_a_call(gradtool: Run, model: Write) -> None:
-    (found,) = operators(gradtool("where", "tanh", model(TAPE), "--format", "json"))
-    assert [(f["function"], f["line"]) for f in found["stack"]] == [("<module>", 11), ("forward", 8)]
-    assert found["pair"] == "tanh_grad.0"
+    (spot,) = operators(gradtool("where", "tanh", model(TAPE), "--format", "json"))
+    assert [(f["function"], f["line"]) for f in spot["stack"]] == [("<module>", 11), ("forward", 8)]
+    assert spot["pair"] == "tanh_grad.0"
     assert gradtool("where", "tanh", "model.py").out.count("called by") == 1
 
 
 def test_calls_that_the_tape_does_not_hold(gradtool: Run, model: Write) -> None:
-    found = operators(gradtool("where", "line:model.py:9", model(TAPE), "--format", "json"))
-    parts = {o["name"]: o["part"] for o in found}
+    spots = operators(gradtool("where", "line:model.py:9", model(TAPE), "--format", "json"))
+    parts = {o["name"]: o["part"] for o in spots}
     assert parts["detach.0"] == "not recorded"
     assert parts["reduce_mean.0"] == "forward"
 
@@ -86,8 +86,8 @@ def test_unknown_places(gradtool: Run, model: Write) -> None:
 def test_a_loss_that_left_no_record(gradtool: Run, model: Write) -> None:
     text = "import paddle\nnet = paddle.nn.Linear(4, 1)\nwith paddle.no_grad():\n"
     text += "    loss = net(paddle.ones([2, 4])).mean()\n"
-    found = operators(gradtool("where", "line:model.py:4", model(text), "--format", "json"))
-    assert [(o["name"], o["part"]) for o in found] == [
+    spots = operators(gradtool("where", "line:model.py:4", model(text), "--format", "json"))
+    assert [(o["name"], o["part"]) for o in spots] == [
         ("fill_constant.0", "not recorded"),
         ("matmul_v2.0", "not recorded"),
         ("elementwise_add.0", "not recorded"),

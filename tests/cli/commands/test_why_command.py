@@ -49,8 +49,8 @@ loss = paddle.mean(second) - paddle.mean(first)
 def answers(done: Any) -> list[dict[str, Any]]:
     data = json.loads(done.out)
     Draft202012Validator(SCHEMA).validate(data)
-    found: list[dict[str, Any]] = data["answers"]
-    return found
+    told: list[dict[str, Any]] = data["answers"]
+    return told
 
 
 def test_the_answer_for_people(gradtool: Run, model: Write) -> None:
@@ -68,15 +68,15 @@ def test_the_answer_for_people(gradtool: Run, model: Write) -> None:
 
 
 def test_where_knows_every_operator_of_the_answer(gradtool: Run, model: Write) -> None:
-    (found,) = answers(gradtool("why", "net.det.weight", model(DETACHED), "--format", "json", "-q"))
+    (answer,) = answers(gradtool("why", "net.det.weight", model(DETACHED), "--format", "json", "-q"))
     parts = {}
-    for name in (s for s in found["path"] if "." in s and not s.startswith("net.")):
+    for name in (s for s in answer["path"] if "." in s and not s.startswith("net.")):
         (spot,) = json.loads(gradtool("where", name, "model.py", "--format", "json", "-q").out)["operators"]
         parts[name] = spot["part"], spot["source"]["line"]
     assert parts["elementwise_add.1"] == ("forward", 14)
     assert parts["detach.0"] == ("not recorded", 13)
     assert parts["matmul_v2.2"] == ("beside the loss", 13)
-    assert len(parts) == len(found["path"]) - 3
+    assert len(parts) == len(answer["path"]) - 3
 
 
 def test_without_a_name_there_is_one_answer_per_cause(gradtool: Run, model: Write) -> None:
@@ -110,13 +110,13 @@ def test_an_unknown_name(gradtool: Run, model: Write) -> None:
 
 def test_parts_of_a_shared_parameter(gradtool: Run, model: Write) -> None:
     done = gradtool("why", "w", model(SHARED), "--contributions", "--format", "json", "-q")
-    (found,) = answers(done)
-    assert {c["operator"] for c in found["contributions"]} == {"matmul_v2.0", "matmul_v2.1"}
-    assert found["verdict"] == "ok"
-    norms = [c["norm"] for c in found["contributions"]]
-    total = found["gradient"]["norm"]
+    (answer,) = answers(done)
+    assert {c["operator"] for c in answer["contributions"]} == {"matmul_v2.0", "matmul_v2.1"}
+    assert answer["verdict"] == "ok"
+    norms = [c["norm"] for c in answer["contributions"]]
+    total = answer["gradient"]["norm"]
     assert total <= sum(norms) * 1.0001
-    cosines = [c["cosine"] for c in found["contributions"]]
+    cosines = [c["cosine"] for c in answer["contributions"]]
     assert total == pytest.approx(sum(n * c for n, c in zip(norms, cosines, strict=True)), rel=1e-4)
 
 
@@ -127,11 +127,11 @@ def test_parts_of_a_parameter_that_a_loop_uses(gradtool: Run, model: Write) -> N
         "i, second = paddle.static.nn.while_loop(lambda i, h: i < 3, lambda i, h: (i + 1, "
         "paddle.tanh(paddle.matmul(h, w)) + paddle.matmul(h, paddle.transpose(w, [1, 0]))), [i, first])",
     )
-    (found,) = answers(gradtool("why", "w", model(text), "--contributions", "--format", "json", "-q"))
-    parts = found["contributions"]
+    (answer,) = answers(gradtool("why", "w", model(text), "--contributions", "--format", "json", "-q"))
+    parts = answer["contributions"]
     where = {c["operator"]: c["source"] for c in parts}
     assert where == {"matmul_v2.0": "model.py:5", "matmul_v2.1": "model.py:7", "transpose2.0": "model.py:7"}
-    total = found["gradient"]["norm"]
+    total = answer["gradient"]["norm"]
     assert total == pytest.approx(sum(c["norm"] * c["cosine"] for c in parts), rel=1e-4)
 
 
@@ -165,11 +165,11 @@ def test_what_no_single_change_connects_is_not_proved(gradtool: Run, model: Writ
 
 def test_options_of_backward_count(gradtool: Run, model: Write) -> None:
     model(SHARED)
-    (found,) = answers(gradtool("why", "w", "model.py", "--no-grad", "second", "--format", "json", "-q"))
-    assert found["verdict"] == "ok"  # the other term still leads to it
-    (found,) = answers(gradtool("why", "w", "model.py", "--no-grad", "first,second", "--format", "json", "-q"))
-    assert found["verdict"] == "no_grad_set"
-    assert found["cut"] in ("matmul_v2_0.tmp_0", "matmul_v2_1.tmp_0")
+    (answer,) = answers(gradtool("why", "w", "model.py", "--no-grad", "second", "--format", "json", "-q"))
+    assert answer["verdict"] == "ok"  # the other term still leads to it
+    (answer,) = answers(gradtool("why", "w", "model.py", "--no-grad", "first,second", "--format", "json", "-q"))
+    assert answer["verdict"] == "no_grad_set"
+    assert answer["cut"] in ("matmul_v2_0.tmp_0", "matmul_v2_1.tmp_0")
 
 
 BLOCKS = """\
@@ -204,8 +204,8 @@ def test_the_cause_is_found_inside_a_block(gradtool: Run, model: Write, control:
     model(BLOCKS.replace("CONTROL", CONTROLS[control]))
     asked = ["cut", "aside", "fine", "dead", "index"]
     told = {a["name"]: a for a in answers(gradtool("why", *asked, "model.py", "--format", "json", "-q"))}
-    found = {n: (a["verdict"], (a["source"] or {}).get("line")) for n, a in told.items()}
-    assert found == {
+    verdicts = {n: (a["verdict"], (a["source"] or {}).get("line")) for n, a in told.items()}
+    assert verdicts == {
         "cut": ("detached", 9),
         "aside": ("no_path", 8),
         "fine": ("ok", 5),
@@ -225,8 +225,8 @@ def test_a_branch_that_did_not_run_and_one_that_was_not_taken(gradtool: Run, mod
     told = {a["name"]: a for a in answers(gradtool("why", "fine", "other", "model.py", "--format", "json", "-q"))}
     assert (told["fine"]["verdict"], told["other"]["verdict"]) == ("pruned", "ok")
     model(BLOCKS.replace("CONTROL", CONTROLS["a branch in a loop"].replace("i < 5", "i > 5")))
-    (found,) = answers(gradtool("why", "fine", "model.py", "--format", "json", "-q"))
-    assert found["verdict"] == "pruned"
+    (answer,) = answers(gradtool("why", "fine", "model.py", "--format", "json", "-q"))
+    assert answer["verdict"] == "pruned"
 
 
 @pytest.mark.parametrize("control", list(CONTROLS))
@@ -286,10 +286,10 @@ def test_a_model_that_fails_before_its_loss(gradtool: Run, model: Write) -> None
 
 def test_where_the_two_parts_end(gradtool: Run, model: Write) -> None:
     text = DETACHED + "other = nn.Linear(2, 2)\nside = other(paddle.randn([1, 2])).sum()\n"
-    (found,) = answers(gradtool("why", "other.weight", model(text), "--loss", "loss", "--format", "json", "-q"))
-    assert found["verdict"] == "no_path"
-    assert found["frontier"] == [{"name": "side", "source": "model.py:20"}]
-    assert found["source"] == {"file": "model.py", "line": 20}
+    (answer,) = answers(gradtool("why", "other.weight", model(text), "--loss", "loss", "--format", "json", "-q"))
+    assert answer["verdict"] == "no_path"
+    assert answer["frontier"] == [{"name": "side", "source": "model.py:20"}]
+    assert answer["source"] == {"file": "model.py", "line": 20}
 
 
 def test_two_runs_give_the_same_bytes(gradtool: Run, model: Write) -> None:

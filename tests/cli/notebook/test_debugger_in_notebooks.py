@@ -167,9 +167,9 @@ def test_python_of_the_session(shown: dict[str, NotebookNode]) -> None:
     ],
 )
 def test_what_is_refused_is_a_short_message(shown: dict[str, NotebookNode], name: str, expected: str) -> None:
-    found = failure(shown[name])
-    assert found.startswith(expected)
-    assert len(found.splitlines()) <= 3
+    error = failure(shown[name])
+    assert error.startswith(expected)
+    assert len(error.splitlines()) <= 3
 
 
 def test_the_session_goes_on_after_a_failure(shown: dict[str, NotebookNode]) -> None:

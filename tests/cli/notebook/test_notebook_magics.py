@@ -115,12 +115,12 @@ def number(name: str) -> int:
 
 
 def test_a_missing_gradient_is_explained_by_the_line_of_the_cell(shown: dict[str, NotebookNode]) -> None:
-    found = bundle(shown["why"])
+    forms = bundle(shown["why"])
     place = f"In[{number('model')}]:5"
-    assert found["text/plain"].startswith("det.weight   grad = None   verdict: DETACHED")
-    assert f"  {place}    k = det(h).detach()\n" in found["text/plain"]
-    assert found["text/plain"].endswith(f"next: %why det.weight loss · %where line:{place} loss")
-    assert "<pre>det.weight" in found["text/html"]
+    assert forms["text/plain"].startswith("det.weight   grad = None   verdict: DETACHED")
+    assert f"  {place}    k = det(h).detach()\n" in forms["text/plain"]
+    assert forms["text/plain"].endswith(f"next: %why det.weight loss · %where line:{place} loss")
+    assert "<pre>det.weight" in forms["text/html"]
 
 
 def test_the_loss_may_come_first(shown: dict[str, NotebookNode]) -> None:
@@ -152,10 +152,10 @@ def test_other_answers(shown: dict[str, NotebookNode]) -> None:
 
 
 def test_a_picture_needs_no_script(shown: dict[str, NotebookNode]) -> None:
-    found = bundle(shown["graph"])
-    assert sorted(found) == ["image/svg+xml", "text/plain"]
-    assert ElementTree.fromstring(found["image/svg+xml"]).tag == "{http://www.w3.org/2000/svg}svg"
-    assert "matmul_v2_grad" in found["text/plain"]
+    forms = bundle(shown["graph"])
+    assert sorted(forms) == ["image/svg+xml", "text/plain"]
+    assert ElementTree.fromstring(forms["image/svg+xml"]).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "matmul_v2_grad" in forms["text/plain"]
 
 
 def test_a_page_is_framed_with_the_text_below_it(shown: dict[str, NotebookNode]) -> None:
@@ -186,10 +186,10 @@ def test_a_file_is_answered_as_on_the_command_line(shown: dict[str, NotebookNode
 
 
 def test_a_cell_is_a_model_file(shown: dict[str, NotebookNode]) -> None:
-    found = bundle(shown["cell"])["text/plain"]
-    assert found.startswith(f"program  In[{number('cell')}] · static · 6 forward ops → 7 backward ops")
-    assert "my_fc.b_0        1        –                     –                       cut: no_grad_set" in found
-    assert f"In[{number('cell')}]:9" in found
+    text = bundle(shown["cell"])["text/plain"]
+    assert text.startswith(f"program  In[{number('cell')}] · static · 6 forward ops → 7 backward ops")
+    assert "my_fc.b_0        1        –                     –                       cut: no_grad_set" in text
+    assert f"In[{number('cell')}]:9" in text
     assert printed(shown["cell"]) == "a model prints\n"
     assert "IN NO_GRAD_SET" in bundle(shown["later"])["text/plain"]
     assert bundle(shown["leaked"])["text/plain"] == "(False, True)"
@@ -231,13 +231,13 @@ def test_cells_that_wait_are_watched(shown: dict[str, NotebookNode]) -> None:
 
 
 def test_a_program_is_asked_about_in_a_copy(shown: dict[str, NotebookNode]) -> None:
-    found = bundle(shown["run"])["text/plain"]
-    assert found.startswith("program  cost · static · 9 forward ops → ")
-    assert [line.split()[0] for line in found.splitlines()[2:10]] == [
+    text = bundle(shown["run"])["text/plain"]
+    assert text.startswith("program  cost · static · 9 forward ops → ")
+    assert [line.split()[0] for line in text.splitlines()[2:10]] == [
         *("a.w_0", "a.b_0", "batch_norm_0.w_0", "batch_norm_0.b_0"),
         *("batch_norm_0.w_1", "batch_norm_0.w_2", "b.w_0", "b.b_0"),
     ]
-    assert found.endswith("note: feed: x from the last Executor.run in this notebook")
+    assert text.endswith("note: feed: x from the last Executor.run in this notebook")
     answers = bundle(shown["steady"])["text/plain"]
     assert f"  In[{number('static')}]:9    paddle.static.append_backward(cost" in answers
     assert "[proved by running again]" in bundle(shown["proved"])["text/plain"]

@@ -19,8 +19,8 @@ HOSTILE = "</pre><script>window.ran = 1</script><img src=x onerror='window.ran =
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
+    with browser() as started:
+        yield started
 
 
 @pytest.fixture
@@ -107,8 +107,8 @@ def test_a_narrow_window_scrolls_tables_not_the_page(chromium: Browser, report: 
 
 def test_it_prints(chromium: Browser, report: Path) -> None:
     page = chromium.page(report, prefers_color_scheme="dark")
-    made = page.printed()
-    assert made.startswith(b"%PDF")
+    pdf = page.printed()
+    assert pdf.startswith(b"%PDF")
     page.send("Emulation.setEmulatedMedia", media="print")
     assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.run("getComputedStyle(document.querySelector('nav')).display") == "none"
@@ -132,9 +132,9 @@ def test_cells_of_a_hostile_session(chromium: Browser, tmp_path: Path) -> None:
     more = Section(
         "more", HOSTILE, (Lines(HOSTILE), Table(HOSTILE, [HOSTILE], [[HOSTILE]]), Figure(svg, HOSTILE, "", HOSTILE))
     )
-    made = Document(HOSTILE, ((HOSTILE, HOSTILE),), (session.section(cells, HOSTILE), more))
+    document = Document(HOSTILE, ((HOSTILE, HOSTILE),), (session.section(cells, HOSTILE), more))
     file = tmp_path / "session.html"
-    file.write_text(to_html(made), encoding="utf-8")
+    file.write_text(to_html(document), encoding="utf-8")
     page = chromium.page(file)
     page.settle()
     assert page.problems() == []

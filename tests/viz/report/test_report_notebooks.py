@@ -62,13 +62,13 @@ def test_a_report_runs_again(
     assert list(after) == list(before)
     assert "DETACHED" in after["verdict-code"]["text/plain"]
     assert after["picture-code"]["image/svg+xml"] == before["picture-code"]["image/svg+xml"]
-    for cell, found in after.items():
-        assert without_places(found) == without_places(before[cell])
+    for cell, output in after.items():
+        assert without_places(output) == without_places(before[cell])
 
 
-def without_places(found: Any) -> list[str]:
+def without_places(output: Any) -> list[str]:
     """The lines of a cell without commands and files, which have other names in another folder."""
-    lines = found["text/plain"].split("\n")
+    lines = output["text/plain"].split("\n")
     return [line for line in lines if not line.startswith("next:") and not line.strip().startswith("File ")]
 
 
@@ -169,8 +169,8 @@ def test_python_of_several_lines_runs_in_the_session_and_what_fails_does_not_sto
         Cell(2, "1 / 0", "✗ ZeroDivisionError: division by zero", failed=True),
         Cell(3, "for i in range(2):\n    print(i, cur.part)", ""),
     ]
-    made = session.document(cells, "model.py")
-    again = execute(nbformat.reads(to_ipynb(made), as_version=4), tmp_path, allow_errors=False)
+    document = session.document(cells, "model.py")
+    again = execute(nbformat.reads(to_ipynb(document), as_version=4), tmp_path, allow_errors=False)
     by_id = {c.id: c for c in again.cells}
     assert bundle(by_id["cell-1"])["text/plain"] == "42"
     assert failure(by_id["cell-2"]) == "✗ ZeroDivisionError: division by zero"
