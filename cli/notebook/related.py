@@ -6,9 +6,8 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.answers.why.of_journal import JournalReasons, explain_tensors
+from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
 from gradtool.engine.answers.why.verdicts import Verdict
-from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.recorded import leaves_behind
 from gradtool.engine.eager.tape import GradNode
@@ -35,7 +34,7 @@ def related(
         chosen = {n for n, found in members.items() if any(_stands(t) in places for t in found)}
     else:
         known = {t: None for found in members.values() for t in found}
-        reasons = explain_tensors(journal, [loss], [(t, "", NOWHERE) for t in known], [])
+        reasons = explain_tensors(journal, [loss], [NamedTensor(t, "") for t in known], [])
         since = starts[bisect(starts, journal.number(loss)) - 1]
         inside = {t for t in known if _belongs(reasons, journal.number(t), since)}
         chosen = {n for n, found in members.items() if not inside.isdisjoint(found)}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import magnitudes
-from .events import Event
+from .events import OpEvent
 
 Mask = Any
 
@@ -28,7 +28,7 @@ class Slots:
         limit: the largest number of the output's type.
     """
 
-    def __init__(self, event: Event, bad: np.ndarray[Any, Any], dtype: Any, kind: str = magnitudes.INF) -> None:
+    def __init__(self, event: OpEvent, bad: np.ndarray[Any, Any], dtype: Any, kind: str = magnitudes.INF) -> None:
         self.attrs = event.attrs
         self.bad = bad
         self.nan = bad if kind == magnitudes.NAN else np.zeros_like(bad)

@@ -22,7 +22,7 @@ from ..runs.recorder import Recorder
 from ..runs.timeline import Timeline
 from . import gradcheck, kinks, magnitudes
 from .double import Double
-from .gradcheck import Array, Checked, Subject
+from .gradcheck import Array, Checked, Claim
 
 FAITHFUL = 2e-3
 """How far the replayed loss may be from the recorded one, relatively; ten times that with numbers of 16 bits."""
@@ -136,7 +136,7 @@ def of_function(function: Callable[..., Any], inputs: Sequence[Any], order: int,
     subjects = []
     for i, leaf in zip(wanted, leaves, strict=True):
         x = inputs[i]
-        subject = Subject(
+        subject = Claim(
             i,
             x.name if x._name is not None else f"input {i}",
             np.array(arguments[i].array, np.float64),
@@ -211,7 +211,7 @@ def of_loss(
     missing = [leaf for leaf in leaves if leaf not in timeline.leaves]
     first, seconds, along, arriving, written = through([loss], [weight], leaves, order, rng)
     subjects = [
-        Subject(
+        Claim(
             leaf,
             named[leaf],
             _double(timeline.store.get(timeline.leaves[leaf][-1])),
@@ -266,11 +266,11 @@ def of_program(
             second = values[seconds[p]] if p in seconds else np.zeros(p.shape)
         read = timeline.leaves.get(p)  # no operator reads the parameters of a branch that was not taken
         start = held[p.name] if read is None else timeline.store.get(read[-1])
-        subjects.append(Subject(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
+        subjects.append(Claim(p, p.name, _double(start), values[g], p.dtype.numpy, second, along.get(p), (), written))
     return _checked(timeline, subjects, np.ones(values[loss].shape), values[loss], seed)
 
 
-def _checked(timeline: Timeline, subjects: Sequence[Subject], weight: Array, recorded: Any, seed: int) -> list[Checked]:
+def _checked(timeline: Timeline, subjects: Sequence[Claim], weight: Array, recorded: Any, seed: int) -> list[Checked]:
     """The check by computing again, if that gives what was recorded and nothing was computed outside of operators."""
     model = WrittenModel(timeline, [s.key for s in subjects], weight)
     reason, loc = "", ()
@@ -285,13 +285,13 @@ def _checked(timeline: Timeline, subjects: Sequence[Subject], weight: Array, rec
     return gradcheck.check(model, subjects, seed)
 
 
-def _faithful(again: Array, recorded: Array, subjects: Sequence[Subject]) -> bool:
+def _faithful(again: Array, recorded: Array, subjects: Sequence[Claim]) -> bool:
     """Whether the loss that was computed again is the recorded one up to rounding."""
     far = FAITHFUL * (10 if any(np.dtype(s.dtype).itemsize < 4 for s in subjects) else 1)
     return np.allclose(again, recorded, rtol=far, atol=far * (1e-3 + float(np.abs(recorded).max(initial=0))))
 
 
-def _refused(s: Subject, reason: str, loc: Location) -> Checked:
+def _refused(s: Claim, reason: str, loc: Location) -> Checked:
     return Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, gradcheck.UNCHECKED, cause=reason, loc=loc)
 
 

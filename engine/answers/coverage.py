@@ -9,7 +9,7 @@ from ..ir import blocks
 from ..ir.operator import Operator
 from ..ir.program import Block, Program
 from ..view.graph import BACKWARD, FORWARD
-from .events import Begin, End, Event, Listener, part_of
+from .events import Begin, End, Listener, OpEvent, part_of
 
 FORWARD_IS_OVER = "the forward pass, which was over before the search began: pass a function that computes the loss"
 """What is not looked at where a computed loss is all there is."""
@@ -24,8 +24,8 @@ class Coverage:
         self._entered: set[Operator] = set()
         self._programs: dict[Program, None] = {}
 
-    def __call__(self, event: Event | Begin | End) -> None:
-        if isinstance(event, Event) and isinstance(event.origin, Operator):  # a recorded call is not kept alive
+    def __call__(self, event: OpEvent | Begin | End) -> None:
+        if isinstance(event, OpEvent) and isinstance(event.origin, Operator):  # a recorded call is not kept alive
             self._seen.add(event.origin)
             self._entered.update(op for op, _ in event.inside)
             if event.part == BACKWARD:

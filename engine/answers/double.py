@@ -19,7 +19,7 @@ from ..core.spec import float64
 from ..kernels.choice import reference
 from ..runs.bound import NOT_DRAWN_AGAIN, Binding, kernel
 from ..runs.branch import Branch
-from ..runs.timeline import NOBODY, Entry, Given, Timeline
+from ..runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 from . import kinks, magnitudes
 
 Array = np.ndarray[Any, Any]
@@ -119,7 +119,7 @@ class Double:
     def _operand(self, operand: Any, computed: Mapping[int, Any], values: Mapping[Any, Array]) -> Any:
         if isinstance(operand, list):
             return [self._operand(o, computed, values) for o in operand]
-        if isinstance(operand, Given):
+        if isinstance(operand, FixedOperand):
             return wide(operand.value)
         if operand is None or operand in computed:
             return None if operand is None else computed[operand]

@@ -37,7 +37,7 @@ Inside = tuple[Run, ...]
 
 
 @dataclass(slots=True)
-class Value:
+class SlotArray:
     """An array that an operator read or wrote.
 
     Attributes:
@@ -59,7 +59,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Event:
+class OpEvent:
     """One operator of a run.
 
     Attributes:
@@ -81,8 +81,8 @@ class Event:
     part: str
     loc: Location
     attrs: Mapping[str, Any]
-    reads: list[Value] | Callable[[], list[Value]]
-    outputs: list[Value]
+    reads: list[SlotArray] | Callable[[], list[SlotArray]]
+    outputs: list[SlotArray]
     origin: Any
     seconds: float = 0.0
     contains: bool = False
@@ -91,7 +91,7 @@ class Event:
     inside: Inside = ()
 
     @property
-    def inputs(self) -> list[Value]:
+    def inputs(self) -> list[SlotArray]:
         """What it read."""
         if not isinstance(self.reads, list):
             self.reads = self.reads()
@@ -124,11 +124,11 @@ class End:
     """The backward pass that began last is over."""
 
 
-Listener = Callable[[Event | Begin | End], object]
+Listener = Callable[[OpEvent | Begin | End], object]
 
 
 class Adapter:
-    """Turns what :mod:`gradtool.engine.core.watch` tells into :class:`Event`, :class:`Begin` and :class:`End`."""
+    """Turns what :mod:`gradtool.engine.core.watch` tells into :class:`OpEvent`, :class:`Begin` and :class:`End`."""
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
@@ -204,17 +204,17 @@ def part_of(op: Operator) -> str:
     return UPDATE if op.role & roles.OPTIMIZE else FORWARD
 
 
-def of_step(step: Step) -> Event:
+def of_step(step: Step) -> OpEvent:
     """The event of an operator of a static program."""
     op = step.op
     wrote = _variables(op.op.outputs, op.outputs, step.outputs, skip=False)
-    return Event(op.type, part_of(op), op.loc, op.attrs, lambda: _step_reads(step), wrote, op, step.seconds)
+    return OpEvent(op.type, part_of(op), op.loc, op.attrs, lambda: _step_reads(step), wrote, op, step.seconds)
 
 
-def _step_reads(step: Step) -> list[Value]:
+def _step_reads(step: Step) -> list[SlotArray]:
     op = step.op
     if op.sub_blocks:  # it reads what its kernel needs, in any order
-        return [Value("X", a) for a in step.inputs if _is_tensor(a)]
+        return [SlotArray("X", a) for a in step.inputs if _is_tensor(a)]
     read = _variables(op.op.inputs, op.inputs, step.inputs, skip=True)
     if op.op.forward is None or op.op.forward.rule is None:
         return read
@@ -222,7 +222,7 @@ def _step_reads(step: Step) -> list[Value]:
     return [v for v in read if v.slot not in shapes]  # what is read for its shape only is not read
 
 
-def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[Value]:
+def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any], skip: bool) -> list[SlotArray]:
     """Variables with their arrays; the arrays of inputs leave out empty slots, those of outputs do not."""
     tensors = []
     rest = iter(arrays)
@@ -232,7 +232,7 @@ def _variables(slots: Sequence[Any], values: Sequence[Any], arrays: Sequence[Any
                 continue
             array = next(rest, None)
             if isinstance(v, Variable) and _is_tensor(array):
-                tensors.append(Value(slot.name, array, v.name, v, v.persistable or v.is_data))
+                tensors.append(SlotArray(slot.name, array, v.name, v, v.persistable or v.is_data))
     return tensors
 
 
@@ -241,10 +241,10 @@ def _is_tensor(array: Any) -> bool:
     return hasattr(array, "dtype")
 
 
-def _computed(event: watch.Computed) -> Event:
+def _computed(event: watch.Computed) -> OpEvent:
     op = event.op
     part = UPDATE if "Param" in op.input_index and "Grad" in op.input_index else FORWARD
-    return Event(
+    return OpEvent(
         op.type,
         part,
         event.loc,
@@ -256,19 +256,19 @@ def _computed(event: watch.Computed) -> Event:
     )
 
 
-def _laid(slots: Sequence[Any], values: Sequence[Any]) -> list[Value]:
+def _laid(slots: Sequence[Any], values: Sequence[Any]) -> list[SlotArray]:
     tensors = []
     for slot, value in zip(slots, values, strict=False):
         for v in value if isinstance(value, (list, tuple)) else (value,):
             if v is not None:
-                tensors.append(Value(slot.name, v))
+                tensors.append(SlotArray(slot.name, v))
     return tensors
 
 
-def _pulled(event: watch.Pulled) -> Event:
+def _pulled(event: watch.Pulled) -> OpEvent:
     node = event.node
     grad_op = getattr(node.op, "grad_op", None)
-    return Event(
+    return OpEvent(
         grad_type(node.op.type),
         BACKWARD,
         node.loc,
@@ -282,12 +282,12 @@ def _pulled(event: watch.Pulled) -> Event:
     )
 
 
-def _read(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
+def _read(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
     """What the rule reads: retained values, then the gradients that arrived."""
     node = event.node
     for a, g in enumerate(event.arriving):
         if g is not None and grad_op is None:
-            yield Value(f"Out{a}{names.GRAD}", _array(g))
+            yield SlotArray(f"Out{a}{names.GRAD}", _array(g))
     if grad_op is None:
         for i, v in enumerate((getattr(node, "ctx", None) and node.ctx._saved) or ()):
             if getattr(v, "array", None) is not None:
@@ -311,12 +311,12 @@ def _read(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
                 yield _retained(slot.name, v)
 
 
-def _retained(slot: str, value: Any) -> Value:
+def _retained(slot: str, value: Any) -> SlotArray:
     leaf = isinstance(value, Tensor) and value.node is None
-    return Value(slot, _array(value), getattr(value, "_name", None), held=leaf)
+    return SlotArray(slot, _array(value), getattr(value, "_name", None), held=leaf)
 
 
-def _wrote(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
+def _wrote(event: watch.Pulled, grad_op: Any) -> Iterator[SlotArray]:
     node = event.node
     if grad_op is None:
         slots = [f"X{i}{names.GRAD}" for i in range(len(event.wrt))]
@@ -326,7 +326,7 @@ def _wrote(event: watch.Pulled, grad_op: Any) -> Iterator[Value]:
     for slot, place, gradient in zip(slots, event.wrt, event.gradients, strict=False):
         if gradient is not None and place is not None:
             leaf = place if isinstance(place, Leaf) else None
-            yield Value(slot, _array(gradient), names.grad(leaf.name) if leaf is not None else None, leaf)
+            yield SlotArray(slot, _array(gradient), names.grad(leaf.name) if leaf is not None else None, leaf)
 
 
 def _array(value: Any) -> Any:

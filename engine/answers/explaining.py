@@ -10,7 +10,7 @@ import numpy as np
 
 from ..view.graph import BACKWARD
 from . import causes
-from .events import Event
+from .events import OpEvent
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Explanation:
     masked: bool = False
 
 
-def has_empty_row(event: Event, bad: np.ndarray[Any, Any]) -> bool:
+def has_empty_row(event: OpEvent, bad: np.ndarray[Any, Any]) -> bool:
     """Whether an operator that chooses among scores had a row without any, where its output is bad."""
     if event.type not in causes.CHOOSING.split():
         return False
@@ -39,7 +39,7 @@ def has_empty_row(event: Event, bad: np.ndarray[Any, Any]) -> bool:
     return bool(empty.any())
 
 
-def explain(event: Event, bad: np.ndarray[Any, Any], dtype: Any, kind: str) -> Explanation:
+def explain(event: OpEvent, bad: np.ndarray[Any, Any], dtype: Any, kind: str) -> Explanation:
     """The explanation of bad elements, of one *kind*, in an output of *event*."""
     s = causes.Slots(event, bad, dtype, kind)
     elsewhere: tuple[causes.Cause, np.ndarray[Any, Any]] | None = None
@@ -66,7 +66,7 @@ def explain(event: Event, bad: np.ndarray[Any, Any], dtype: Any, kind: str) -> E
     return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
 
 
-def _masked(event: Event, s: causes.Slots, bad: np.ndarray[Any, Any]) -> bool:
+def _masked(event: OpEvent, s: causes.Slots, bad: np.ndarray[Any, Any]) -> bool:
     """Whether the gradient arrived as 0 at all bad elements."""
     if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
         return False
@@ -74,7 +74,7 @@ def _masked(event: Event, s: causes.Slots, bad: np.ndarray[Any, Any]) -> bool:
     return dout.shape == bad.shape and not dout[bad].any()
 
 
-def _filled(entry: causes.Cause, event: Event, s: causes.Slots, holds: np.ndarray[Any, Any]) -> str:
+def _filled(entry: causes.Cause, event: OpEvent, s: causes.Slots, holds: np.ndarray[Any, Any]) -> str:
     total = holds.size
     n = int(holds.sum())
     what = entry.each if total == 1 else f"{entry.each}s"

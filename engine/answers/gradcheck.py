@@ -32,7 +32,7 @@ _BORDER = "a small step away the loss is not finite any more"
 _STEPS = (1.0, 1e-2, 1e-3)
 
 
-class Model(Protocol):
+class Recomputable(Protocol):
     """Something that can be computed at other values of its leaves."""
 
     def value(self, at: Mapping[Hashable, Array]) -> tuple[float, list[Any]]:
@@ -49,7 +49,7 @@ class Model(Protocol):
 
 
 @dataclass
-class Subject:
+class Claim:
     """A leaf to check.
 
     Attributes:
@@ -137,7 +137,7 @@ def tolerance(dtype: Any, order: int) -> float:
     return first if order == 1 else max(5e-4, 3 * first)
 
 
-def check(model: Model, subjects: Sequence[Subject], seed: int = 0, precise: bool = True) -> list[Checked]:
+def check(model: Recomputable, subjects: Sequence[Claim], seed: int = 0, precise: bool = True) -> list[Checked]:
     """Check the gradients of *subjects*.
 
     Args:
@@ -152,7 +152,7 @@ def check(model: Model, subjects: Sequence[Subject], seed: int = 0, precise: boo
     return results
 
 
-def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, precise: bool) -> Checked:
+def _first(model: Recomputable, s: Claim, rng: np.random.Generator, size: float, precise: bool) -> Checked:
     result = Checked(s.name, s.values.shape, np.dtype(s.dtype).name, 1, OK)
     gradient = np.zeros_like(s.values) if s.gradient is None else s.gradient.astype(np.float64)
     if not np.isfinite(gradient).all():
@@ -186,7 +186,7 @@ def _first(model: Model, s: Subject, rng: np.random.Generator, size: float, prec
     return result
 
 
-def _undecided(model: Model, s: Subject, result: Checked) -> bool:
+def _undecided(model: Recomputable, s: Claim, result: Checked) -> bool:
     chooser = model.undecided(s.key)
     if chooser is not None:
         result.status = KINK
@@ -206,7 +206,7 @@ def _step(values: Array, precise: bool) -> float:
     return (1e-6 if precise else 1e-2) * max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def _difference(model: Model, s: Subject, u: Array, precise: bool) -> tuple[float, tuple[str, Location] | None]:
+def _difference(model: Recomputable, s: Claim, u: Array, precise: bool) -> tuple[float, tuple[str, Location] | None]:
     """The central difference along *u*; the operator with a kink in between, if the smallest step does not avoid it."""
     kink = None
     for factor in _STEPS if precise else (1.0,):
@@ -219,7 +219,7 @@ def _difference(model: Model, s: Subject, u: Array, precise: bool) -> tuple[floa
     return 0.0, kink
 
 
-def _differing(model: Model, *choices: Sequence[Any]) -> tuple[str, Location] | None:
+def _differing(model: Recomputable, *choices: Sequence[Any]) -> tuple[str, Location] | None:
     first = choices[0]
     for other in choices[1:]:
         for (number, a), (_, b) in zip(first, other, strict=False):
@@ -229,9 +229,9 @@ def _differing(model: Model, *choices: Sequence[Any]) -> tuple[str, Location] | 
 
 
 def _second(
-    model: Model,
-    s: Subject,
-    subjects: Sequence[Subject],
+    model: Recomputable,
+    s: Claim,
+    subjects: Sequence[Claim],
     along: Mapping[Hashable, Array],
     rng: np.random.Generator,
     size: float,
@@ -275,7 +275,7 @@ def _second(
 
 
 def _look_closer(
-    model: Model, s: Subject, gradient: Array, result: Checked, rng: np.random.Generator, precise: bool
+    model: Recomputable, s: Claim, gradient: Array, result: Checked, rng: np.random.Generator, precise: bool
 ) -> None:
     """Fill in the worst element and the likely cause."""
     total = s.values.size
@@ -294,7 +294,7 @@ def _look_closer(
     result.cause = likely_cause(analytic, numeric, shape, s, limit=tolerance(s.dtype, 1))
 
 
-def likely_cause(a: Array, n: Array, shape: tuple[int, ...] | None, s: Subject, limit: float) -> str:
+def likely_cause(a: Array, n: Array, shape: tuple[int, ...] | None, s: Claim, limit: float) -> str:
     """What the pattern of errors looks like.
 
     Args:
@@ -313,22 +313,22 @@ def _near(x: Array, y: Array, limit: float = 1e-2) -> bool:
     return x.shape == y.shape and float(np.linalg.norm(x - y)) <= limit * float(np.linalg.norm(y)) > 0
 
 
-def _missing(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+def _missing(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     return "no gradient arrives, but the result depends on it: a detached branch?" if not a.any() else ""
 
 
-def _surplus(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+def _surplus(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     small = np.abs(n).max(initial=0.0) <= 1e-6 * np.abs(a).max(initial=0.0)
     return "a gradient arrives, but the result does not depend on it" if small else ""
 
 
-def _rounding(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+def _rounding(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     if np.dtype(s.dtype).name == "float64" or not _near(a, n, 10 * limit):
         return ""
     return f"precision: {np.dtype(s.dtype).name} rounds it this far; compare in float64"
 
 
-def _unsummed(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+def _unsummed(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     """A gradient that stands for one of several uses: the sum over a broadcast dimension is missing."""
     if shape is None:
         return ""
@@ -343,7 +343,7 @@ def _unsummed(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
     return ""
 
 
-def _factor(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+def _factor(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     c = float(np.vdot(a, n) / np.vdot(n, n)) if n.any() else 0.0
     if c == 0 or not _near(a, c * n, max(1e-2, limit)):
         return ""
@@ -354,14 +354,14 @@ def _factor(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
     return f"wrong by a factor of {nice}{mean}"
 
 
-def _transposed(a: Array, n: Array, shape: Any, s: Subject, limit: float) -> str:
+def _transposed(a: Array, n: Array, shape: Any, s: Claim, limit: float) -> str:
     if shape is None or len(shape) < 2:
         return ""
     flipped = np.swapaxes(n.reshape(shape), -1, -2).reshape(-1)
     return "transposed: it is right with its last two dimensions swapped" if _near(a, flipped) else ""
 
 
-_GUESSES: tuple[Callable[[Array, Array, Any, Subject, float], str], ...] = (
+_GUESSES: tuple[Callable[[Array, Array, Any, Claim, float], str], ...] = (
     _missing,
     _surplus,
     _transposed,

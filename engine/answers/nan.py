@@ -23,7 +23,7 @@ from ..core.source import Location
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
 from . import explaining, magnitudes
-from .events import UPDATE, Begin, End, Event, Inside, Value
+from .events import UPDATE, Begin, End, Inside, OpEvent, SlotArray
 from .magnitudes import INF, KINDS, NAN
 
 DATA = "data"
@@ -124,8 +124,8 @@ class Sighting:
     """
 
     kind: str
-    event: Event
-    value: Value
+    event: OpEvent
+    value: SlotArray
     array: np.ndarray[Any, Any]
     bad: Any
     came: frozenset[str] = frozenset()
@@ -177,7 +177,7 @@ class Hunt:
         self._lines: dict[Any, int] = {}
         self._nth: dict[Any, int] = {}
 
-    def __call__(self, event: Event | Begin | End) -> None:
+    def __call__(self, event: OpEvent | Begin | End) -> None:
         if self._done is not None:
             return
         if isinstance(event, Begin):
@@ -255,7 +255,7 @@ class Hunt:
 
     # -- one operator ---------------------------------------------------------------------------------------------
 
-    def _see(self, event: Event) -> None:
+    def _see(self, event: OpEvent) -> None:
         if event.type in _MASKING and event.part == BACKWARD:
             self._masks.append((event.type.removesuffix("_grad"), event.loc))
         begun = len(self._open)
@@ -282,7 +282,7 @@ class Hunt:
                 del self._open[self._inner : begun]
             self._inner = len(self._open)
 
-    def _judge(self, event: Event, value: Value, array: np.ndarray[Any, Any], wrong: dict[str, Any]) -> None:
+    def _judge(self, event: OpEvent, value: SlotArray, array: np.ndarray[Any, Any], wrong: dict[str, Any]) -> None:
         kind = next(k for k in KINDS if k in wrong)
         seen = Sighting(kind, event, value, array, wrong[kind], self._came(event))
         if kind in _WORST and event.part == BACKWARD and value.name is not None and self._ends(value):
@@ -324,7 +324,7 @@ class Hunt:
             self._open[0].turned = (seen.event.type, seen.event.loc)
         self.carriers += 1
 
-    def _ends(self, value: Value) -> bool:
+    def _ends(self, value: SlotArray) -> bool:
         """Whether a gradient ends here: at a leaf, or at a parameter's variable."""
         place = value.place
         if place is None:
@@ -334,7 +334,7 @@ class Hunt:
         of = place.block.vars.get(place.name.removesuffix("@GRAD"))
         return of is not None and (of.is_parameter or (of.is_data and not of.stop_gradient))
 
-    def _came(self, event: Event) -> frozenset[str]:
+    def _came(self, event: OpEvent) -> frozenset[str]:
         """The kinds that were there before: in what arrived, and in forward values if they reached the loss."""
         if event.part == BACKWARD and not self._loss_is_bad:
             read = [v for v in event.inputs if v.arriving]
@@ -350,7 +350,7 @@ class Hunt:
     def _kinds(self, array: Any) -> frozenset[str]:
         return magnitudes.kinds(array, self.big, self.subnormal)
 
-    def _from_outside(self, event: Event, kind: str) -> None:
+    def _from_outside(self, event: OpEvent, kind: str) -> None:
         """Something bad is read that no operator made: it came in with the data or by other means."""
         for v in event.inputs:
             array = magnitudes.plain(v.array)
@@ -407,7 +407,7 @@ class Hunt:
             birth.cause = f"{'largest' if kind == magnitudes.OVERFLOW else 'smallest'} size {size:.4g}"
         self._open.append(birth)
 
-    def _absorbed_before(self, event: Event) -> Birth | None:
+    def _absorbed_before(self, event: OpEvent) -> Birth | None:
         """The birth that did not reach the loss but whose values a gradient rule reads: it counts after all."""
         if event.part != BACKWARD:
             return None
@@ -422,14 +422,14 @@ class Hunt:
         return None
 
 
-def _forward_of(event: Event) -> Any:
+def _forward_of(event: OpEvent) -> Any:
     """The origin of the operator that the event differentiates."""
     if event.part != BACKWARD:
         return None
     return event.origin.origin if isinstance(event.origin, Operator) else getattr(event.origin, "key", None)
 
 
-def _writes_infinity(event: Event) -> bool:
+def _writes_infinity(event: OpEvent) -> bool:
     """Whether an attribute of the operator is infinite."""
     return any(_infinite(v) for v in event.attrs.values())
 

@@ -22,7 +22,7 @@ from ..ir.operator import Operator, each
 from ..ir.variable import Variable
 from ..ops import rare
 from ..view.graph import BACKWARD, FORWARD
-from .events import Adapter, Begin, End, Event, Inside
+from .events import Adapter, Begin, End, Inside, OpEvent
 from .under_watch import through_program, through_tape
 
 
@@ -208,8 +208,8 @@ class Clock:
         self._at = [c for c in self._costs if part is None or c.part == part]
         self._index = 0
 
-    def __call__(self, event: Event | Begin | End) -> None:
-        if not isinstance(event, Event) or (event.nested and not event.inside):
+    def __call__(self, event: OpEvent | Begin | End) -> None:
+        if not isinstance(event, OpEvent) or (event.nested and not event.inside):
             return
         before = self._measured(event)
         if before is not None:
@@ -220,7 +220,7 @@ class Clock:
         cost.inside = event.inside
         self._costs.append(cost)
 
-    def _measured(self, event: Event) -> Cost | None:
+    def _measured(self, event: OpEvent) -> Cost | None:
         """What the operator took in earlier repeats."""
         if isinstance(event.origin, Operator):
             return self._known.get((event.origin, event.inside))

@@ -18,7 +18,7 @@ from ..core.source import Location
 from ..executor.live import nbytes, root
 from ..view.graph import BACKWARD, FORWARD
 from . import magnitudes
-from .events import Begin, End, Event, Inside
+from .events import Begin, End, Inside, OpEvent
 
 
 @dataclass
@@ -143,7 +143,7 @@ class Keeper:
         """Keeps every buffer alive, so that its identity is not given to another."""
         self._begun = False
 
-    def __call__(self, event: Event | Begin | End) -> None:
+    def __call__(self, event: OpEvent | Begin | End) -> None:
         if isinstance(event, Begin):
             self._begun = True
         elif isinstance(event, End):
@@ -155,7 +155,7 @@ class Keeper:
     def story(self) -> SavedStory:
         return self._found if self._found is not None else self._told()
 
-    def _see(self, event: Event) -> None:
+    def _see(self, event: OpEvent) -> None:
         operation = Operation(event.type, event.part, event.loc, event.origin, inside=event.inside)
         index = len(self._operations)
         self._operations.append(operation)
@@ -231,7 +231,7 @@ _CONVOLUTIONS = frozenset(
 )
 
 
-def work(event: Event) -> int:
+def work(event: OpEvent) -> int:
     """An estimate of an operator's arithmetic: the elements that it writes, times what is summed for each."""
     elements = sum(int(np.prod(v.array.shape)) for v in event.outputs if v.array is not None)
     slots = event.slots()

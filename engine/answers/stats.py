@@ -13,7 +13,7 @@ from ..core.result import Result
 from ..core.source import Location
 from ..view.graph import BACKWARD
 from . import magnitudes
-from .events import Begin, End, Event, Inside
+from .events import Begin, End, Inside, OpEvent
 
 OK, NOT_FINITE, LARGE, SMALL, ZERO, NONE = "ok", "not finite", "large", "vanishing", "all zero", "no gradient"
 VERDICTS = (NOT_FINITE, LARGE, SMALL, ZERO, NONE, OK)
@@ -218,8 +218,8 @@ class Gatherer:
         self._lines: list[Line] = []
         self._repeated: dict[Any, Line] = {}
 
-    def __call__(self, event: Event | Begin | End) -> None:
-        if not isinstance(event, Event) or event.part != BACKWARD or (event.nested and not event.inside):
+    def __call__(self, event: OpEvent | Begin | End) -> None:
+        if not isinstance(event, OpEvent) or event.part != BACKWARD or (event.nested and not event.inside):
             return
         values = [v.array for v in event.outputs if magnitudes.holds_numbers(magnitudes.plain(v.array))]
         if not values:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradtool.engine.answers.why.answers import Answers
+from gradtool.engine.answers.why.of_journal import NamedTensor
 from gradtool.engine.answers.why.program_case import Asked, ProgramCase
-from gradtool.engine.answers.why.tensor_case import Named, TensorCase
+from gradtool.engine.answers.why.tensor_case import TensorCase
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.eager.journal import Journal, current, keeping
@@ -127,7 +128,7 @@ def _of_tensor(loss: Tensor, asked: list[Any] | None, constants: list[Tensor]) -
             f"{_HERE}: nothing was noted about the tensor '{loss.name}'.",
             hint="compute it inside 'with gradtool.watching():' and ask there, or use the command gradtool why",
         )
-    tensors = {t: Named(t, t.name, t.loc) for t in (*journal.tensors(), *(asked or ()))}
+    tensors = {t: NamedTensor(t, t.name, t.loc) for t in (*journal.tensors(), *(asked or ()))}
     return TensorCase(journal, loss, loss.name, list(tensors.values()), constants, asked)
 
 

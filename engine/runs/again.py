@@ -13,10 +13,10 @@ from ..eager.pylayer import LayerNode
 from ..eager.tape import GradNode, restore
 from ..eager.tensor import Tensor
 from .bound import Binding
-from .calls import Call
+from .calls import CallRecord
 
 
-def of_call(call: Call, padded: bool = False) -> Binding:
+def of_call(call: CallRecord, padded: bool = False) -> Binding:
     """What the kernel of a forward operator follows from; see :class:`Binding` for *padded*."""
     sizes = tuple(len(o) if isinstance(o, list) else None for o in call.outs)
     return Binding(call.op, call.attrs, sizes, padded=padded, backend=call.backend)

@@ -12,7 +12,7 @@ from typing import Any
 from ..eager import backward
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Keep, Leaf
-from .calls import Hooked, Pass, Pull
+from .calls import Hooked, PassRecord, Pull
 from .recorder import Recorder
 from .timeline import NOBODY
 
@@ -24,7 +24,7 @@ def lay_out(recorder: Recorder, running: backward.Pass) -> int:
         How many of its events were there before: the next one is what the pass is doing now.
     """
     if recorder.last is None or recorder.last.roots != tuple(running.roots):
-        recorder.last = Pass(tuple(running.roots))
+        recorder.last = PassRecord(tuple(running.roots))
         _arrived(recorder, recorder.last, running)
     work = recorder.last
     done = len(work.events)
@@ -46,7 +46,7 @@ def lay_out(recorder: Recorder, running: backward.Pass) -> int:
     return done
 
 
-def _arrived(recorder: Recorder, work: Pass, running: backward.Pass) -> None:
+def _arrived(recorder: Recorder, work: PassRecord, running: backward.Pass) -> None:
     """The gradients that have arrived so far, of a pass that nobody recorded."""
     entries = [*running.pending.values(), *([running.at] if running.at is not None else [])]
     gradients: list[tuple[Place, Any]] = [((e[0], i), g) for e in entries for i, g in enumerate(e[1:])]
@@ -58,7 +58,7 @@ def _arrived(recorder: Recorder, work: Pass, running: backward.Pass) -> None:
             work.totals[place] = work.seeds[place] = number
 
 
-def _next(recorder: Recorder, work: Pass, running: backward.Pass, node: GradNode, hooked: bool) -> list[Place]:
+def _next(recorder: Recorder, work: PassRecord, running: backward.Pass, node: GradNode, hooked: bool) -> list[Place]:
     """Lay out the differentiation of one recorded operator; the places that it sends gradients to."""
     wrt = tuple(p if p is not None and running.flows_to(p) else None for p in node.wrt)
     if not any(p is not None for p in wrt):

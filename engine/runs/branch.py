@@ -17,7 +17,7 @@ import numpy as np
 from ..core import watch
 from ..core.errors import FixedError
 from .bound import digest, runs_again
-from .timeline import NOBODY, Entry, Given, Timeline
+from .timeline import NOBODY, Entry, FixedOperand, Timeline
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
 
@@ -278,7 +278,7 @@ class Branch:
     def _operand(self, operand: Any, at: int, fresh: dict[int, Any]) -> Any:
         if isinstance(operand, list):
             return [self._operand(o, at, fresh) for o in operand]
-        if isinstance(operand, Given):
+        if isinstance(operand, FixedOperand):
             return operand.value
         if operand is None:
             return None

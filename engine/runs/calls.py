@@ -22,7 +22,7 @@ class UsersSlot(NamedTuple):
 
 
 class UsersOp(NamedTuple):
-    """What a :class:`Call` says of the user's own operator."""
+    """What a :class:`CallRecord` says of the user's own operator."""
 
     type: str
     inputs: tuple[UsersSlot, ...]
@@ -31,7 +31,7 @@ class UsersOp(NamedTuple):
 
 
 @dataclass(slots=True)
-class Call:
+class CallRecord:
     """A forward operator as it happened: numbers of values in and out, nested as its slots are."""
 
     op: Any
@@ -60,7 +60,7 @@ class Pull:
         arriving: the gradients of its results.
         outs: one number per place.
         sums: sums that its results went into: the number, the sum before, and what was added.
-        saved: what the user's forward saved for this: numbers of values, or (:class:`Given`) anything else.
+        saved: what the user's forward saved for this: numbers of values, or (:class:`FixedOperand`) anything else.
     """
 
     node: GradNode
@@ -87,7 +87,7 @@ class Hooked:
 class Failure:
     """An operator that raised: a call, or one of the pass that was recorded last."""
 
-    of: Call | Pull
+    of: CallRecord | Pull
     error: BaseException
 
     def led_to(self, error: BaseException) -> bool:
@@ -103,7 +103,7 @@ class Failure:
 
 
 @dataclass
-class Pass:
+class PassRecord:
     """One backward pass.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import state
-from .timeline import Entry, Given, Timeline
+from .timeline import Entry, FixedOperand, Timeline
 
 
 def fill(
@@ -70,7 +70,7 @@ def _hold(timeline: Timeline, number: int, array: Any, last: dict[int, int], at_
 def _operand(operand: Any, at_hand: dict[int, Any]) -> Any:
     if isinstance(operand, list):
         return [_operand(o, at_hand) for o in operand]
-    if isinstance(operand, Given):
+    if isinstance(operand, FixedOperand):
         return operand.value
     return None if operand is None else at_hand[operand]
 

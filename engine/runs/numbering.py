@@ -13,9 +13,9 @@ from ..core.source import NOWHERE
 from ..eager.saved import Packed
 from ..eager.tape import Freed, GradNode, PackedValues
 from ..ops.opdef import Trait
-from .calls import Call, Failure, Hooked, Pass, Pull, UsersOp, UsersSlot, flat
+from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, UsersOp, UsersSlot, flat
 from .ledger import Ledger
-from .timeline import NOBODY, Given
+from .timeline import NOBODY, FixedOperand
 
 _OVERWRITTEN = UsersOp("overwritten", (UsersSlot("Before"), UsersSlot("Written")), (UsersSlot("Out"),))
 _THROUGH_ANOTHER = "its storage was overwritten: in part, in another dtype, or with values from outside"
@@ -38,15 +38,15 @@ class Numbering:
         self._saved: dict[int, Any] = {}
         """What PyLayers saved that were pulled, likewise: they let go of it next."""
         self._failure: Failure | None = None
-        self._calls: list[Call] = []
-        self._older: list[Call] = []
+        self._calls: list[CallRecord] = []
+        self._older: list[CallRecord] = []
         """Calls before those, which passes may still come to; the store does not hold what they made."""
         self._alive = 0
-        self._last: Pass | None = None
+        self._last: PassRecord | None = None
         self._begun_at = 0
         self._leaves: set[int] = set()
         """Values that no operator made, since a pass was last forgotten."""
-        self._by_key: dict[int, Call] = {}
+        self._by_key: dict[int, CallRecord] = {}
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ class Numbering:
                 outs.append([NOBODY if v is None else number_made(v, for_good) for v in a])
             else:
                 outs.append(number_made(a, for_good))
-        self._add(Call(op, event.attrs, operands, outs, event.loc, event.key, backend=event.backend))
+        self._add(CallRecord(op, event.attrs, operands, outs, event.loc, event.key, backend=event.backend))
 
     def _operand(self, value: Any) -> Any:
         if value is None:
@@ -72,7 +72,7 @@ class Numbering:
             return [self._operand(v) for v in value]
         return self._number(value)
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: CallRecord) -> None:
         if self._calls and call.key == self._calls[-1].key - 1:
             self._calls[-1].recorded = False  # its key was left over
         self._by_key[call.key] = call
@@ -87,7 +87,7 @@ class Numbering:
                 self._leaves.add(number)
             else:  # known, but nothing makes it again
                 key = self._calls[-1].key if self._calls else 0
-                call = Call(_OVERWRITTEN, {}, before, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False)
+                call = CallRecord(_OVERWRITTEN, {}, before, [number], NOWHERE, key, _THROUGH_ANOTHER, recorded=False)
                 self._calls.append(call)
         return number
 
@@ -116,7 +116,7 @@ class Numbering:
 
     def _kept_by_user(self, value: Any) -> Any:
         array = getattr(value, "array", None)
-        return Given(value) if array is None else self._number(array)
+        return FixedOperand(value) if array is None else self._number(array)
 
     def _seeded(self, event: watch.Began) -> None:
         work = self._last
@@ -126,7 +126,7 @@ class Numbering:
             self._store.keep(number, gradient)
             work.totals[place] = work.seeds[place] = number
 
-    def _arriving(self, work: Pass, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
+    def _arriving(self, work: PassRecord, node: GradNode, index: int, gradient: Any, hooks: Any) -> int | None:
         if gradient is None:
             return None
         place = (node, index)
@@ -168,7 +168,7 @@ class Numbering:
             elif call is not None and not like:
                 operands.append(call.operands[at] if kind == "in" else call.outs[at])
             elif like:
-                operands.append(_each(value, lambda v: Given(getattr(v, "array", v))))
+                operands.append(_each(value, lambda v: FixedOperand(getattr(v, "array", v))))
             else:
                 operands.append(_each(value, lambda v: self._number(getattr(v, "array", v))))
         return operands
@@ -176,7 +176,7 @@ class Numbering:
     def _or_zeros(self, number: int | None, shape: Any, takes_none: bool) -> Any:
         if number is not None or takes_none:
             return number
-        return Given(np.zeros(*shape))
+        return FixedOperand(np.zeros(*shape))
 
     # -- between passes -----------------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class Numbering:
             self._sweep()
         self._store.clear_up()
 
-    def _drop_pass(self, before: Pass) -> set[int]:
+    def _drop_pass(self, before: PassRecord) -> set[int]:
         """Let go of the values of a pass; the keys of the operators that it freed."""
         drop, freed = self._store.drop, set()
         for event in before.events:
@@ -232,12 +232,12 @@ class Numbering:
             drop(n)
         return freed
 
-    def _can_be_let_go(self, call: Call, read: set[Any], held: Callable[[], dict[int, Any]]) -> bool:
+    def _can_be_let_go(self, call: CallRecord, read: set[Any], held: Callable[[], dict[int, Any]]) -> bool:
         """Whether all results of an operator that somebody reads are there without computing them again."""
         missing = [n for n in flat(call.outs) if n in read and n not in self._store]
         return not missing or all(n in held() for n in missing)
 
-    def _let_go(self, call: Call, read: set[Any], held: Callable[[], dict[int, Any]]) -> None:
+    def _let_go(self, call: CallRecord, read: set[Any], held: Callable[[], dict[int, Any]]) -> None:
         """Forget an operator; results that somebody reads are data from now on."""
         self._by_key.pop(call.key, None)
         for n in flat(call.outs):

@@ -15,7 +15,7 @@ from ..view import from_tape
 from ..view.graph import BACKWARD, FORWARD
 from . import again
 from .bound import MASKED, NOT_DRAWN_AGAIN, draws_nothing, kernel
-from .calls import Call, Failure, Hooked, Pass, Pull, flat
+from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, flat
 from .places import Places
 from .recorder import Recorder
 from .tape_names import TapeNames
@@ -45,10 +45,10 @@ def timeline(
     failure = recorder.failure
     if failure is not None and (failed is None or not failure.led_to(failed)):
         failure = None
-    work = recorder.last or Pass(())
-    call = failure.of if failure is not None and isinstance(failure.of, Call) else None
+    work = recorder.last or PassRecord(())
+    call = failure.of if failure is not None and isinstance(failure.of, CallRecord) else None
     if failed is not None and work.done and (call is not None or recorder.since):
-        work = Pass(())
+        work = PassRecord(())
     builder = _Builder(recorder, work, named or {}, shown, also or {}, call)
     return builder.build(title, failed, failure)
 
@@ -60,7 +60,7 @@ def forward(recorder: Recorder, result: Tensor, tensors: Iterable[Tensor] = ()) 
         tensors: leaves that may have been read by operators that the tape does not know, in the user's own.
     """
     recorder.number_of(result.array)
-    builder = _Builder(recorder, Pass((result,)), {}, None, {}, None, tensors)
+    builder = _Builder(recorder, PassRecord((result,)), {}, None, {}, None, tensors)
     run = builder.build("", None, None)
     for number, leaf in sorted(builder.of_leaf.items()):
         run.leaves.setdefault(leaf, []).append(number)
@@ -72,11 +72,11 @@ class _Builder:
     def __init__(
         self,
         recorder: Recorder,
-        work: Pass,
+        work: PassRecord,
         named: Mapping[Tensor, str],
         shown: Mapping[Leaf, str] | None,
         also: Mapping[Leaf, Sequence[str]],
-        call: Call | None,
+        call: CallRecord | None,
         tensors: Iterable[Tensor] = (),
     ) -> None:
         self.recorder = recorder
@@ -104,7 +104,7 @@ class _Builder:
 
     def _know_named(self) -> None:
         """Names of values; and which values are there before the run: parameters, and what was made of nothing."""
-        made_by: dict[int, Call] = {n: c for c in self.recorder.calls for n in flat(c.outs)}
+        made_by: dict[int, CallRecord] = {n: c for c in self.recorder.calls for n in flat(c.outs)}
         for t, name in self.named.items():
             number = self.recorder.known(t.array)
             if number is None:
@@ -160,7 +160,7 @@ class _Builder:
 
     # -- which operators --------------------------------------------------------------------------------------------
 
-    def _needed(self) -> list[Call]:
+    def _needed(self) -> list[CallRecord]:
         """The forward operators that lead to a root or to what backward read, in the order of the run."""
         wanted = {self.recorder.known(t.array) for t in self.work.roots}
         if self.failing is not None:
@@ -193,7 +193,7 @@ class _Builder:
         self.entries.append(entry)
         return entry
 
-    def _forward(self, call: Call) -> None:
+    def _forward(self, call: CallRecord) -> None:
         node = call.node or self.nodes.get(call.key)
         if node is not None and node.op is not call.op and call.node is None:
             node = None
@@ -257,7 +257,7 @@ class _Builder:
                 value.name = self.by_number.get(number) or f"constant.{next(constants)}"
                 value.role = self.given.get(number, "constant")
 
-    def _as_drawn(self, entry: Entry, call: Call) -> None:
+    def _as_drawn(self, entry: Entry, call: CallRecord) -> None:
         numbers = [n for _, n in entry.outs]
         arrays = [self.recorder.store.get(n) if n >= 0 else None for n in numbers]
         for n, array in zip(numbers, arrays, strict=True):

@@ -8,7 +8,7 @@ from ..eager.recorded import outputs_of
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops.opdef import OpDef
-from .calls import Call, Pull, UsersOp, UsersSlot, flat
+from .calls import CallRecord, Pull, UsersOp, UsersSlot, flat
 from .recorder import Recorder
 from .timeline import NOBODY
 
@@ -47,11 +47,11 @@ class Places:
                 self.at[t.leaf] = number
                 self.of_leaf[number] = t.leaf
 
-    def with_users_own(self) -> list[Call]:
+    def with_users_own(self) -> list[CallRecord]:
         """The calls of the run, and those of PyLayers whose results no operator made: they went through NumPy."""
         calls = self._recorder.calls
         makers = {n for c in calls for n in flat(c.outs)}
-        own: list[Call] = []
+        own: list[CallRecord] = []
         for node in self._nodes:
             numbers = [self.at.get((node, i), NOBODY) for i in range(len(node.shapes))]
             outs = [n if n not in makers else NOBODY for n in numbers]
@@ -63,7 +63,7 @@ class Places:
                 tuple(UsersSlot(f"X{i}") for i in range(len(operands))),
                 tuple(UsersSlot(f"Out{i}") for i in range(len(outs))),
             )
-            own.append(Call(op, {}, operands, outs, node.loc, node.key, THROUGH_NUMPY, node=node))
+            own.append(CallRecord(op, {}, operands, outs, node.loc, node.key, THROUGH_NUMPY, node=node))
         return sorted([*calls, *own], key=lambda c: -c.key) if own else calls
 
     def outside(self) -> list[GradNode]:
@@ -78,7 +78,7 @@ class Places:
                 outside.append(node)
         return outside
 
-    def _led_to(self, result: int, node: GradNode, maker: Mapping[int, Call]) -> bool:
+    def _led_to(self, result: int, node: GradNode, maker: Mapping[int, CallRecord]) -> bool:
         """Whether operators made *result* of all that the user's own operator took."""
         seen: set[int] = set()
         todo = [result]

@@ -21,7 +21,7 @@ from ..eager.pylayer import LayerNode
 from ..eager.saved import writes
 from ..eager.tape import GradNode
 from ..eager.tensor import Keep, Leaf, Tensor
-from .calls import Call, Failure, Pass, Pull
+from .calls import CallRecord, Failure, PassRecord, Pull
 from .ledger import Ledger, guard, stand_guard
 from .numbering import Numbering
 from .timeline import NOBODY
@@ -102,25 +102,25 @@ class Recorder(Numbering):
         return self._store.count
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[CallRecord]:
         """Forward operators in the order of the run."""
         self.settle()
         return [*self._older, *self._calls]
 
     @property
-    def since(self) -> list[Call]:
+    def since(self) -> list[CallRecord]:
         """The forward operators after the last pass began."""
         self.settle()
         return self._calls[self._begun_at :]
 
     @property
-    def last(self) -> Pass | None:
+    def last(self) -> PassRecord | None:
         """The pass that was recorded last."""
         self.settle()
         return self._last
 
     @last.setter
-    def last(self, work: Pass | None) -> None:
+    def last(self, work: PassRecord | None) -> None:
         self.settle()
         self._last = work
 
@@ -217,7 +217,7 @@ class Recorder(Numbering):
                 self._forget()  # a graph that was freed and is gone through again is shown whole when that fails
             self.passes += 1
             self._begun_at = len(self._calls) + sum(type(e) is watch.Computed for e in self._log)
-            self._last = Pass(event.roots)
+            self._last = PassRecord(event.roots)
             self._log.append(event)
 
     def _end(self, event: watch.Ended) -> None:
@@ -253,12 +253,12 @@ class Recorder(Numbering):
         self.settle()
         return self._number(array)
 
-    def call_of(self, key: int) -> Call | None:
+    def call_of(self, key: int) -> CallRecord | None:
         """The call of a recorded operator, by the key of its node."""
         self.settle()
         return self._by_key.get(key)
 
-    def add(self, call: Call) -> None:
+    def add(self, call: CallRecord) -> None:
         """Write down a forward operator, after those that made what it reads."""
         self.settle()
         self._add(call)
@@ -271,7 +271,7 @@ class Recorder(Numbering):
             if not self._depth and event.op is not None:
                 operands = [self._operand(v) for v in event.inputs]
                 outs = [self._store.new() for _ in event.op.outputs]
-                call = Call(event.op, event.attrs, operands, outs, event.loc, 0)
+                call = CallRecord(event.op, event.attrs, operands, outs, event.loc, 0)
                 self._failure = Failure(call, event.error)
         elif self._depth == 1 and self._last is not None:
             work, node = self._last, event.node

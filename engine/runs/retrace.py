@@ -15,7 +15,7 @@ from ..eager.recorded import nodes_behind
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops.opdef import OpDef
-from .calls import Call
+from .calls import CallRecord
 from .recorder import Recorder
 from .timeline import NOBODY
 
@@ -35,7 +35,7 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
         operands, complete = _operands(recorder, node, arrays, numbers)
         outs = _outs(recorder, node, arrays, numbers, complete)
         fixed = "" if complete else _UNKNOWN
-        recorder.add(Call(node.op, node.attrs, operands, outs, node.loc, node.key, fixed, backend=node.backend))
+        recorder.add(CallRecord(node.op, node.attrs, operands, outs, node.loc, node.key, fixed, backend=node.backend))
 
 
 def _known(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any]:

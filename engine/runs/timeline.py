@@ -47,7 +47,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FixedOperand:
     """An operand that is the same in every run, and no value of the timeline."""
 
     value: Any
@@ -65,7 +65,7 @@ class Entry:
         layer: the layer it belongs to, or empty.
         pair: the index of the forward operator of a gradient operator, or of the first gradient operator of a forward
             operator; :data:`NOBODY` if there is none.
-        operands: what the kernel takes: numbers of values, lists of these, :class:`Given` or None.
+        operands: what the kernel takes: numbers of values, lists of these, :class:`FixedOperand` or None.
         needs: values that it depends on and does not take: where one of them is another, it cannot run again.
         reads: slot and value of what it reads, for people.
         outs: slot and value of each result; :data:`NOBODY` for one that is not made.

@@ -10,7 +10,7 @@ import pytest
 import gradtool as paddle
 from gradtool.engine.answers import checking
 from gradtool.engine.answers.double import Double
-from gradtool.engine.answers.gradcheck import Subject, likely_cause
+from gradtool.engine.answers.gradcheck import Claim, likely_cause
 from gradtool.engine.runs import of_tape
 from gradtool.engine.runs.recorder import Recorder
 
@@ -141,7 +141,7 @@ def test_numpy_inside_of_a_layer_is_noticed() -> None:
 )
 def test_patterns_of_errors(wrong: Any, text: str) -> None:
     n = np.random.default_rng(0).normal(size=12)
-    subject = Subject("w", "w", n.reshape(3, 4), n.reshape(3, 4), np.dtype("float32"))
+    subject = Claim("w", "w", n.reshape(3, 4), n.reshape(3, 4), np.dtype("float32"))
     assert text in likely_cause(wrong(n), n, (3, 4), subject, limit=2e-3)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.answers.events import Event
+from gradtool.engine.answers.events import OpEvent
 from gradtool.engine.answers.profile import Clock, Cost, ProfileStory
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from tests.cli.conftest import folder, gradtool, model  # noqa: F401
@@ -49,8 +49,8 @@ def test_folded_stacks() -> None:
 def test_a_repeat_is_matched_operator_by_operator() -> None:
     clock = Clock()
 
-    def event(type_: str, part: str) -> Event:
-        return Event(type_, part, (), {}, [], [], None, 1.0)
+    def event(type_: str, part: str) -> OpEvent:
+        return OpEvent(type_, part, (), {}, [], [], None, 1.0)
 
     for _ in range(2):
         clock(event("exp", FORWARD))

@@ -7,7 +7,7 @@ import pytest
 
 from gradtool.engine.answers import kinks, saved
 from gradtool.engine.answers.causes import CAUSES
-from gradtool.engine.answers.events import Event, Value
+from gradtool.engine.answers.events import OpEvent, SlotArray
 from gradtool.engine.answers.explaining import explain
 from gradtool.engine.ops import registry
 from gradtool.engine.runs import bound
@@ -28,7 +28,7 @@ def test_every_operator_exists(table: str) -> None:
 
 def test_something_explains_everything() -> None:
     x = np.array([1.0, 2.0], "float32")
-    event = Event("unheard_of", FORWARD, (), {}, [Value("X", x)], [Value("Out", x)], None)
+    event = OpEvent("unheard_of", FORWARD, (), {}, [SlotArray("X", x)], [SlotArray("Out", x)], None)
     bad = np.array([True, False])
     told = explain(event, bad, x.dtype, "inf")
     assert told.text == "finite values gave a result beyond the range of float32, 3.4e+38 (largest operand 2)"
@@ -41,6 +41,7 @@ def test_something_explains_everything() -> None:
 @pytest.mark.parametrize("bad", [0, 1])
 def test_the_cause_is_looked_for_where_the_result_is_bad(bad: int) -> None:
     x, y = np.array([1.0, 0.0], "float32"), np.array([0.0, 0.0], "float32")
-    event = Event("elementwise_div", FORWARD, (), {"axis": -1}, [Value("X", x), Value("Y", y)], [Value("Out", x)], None)
+    read = [SlotArray("X", x), SlotArray("Y", y)]
+    event = OpEvent("elementwise_div", FORWARD, (), {"axis": -1}, read, [SlotArray("Out", x)], None)
     told = explain(event, np.arange(2) == bad, x.dtype, ("inf", "nan")[bad])
     assert told.text == ("division by 0 in 1 of 2 elements", "0/0 in 1 of 2 elements")[bad]

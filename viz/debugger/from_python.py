@@ -21,7 +21,7 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs import ahead, of_program, of_tape
 from gradtool.engine.runs.branch import is_rerunning, rerunning
-from gradtool.engine.runs.calls import Pass
+from gradtool.engine.runs.calls import PassRecord
 from gradtool.engine.runs.recorder import Recorder, recording_now
 from gradtool.engine.runs.retrace import retrace
 from gradtool.engine.runs.timeline import Timeline
@@ -133,7 +133,7 @@ def breakpoint() -> None:
         retrace(recorder, roots, [*held, *names])
     done = ahead.lay_out(recorder, running) if running is not None and not running.create_graph else None
     if running is None and recorder.last is not None and recorder.since:
-        recorder.last = Pass(())  # the next step of training has begun
+        recorder.last = PassRecord(())  # the next step of training has begun
     timeline = of_tape.timeline(recorder, title="breakpoint", named=names)
     session = Session(timeline)
     session.locals = dict(frame.f_locals)

@@ -10,7 +10,7 @@ from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded
 from ...eager.tensor import Tensor
-from .reasons import Cut, Flow, Reason, Reasons, Step
+from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
 
 _VERDICTS: Final = {
@@ -24,15 +24,15 @@ _VERDICTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a value beside the calls.
+class NamedTensor:
+    """A tensor that people know by a name.
 
     Attributes:
         made: where it was made.
     """
 
-    name: str
     tensor: Tensor
+    shown: str
     made: Location = NOWHERE
 
 
@@ -44,7 +44,7 @@ class JournalFlow(Flow[int, Call]):
         no_grad: the numbers of values that count as constants.
     """
 
-    def __init__(self, journal: Journal, known: Mapping[int, Known], no_grad: Collection[int] = ()) -> None:
+    def __init__(self, journal: Journal, known: Mapping[int, NamedTensor], no_grad: Collection[int] = ()) -> None:
         self.journal = journal
         self.known = known
         self.no_grad = frozenset(no_grad)
@@ -52,7 +52,7 @@ class JournalFlow(Flow[int, Call]):
         self.maker: dict[int, Call] = {w: c for c in self.calls for w in c.writes}
         self._halted: set[int | None] = {n for n, k in known.items() if k.tensor.stop_gradient}
 
-    def back(self, reached: Collection[int | None] | None = None) -> Iterator[Step[Call, int]]:
+    def back(self, reached: Collection[int | None] | None = None) -> Iterator[FlowStep[Call, int]]:
         halted = self._halted
         halted.clear()
         for call in reversed(self.calls):
@@ -95,7 +95,7 @@ class JournalFlow(Flow[int, Call]):
     def name(self, value: int) -> str:
         named = self.known.get(value)
         if named is not None:
-            return named.name
+            return named.shown
         maker = self.maker.get(value)
         return maker.type if maker is not None else "a constant"
 
@@ -118,7 +118,7 @@ class JournalFlow(Flow[int, Call]):
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class RoundTrip:
     """Values that left the graph and came back as a tensor that knows nothing of it.
 
     Attributes:
@@ -161,7 +161,7 @@ class JournalReasons(Reasons[int, Call]):
         events = [e for e in self.flow.journal.events.get(value, ()) if e.kind == "stopped"]
         return events[-1].loc if events else NOWHERE
 
-    def round_trip(self, value: int) -> Round | None:
+    def round_trip(self, value: int) -> RoundTrip | None:
         """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
         journal = self.flow.journal
         inside = {value}
@@ -171,32 +171,32 @@ class JournalReasons(Reasons[int, Call]):
         exits = [(e, v) for v in inside for e in journal.events.get(v, ()) if e.kind == "left"]
         made_at = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
         entries = [v for v, at in made_at.items() if at]
-        last: Round | None = None
+        last: RoundTrip | None = None
         for event, v in sorted(exits, key=lambda x: x[0].time):
             if event.into is not None:
                 if event.into in self.depends:
-                    return Round(event, v, event.loc)
+                    return RoundTrip(event, v, event.loc)
                 continue
             after = [n for n in entries if n > event.time]
             if after:
-                last = Round(event, v, made_at[min(after)])
+                last = RoundTrip(event, v, made_at[min(after)])
         return last
 
 
 def explain_tensors(
     journal: Journal,
     targets: Iterable[Tensor],
-    known: Iterable[tuple[Tensor, str, Location]],
+    known: Iterable[NamedTensor],
     no_grad: Iterable[Tensor],
 ) -> JournalReasons:
     """What a backward pass from *targets* reaches, and why it does not reach the rest.
 
     Args:
         journal: kept while the program ran.
-        known: tensors, what people call them, and where they were made.
+        known: the tensors that people have names for.
         no_grad: tensors that count as constants.
     """
     with paused_gc():
-        names = {journal.number(t): Known(name, t, made) for t, name, made in known}
-        flow = JournalFlow(journal, names, [journal.number(t) for t in no_grad])
+        by_number = {journal.number(k.tensor): k for k in known}
+        flow = JournalFlow(journal, by_number, [journal.number(t) for t in no_grad])
         return JournalReasons(flow, [journal.number(t) for t in targets])

@@ -14,12 +14,12 @@ from ...ir.operator import Operator, each
 from ...ir.variable import Parameter, Variable
 from ...ops.opdef import OpDef
 from ...ops.registry import by_type
-from .reasons import Cut, Flow, Reason, Reasons, Step
+from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class BlockReasons:
     """What a backward pass reaches in the block of an operator.
 
     Attributes:
@@ -43,14 +43,14 @@ class Inside:
         )
 
 
-def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) -> Inside:
+def _look_inside(op: Operator, wanted: Collection[Variable], flow: ProgramFlow) -> BlockReasons:
     """What gradients of the variables *wanted*, which *op* writes, reach in its block."""
     block_region = region(op)
     targets = dict.fromkeys(c.end for c in block_region.carried if c.end is not None and c.result in wanted)
     while True:
         inner = ProgramFlow(block_region.block.ops, (), flow.no_grad_at)  # the set holds variables of block 0
         reasons = ProgramReasons(inner, [inner.values.current(v) for v in targets])
-        inside = Inside(block_region, reasons)
+        inside = BlockReasons(block_region, reasons)
         more = [
             c.end
             for c in (block_region.carried if block_region.loops else ())
@@ -85,10 +85,10 @@ class ProgramFlow(Flow[Value, Operator]):
         self.ops = ops
         self.values = values if values is not None else Values(ops)
         self.no_grad = Stops(self.values, no_grad)
-        self.inside: dict[Operator, Inside] = {}
+        self.inside: dict[Operator, BlockReasons] = {}
         self._masks: dict[OpDef, tuple[list[bool], list[bool], bool]] = {}
 
-    def back(self, reached: Collection[Value | None] | None = None) -> Iterator[Step[Operator, Value]]:
+    def back(self, reached: Collection[Value | None] | None = None) -> Iterator[FlowStep[Operator, Value]]:
         values, masks = self.values, self._masks
         rewritten = values.last
         for op in reversed(self.ops):

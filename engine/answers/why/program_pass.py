@@ -21,7 +21,7 @@ from ...ops import rare
 from ...runs.of_program import laid_flat
 from ...runs.rounds import Round
 from ...runs.timeline import Entry, Timeline
-from .of_program import Inside, ProgramReasons
+from .of_program import BlockReasons, ProgramReasons
 from .slopes import Blame, Slopes, Use, Visit, norm_of
 from .tape_pass import slots_of
 from .verdicts import Verdict
@@ -125,7 +125,7 @@ class _Visited:
         keep: the variables whose parts are wanted.
     """
 
-    def __init__(self, op: Operator, inside: Inside, runs: Sequence[_Ran], keep: Iterable[Variable]) -> None:
+    def __init__(self, op: Operator, inside: BlockReasons, runs: Sequence[_Ran], keep: Iterable[Variable]) -> None:
         self.op = op
         self.inside = inside
         self.runs = runs

@@ -20,7 +20,7 @@ V = TypeVar("V")
 C = TypeVar("C")
 """A call of an operator."""
 
-Step = tuple[C, Sequence[V | None], Sequence[V], Sequence[bool], Sequence[bool]]
+FlowStep = tuple[C, Sequence[V | None], Sequence[V], Sequence[bool], Sequence[bool]]
 """A call, what it reads and writes, which reads it can give a gradient, and through which writes gradients reach it."""
 
 
@@ -51,7 +51,7 @@ class Flow(ABC, Generic[V, C]):
     """Calls in the order of execution, and what is known of their values."""
 
     @abstractmethod
-    def back(self, reached: Collection[V | None] | None = None) -> Iterator[Step[C, V]]:
+    def back(self, reached: Collection[V | None] | None = None) -> Iterator[FlowStep[C, V]]:
         """The calls, the last one first.
 
         Args:
@@ -173,6 +173,7 @@ class Reasons(Generic[V, C]):
     def _walk(self) -> None:
         # The one loop that every answer waits for: an operator takes about a microsecond.
         depends, reached, cuts, via = self.depends, self.reached, self.cuts, self.via
+        cut_behind = self._cut_behind
         stop, used = self.flow.stop, self.used
         for call, read, written, passes, takes in self.flow.back(reached):
             if depends.isdisjoint(written):
@@ -185,7 +186,7 @@ class Reasons(Generic[V, C]):
                 if len(written) > 1:
                     onto = self._through(written, takes)
                 if onto not in reached or len(written) == 1:
-                    self._cut_behind(call, onto, read)
+                    cut_behind(call, onto, read)
                     continue
             depends.update(read)
             step = call, onto

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ...core.source import Location
 from ...eager.journal import Call, Event, Journal, counted
 from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
-from .of_journal import explain_tensors
+from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
 from .slopes import Slopes, Use
 from .tape_pass import over_tape
 from .verdicts import Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A tensor that people know by a name.
-
-    Attributes:
-        made: where it was made.
-    """
-
-    tensor: Tensor
-    shown: str
-    made: Location
 
 
 class TensorCase(Case[int, Call]):
@@ -48,7 +34,7 @@ class TensorCase(Case[int, Call]):
         journal: Journal,
         loss: Tensor,
         loss_name: str,
-        known: Sequence[Named],
+        known: Sequence[NamedTensor],
         constants: Sequence[Tensor] = (),
         chosen: Sequence[Tensor] | None = None,
     ) -> None:
@@ -57,8 +43,7 @@ class TensorCase(Case[int, Call]):
         self.loss_name = loss_name
         self.known = {k.tensor: k for k in known}
         self.constants = constants
-        names = [(k.tensor, k.shown, k.made) for k in known]
-        self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
+        self.reasons = self._reasons = explain_tensors(journal, [loss], known, constants)
         leaves = [k.tensor for k in known if k.tensor.node is None]
         parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
         self.usual = parameters or [t for t in leaves if not t.stop_gradient]

@@ -27,7 +27,7 @@ from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, Binding, kernel, r
 from gradtool.engine.runs.branch import Branch, Edit
 from gradtool.engine.runs.first_run import fill, redrawing
 from gradtool.engine.runs.store import Store
-from gradtool.engine.runs.timeline import NOBODY, Entry, Given, Lowered, Timeline, Value
+from gradtool.engine.runs.timeline import NOBODY, Entry, FixedOperand, Lowered, Timeline, Value
 
 from .. import stops
 from ..cell import Cell
@@ -187,7 +187,7 @@ class _Reader(Lines):
         if isinstance(told, list) and depth < 2:
             return [self._operand(o, depth + 1) for o in told]
         if isinstance(told, dict) and told.keys() == {"given"}:
-            return Given(unpack(told["given"], self.fail))
+            return FixedOperand(unpack(told["given"], self.fail))
         self.fail("an operand", f"it is {shown(told)}")
 
     def _slot(self, told: Any, least: int) -> tuple[str, int]:

@@ -34,7 +34,7 @@ from gradtool.engine.files import jsontext
 from gradtool.engine.ir.to_json import to_json
 from gradtool.engine.runs.bound import USERS, USERS_FUNCTION, runs_again
 from gradtool.engine.runs.branch import Branch
-from gradtool.engine.runs.timeline import NOBODY, Entry, Given, Timeline
+from gradtool.engine.runs.timeline import NOBODY, Entry, FixedOperand, Timeline
 
 from ..errors import VerbError
 from ..notebook import Notebook, beginning
@@ -163,7 +163,7 @@ def _op(entry: Entry, sources: _Sources, recalled: Mapping[str, Sequence[Any]]) 
 def _operand(operand: Any, entry: Entry) -> Any:
     if isinstance(operand, list):
         return [_operand(o, entry) for o in operand]
-    if isinstance(operand, Given):
+    if isinstance(operand, FixedOperand):
         return {"given": _packed(operand.value, entry.name)}
     return operand
 

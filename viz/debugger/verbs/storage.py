@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradtool.engine.answers.events import Begin, End, Event, Value, of_step
+from gradtool.engine.answers.events import Begin, End, OpEvent, SlotArray, of_step
 from gradtool.engine.answers.saved import Keeper, SavedStory
 from gradtool.engine.core import source
 from gradtool.engine.executor.live import nbytes, root
@@ -68,7 +68,7 @@ def _story(session: Session) -> SavedStory:
     return keeper.story()
 
 
-def _event(session: Session, entry: Entry) -> Event:
+def _event(session: Session, entry: Entry) -> OpEvent:
     """An operator as it happened in this branch."""
     branch, values = session.branch, session.timeline.values
     outputs = [(slot, n, branch.made(n) if n >= 0 else None) for slot, n in entry.outs]
@@ -78,12 +78,12 @@ def _event(session: Session, entry: Entry) -> Event:
         event.origin = entry
         return event
     read = [
-        Value(slot, branch.value(n, entry.index), values[n].name, None, values[n].maker == NOBODY)
+        SlotArray(slot, branch.value(n, entry.index), values[n].name, None, values[n].maker == NOBODY)
         for slot, n in entry.reads
     ]
-    wrote = [Value(slot, a, values[n].name) for slot, n, a in outputs if a is not None]
+    wrote = [SlotArray(slot, a, values[n].name) for slot, n, a in outputs if a is not None]
     attrs = getattr(entry.origin, "attrs", {})
-    return Event(entry.type, entry.part, entry.loc, attrs, read, wrote, entry)
+    return OpEvent(entry.type, entry.part, entry.loc, attrs, read, wrote, entry)
 
 
 @verb("mem", group="model")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradtool.engine.answers.why.tensor_case import Named, TensorCase
+from gradtool.engine.answers.why.of_journal import NamedTensor
+from gradtool.engine.answers.why.tensor_case import TensorCase
 from gradtool.engine.kernels.choice import DEFAULT
 
 from ..errors import CommandError
@@ -21,8 +22,8 @@ def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
     select = model.selection()
     chosen = select.select("why", asked.variables, notes) if asked.variables else None
     constants = select.select("--no-grad", asked.no_grad, notes)
-    subjects = [Named(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
-    subjects += [Named(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
+    subjects = [NamedTensor(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    subjects += [NamedTensor(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
     if model.journal is None:
         raise CommandError(
             f"{model.name} was not watched while it was computed",

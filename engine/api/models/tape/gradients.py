@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gradtool.engine.answers.why.of_journal import JournalReasons, explain_tensors
+from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
 from gradtool.engine.core import names, source
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.tape import InplaceError
@@ -183,5 +183,5 @@ def _source(t: Tensor, used: dict[Any, str]) -> str:
 def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:
     """Why the tensors of the model have a gradient or none."""
     assert model.journal is not None
-    known = [(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
+    known = [NamedTensor(e.tensor, e.shown, e.tensor.loc) for e in model.entries]
     return explain_tensors(model.journal, [model.loss], known, stopped)
