@@ -46,9 +46,10 @@ _changing: list[Callable[[Backend, Backend], None]] = []
 
 def available() -> list[str]:
     """The names of the backends, sorted."""
-    from pkgutil import iter_modules  # asked seldom, and not at every start
-
-    return sorted(m.name for m in iter_modules(sys.modules[__package__].__path__) if m.ispkg)
+    names: set[str] = set()
+    for home in sys.modules[__package__].__path__:
+        names.update(n for n in os.listdir(home) if os.path.exists(os.path.join(home, n, "__init__.py")))
+    return sorted(names)
 
 
 def backend(name: str) -> Backend:
