@@ -26,6 +26,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "regularizer",
         "incubate",
         "distributed",
+        "io",
     ),
     "gradtool.incubate": ("optimizer",),
     "gradtool.distributed": ("fleet",),
@@ -90,6 +91,8 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     """``__getattr__`` and ``__dir__`` for *package*."""
 
     def get(name: str) -> Any:
+        if name == "__all__":  # asked for by ``from paddle.io import *``
+            return [n for n in names() if n not in SUBMODULES.get(package, ())]
         if name.startswith("_"):
             raise AttributeError(name)
         from . import _names  # noqa: F401  (fills SOURCES)

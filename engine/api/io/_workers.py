@@ -1,0 +1,83 @@
+"""Workers of a loader: readers with a data set and random numbers of their own, which take turns in this process.
+
+Paddle's are processes. What they read, and in which order it comes, is the same; but an error is raised where it
+happened, nothing is sent between processes, and the same draws come in each run.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+
+class WorkerInfo:
+    """What a worker may ask about itself.
+
+    Attributes:
+        id: its number, from 0.
+        num_workers: how many there are.
+        dataset: the copy of the data set that it reads.
+        seed: what its random numbers started with.
+    """
+
+    def __init__(self, id: int, num_workers: int, dataset: Any, seed: int) -> None:
+        self.id = id
+        self.num_workers = num_workers
+        self.dataset = dataset
+        self.seed = seed
+
+
+_current: ContextVar[WorkerInfo | None] = ContextVar("gradtool_worker", default=None)
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """The worker that is reading, or None outside of workers."""
+    return _current.get()
+
+
+class Worker:
+    """One of the readers.
+
+    Attributes:
+        info: what it may ask about itself.
+    """
+
+    def __init__(self, info: WorkerInfo, start: Callable[[int], Any] | None) -> None:
+        self.info = info
+        self._draws: Any = np.random.RandomState(info.seed % 2**32).get_state()
+        self._python_draws: Any = random.Random(info.seed).getstate()
+        if start is not None:
+            with self.turn():
+                start(info.id)
+
+    @contextmanager
+    def turn(self) -> Iterator[Any]:
+        """Read inside, with its own random numbers; gives its copy of the data set."""
+        outside, python_outside = np.random.get_state(), random.getstate()
+        np.random.set_state(self._draws)
+        random.setstate(self._python_draws)
+        before = _current.get()
+        _current.set(self.info)
+        try:
+            yield self.info.dataset
+        finally:
+            _current.set(before)
+            self._draws, self._python_draws = np.random.get_state(), random.getstate()
+            np.random.set_state(outside)
+            random.setstate(python_outside)
+
+
+def workers(dataset: Any, count: int, start: Callable[[int], Any] | None) -> list[Worker]:
+    """*count* workers; their random numbers follow from those of this process.
+
+    Args:
+        start: called with the number of each in its first turn.
+    """
+    seed = int(np.random.randint(0, np.iinfo(np.int64).max))
+    return [Worker(WorkerInfo(i, count, copy.copy(dataset), seed + i), start) for i in range(count)]
