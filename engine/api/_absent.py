@@ -8,6 +8,7 @@ SPARSE = "it is about sparse tensors, and gradtool's tensors are dense"
 KERNELS = "it is a kernel for graphics cards, and gradtool computes on the CPU"
 NARROW = "gradtool has no elements of that type"
 INTERNAL = "it is a part of Paddle's own construction"
+OTHERS = "it lets programs of other packages run with Paddle, and gradtool is for those of Paddle"
 SERVERS = "it is about parameter servers"
 
 ABSENT: tuple[tuple[str, str, str], ...] = (
@@ -17,9 +18,10 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     (
         "gradtool",
         (
-            "FLAGS_trace_api IrGuard MmapStorage ir_guard monkey_patch_dtype monkey_patch_generated_methods_for_tensor "
-            "monkey_patch_generated_methods_for_value monkey_patch_math_tensor monkey_patch_program monkey_patch_value "
-            "monkey_patch_variable new_init original_init use_compat_guard"
+            "FLAGS_trace_api IrGuard MmapStorage check_shape disable_signal_handler ir_guard monkey_patch_dtype "
+            "monkey_patch_generated_methods_for_tensor monkey_patch_generated_methods_for_value "
+            "monkey_patch_math_tensor monkey_patch_program monkey_patch_value monkey_patch_variable new_init "
+            "original_init use_compat_guard"
         ),
         INTERNAL,
     ),
@@ -34,6 +36,9 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
         "get_map_tensor get_selected_rows get_tensor set_string_list set_tensor set_vocab",
         INTERNAL,
     ),
+    ("gradtool.Tensor", "block create_parameter create_tensor", INTERNAL),
+    ("gradtool.Tensor", "top_p_sampling", KERNELS),
+    ("gradtool", "disable_compat enable_compat", OTHERS),
     ("gradtool.nn.functional", "sparse_attention", SPARSE),
     ("gradtool.nn.functional", "flash_attention_v3_varlen moe_permute moe_unpermute sdp_kernel", KERNELS),
     ("gradtool.linalg", "fp8_fp8_half_gemm_fused", KERNELS),

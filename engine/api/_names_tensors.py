@@ -83,3 +83,10 @@ provide("gradtool", "gradtool.nn.functional._norm", "group_norm layer_norm")
 provide("gradtool.nn.functional", "gradtool._products", "pdist")
 provide("gradtool.nn.functional", "gradtool._diagonals", "diag_embed")
 provide("gradtool", "gradtool._splitting", "broadcast_shapes")
+provide("gradtool", "gradtool._print_options", "set_printoptions")
+provide(
+    "gradtool",
+    "gradtool.device",
+    "device_guard get_cudnn_version get_default_device is_compiled_with_custom_device is_compiled_with_distribute "
+    "is_compiled_with_ipu set_default_device",
+)

@@ -16,6 +16,8 @@ WHOLE = 1000
 EDGE = 3
 """Elements printed at either end of a dimension of a longer tensor."""
 INDENT = 7
+SCIENTIFIC = False
+"""Whether numbers are printed with a power of ten; ``_print_options`` sets this and what is above."""
 
 
 def tensor_text(tensor: Any) -> str:
@@ -69,6 +71,8 @@ def _number(value: Any) -> str:
         return "nan"
     if value in (float("inf"), -float("inf")):
         return f"{value}."
+    if SCIENTIFIC:
+        return f"{value:.{DECIMALS}e}"
     return f"{value:.0f}." if value == int(value) else f"{value:.{DECIMALS}f}"
 
 

@@ -216,6 +216,19 @@ def _written(method: str, function: str) -> Callable[..., Tensor]:
     return call
 
 
+def _drawn(method: str) -> Callable[..., Tensor]:
+    """The method of ``_drawing_in_place``, which is imported when it is first called."""
+
+    def call(self: Tensor, *args: Any, **named: Any) -> Tensor:
+        from . import _drawing_in_place
+
+        return _drawing_in_place.FILLS[method](self, *args, **named)
+
+    call.__name__ = method
+    call.__doc__ = f"Replace the values by random numbers (:func:`gradtool._drawing_in_place.{method}`)."
+    return call
+
+
 def _fill_diagonal_tensor(self: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: Any = None) -> Any:
     """The tensor with *y* on the diagonals of two dimensions."""
     from ._diagonals import fill_diagonal_tensor
@@ -237,6 +250,7 @@ BOTH: dict[str, Any] = {
 """Members of variables and tensors."""
 
 SPECIAL: dict[str, Any] = {
+    **{m: _drawn(m) for m in ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "random_")},
     "data_ptr": _data_ptr,
     "device": property(lambda self: "cpu"),
     "fill_diagonal_": _written("fill_diagonal_", "fill_diagonal"),

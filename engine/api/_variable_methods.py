@@ -117,14 +117,14 @@ class SetItemError(UsageError, RuntimeError):
 
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
-    from . import _drawing_in_place, _names, _tensor_members, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
+    from . import _names, _tensor_members, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
 
     sources = _lazy.SOURCES["gradtool"]
     for method, op_type, reverse, scalar in OPERATORS:
         general = _operator(method, op_type, reverse, scalar)
         setattr(Variable, method, general)
         setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, scalar, general))
-    ours = (_tensor_methods.SPECIAL, _tensor_places.SPECIAL, _tensor_members.SPECIAL, _drawing_in_place.FILLS)
+    ours = (_tensor_methods.SPECIAL, _tensor_places.SPECIAL, _tensor_members.SPECIAL)
     on_tensors = {name: member for members in ours for name, member in members.items()}
     for owner, special in ((Variable, ON_VARIABLES), (Tensor, on_tensors)):
         for method, member in {**SPECIAL, **_tensor_members.BOTH, **special}.items():

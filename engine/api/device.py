@@ -87,3 +87,38 @@ def is_compiled_with_cuda() -> bool:
 
 
 is_compiled_with_rocm = is_compiled_with_xpu = is_compiled_with_cinn = is_compiled_with_cuda
+
+is_compiled_with_ipu = is_compiled_with_distribute = is_compiled_with_cuda
+
+
+def is_compiled_with_custom_device(device_type: str) -> bool:
+    """False: this version computes on the CPU only."""
+    return False
+
+
+def get_cudnn_version() -> None:
+    """None: there is no such library here."""
+
+
+def get_default_device() -> str:
+    """``"cpu"``, where new tensors are made."""
+    return "cpu"
+
+
+def set_default_device(device: str) -> None:
+    """Make new tensors on *device*, as :func:`set_device`, which refuses any but the CPU."""
+    set_device(device)
+
+
+class device_guard:
+    """Compute on *device* inside ``with``; any but the CPU is refused."""
+
+    def __init__(self, device: str | CPUPlace) -> None:
+        if not isinstance(device, CPUPlace):
+            set_device(device)
+
+    def __enter__(self) -> None:
+        """Nothing changes: it is computed on the CPU already."""
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is put back."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import arrays, complex_numbers, images, mathematics, networks
+from . import arrays, complex_numbers, images, mathematics, networks, tensor_functions
 
-ROWS = [*mathematics.ROWS, *arrays.ROWS, *images.ROWS, *networks.ROWS, *complex_numbers.ROWS]
+ROWS = [*mathematics.ROWS, *arrays.ROWS, *images.ROWS, *networks.ROWS, *complex_numbers.ROWS, *tensor_functions.ROWS]
