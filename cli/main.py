@@ -6,7 +6,6 @@ Commands load when they are called: ``--help`` and ``--version`` import neither 
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -17,56 +16,33 @@ import click
 from gradtool import __version__
 from gradtool.models import imports
 
-from . import streams
-
-COMMANDS = {
-    "backward": "Append the backward part; list every parameter with its gradient, or why it has none.",
-    "gradients": "Gradients of chosen targets by chosen inputs.",
-    "program": "Print the program; pair forward operators with their gradient operators.",
-    "graph": "Draw forward and backward side by side: SVG, DOT, PNG, PDF.",
-    "dump": "Write both graphs as DOT and the stack of every operator.",
-    "why": "Say why a gradient is None or zero, and on which line.",
-    "where": "Show where an operator comes from: source, stack, pair, inputs and outputs.",
-    "nan": "Find where the first NaN or infinity was born, forward or backward, and why.",
-    "stats": "Sizes of gradients per parameter, layer or operator, and whether they vanish or explode.",
-    "saved": "The forward values that backward keeps alive: bytes, producer, readers, lifetime.",
-    "profile": "Time and bytes of forward and backward per operator, type, layer or line.",
-    "gradcheck": "Compare gradients with differences; say what is wrong with those that differ.",
-    "debug": "Walk through the backward pass with its values, forwards and backwards; change them and go on.",
-    "report": "Write all of this about one model as one HTML page, notebook or Markdown file.",
-    "ops": "List the operators, or explain one.",
-    "doctor": "Say what this installation consists of.",
-}
+from . import commands, streams
 
 _NEW_OBJECTS = 50_000
 """Objects that are made before the collector looks at them; Python's own number is 700."""
 
 
 class Commands(click.Group):
-    """A group whose commands are modules in ``commands/``."""
+    """A group whose commands are the files in ``commands/``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return commands.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f".commands.{cmd_name}", __package__)
-        command: click.Command = module.command
-        return command
+        return commands.loaded(cmd_name) if cmd_name in commands.names() else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in commands.names() and not args[0].startswith("-"):
             from gradtool.models.errors import unknown
 
-            raise unknown("command", args[0], COMMANDS)
+            raise unknown("command", args[0], commands.names())
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, commands.summary(name)) for name in commands.names()])
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         """As click's, which prints help and versions here; click would end the process its own way."""

@@ -23,8 +23,21 @@ from .notebook import notebook_display
 from .on_terminal import TONES, rich_table
 from .table import Table
 from .text import printable
+from .views.view import View, to_text
 
 NOTHING: Final = "–"
+
+
+def view(answer: Any) -> View:
+    """What the command that gives an answer shows of it."""
+    from . import views
+
+    return views.of(answer)
+
+
+def printed(answer: Any) -> str:
+    """An answer about a model as its command prints it."""
+    return to_text(view(answer))
 
 
 @singledispatch

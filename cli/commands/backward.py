@@ -1,4 +1,4 @@
-"""``gradtool backward``: the param-grad table."""
+"""Append the backward part; list every parameter with its gradient, or why it has none."""
 
 from __future__ import annotations
 

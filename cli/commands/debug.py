@@ -1,4 +1,4 @@
-"""``gradtool debug``: the notebook-style debugger."""
+"""Walk through the backward pass with its values, forwards and backwards; change them and go on."""
 
 from __future__ import annotations
 

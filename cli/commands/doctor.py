@@ -1,4 +1,4 @@
-"""``gradtool doctor``: what this installation consists of."""
+"""Say what this installation consists of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool dump``: both graphs and the user's stack of every operator."""
+"""Write both graphs as DOT and the stack of every operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool gradcheck``: gradients compared with differences."""
+"""Compare gradients with differences; say what is wrong with those that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool gradients``: gradients of chosen targets by chosen inputs."""
+"""Gradients of chosen targets by chosen inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool graph``: the forward and backward graph as a picture."""
+"""Draw forward and backward side by side: SVG, DOT, PNG, PDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool nan``: where the first NaN or infinity was born."""
+"""Find where the first NaN or infinity was born, forward or backward, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool ops``: the operators."""
+"""List the operators, or explain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool profile``: what forward and backward take."""
+"""Time and bytes of forward and backward per operator, type, layer or line."""
 
 from __future__ import annotations
 

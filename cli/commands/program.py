@@ -1,4 +1,4 @@
-"""``gradtool program``: the program as text, or forward operators beside their gradient operators."""
+"""Print the program; pair forward operators with their gradient operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool report``: everything about one model's gradients as one file to keep or to send."""
+"""Write all of this about one model as one HTML page, notebook or Markdown file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool saved``: what backward keeps alive."""
+"""The forward values that backward keeps alive: bytes, producer, readers, lifetime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool stats``: the health of gradients."""
+"""Sizes of gradients per parameter, layer or operator, and whether they vanish or explode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool where``: where an operator comes from, and what it reads and makes."""
+"""Show where an operator comes from: source, stack, pair, inputs and outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gradtool why``: why a gradient is None or zero."""
+"""Say why a gradient is None or zero, and on which line."""
 
 from __future__ import annotations
 

@@ -17,9 +17,10 @@ from gradtool.engine.core import source
 from gradtool.models import sessions
 from gradtool.models.errors import CommandError
 
+from .. import commands
 from ..boundary import told
 from ..context import taken_by
-from ..main import COMMANDS, cli
+from ..main import cli
 from .debugger import Debugger, Standing
 from .names import CELL, SESSION, WATCH, magic_of
 from .refused import Failed, Refused
@@ -45,8 +46,10 @@ class Extension:
 
     def load(self) -> None:
         """Put the magics in place, and watch cells from this one on."""
-        commands = {magic_of(c): (self._command(c), f"{text} MODEL may be a loss.") for c, text in COMMANDS.items()}
-        self.register({n: magic for n, magic in commands.items() if n is not None})
+        acts = {
+            magic_of(c): (self._command(c), f"{commands.summary(c)} MODEL may be a loss.") for c in commands.names()
+        }
+        self.register({n: magic for n, magic in acts.items() if n is not None})
         self.register({CELL: (self._line, "Any command of gradtool's."), WATCH: (self._watch, _WATCH)})
         self._put("cell", CELL, self._cell)
         self.register(self._debugger.magics(), yielding=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from ..main import COMMANDS
+from ..commands import names as command_names
 
 CELL = "gradtool"
 """``%%gradtool``, and ``%gradtool`` for a whole command line."""
@@ -27,7 +27,7 @@ OF_IPYTHON = frozenset({"config", "debug", "profile"})
 
 def magic_of(command: str) -> str | None:
     """The name of a command's magic; None if there is no such command."""
-    if command not in COMMANDS:
+    if command not in command_names():
         return None
     return f"g{command}" if command in OF_IPYTHON else command
 

@@ -27,6 +27,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "incubate",
         "distributed",
         "io",
+        "models",
     ),
     "gradtool.incubate": ("optimizer",),
     "gradtool.distributed": ("fleet",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeGuard
 
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 from gradtool.engine.files import container
@@ -59,7 +59,8 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
     ``Program.set_state_dict`` takes.
 
     Args:
-        path: a file, or an open binary file at the beginning of what was saved.
+        path: a file, or an open binary file at the beginning of what was saved. A Python file (``"model.py"``,
+            ``"model.py:build"``) is loaded as a model (:func:`gradtool.models.load`), which Paddle does not do.
         return_numpy: arrays instead of tensors.
 
     Raises:
@@ -67,6 +68,10 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
         FileFormatError: the file is cut short, damaged, or something else, such as a pickle; says what was expected
             and what is there (a ValueError).
     """
+    if _names_a_model(path):
+        from .models.loading import load as load_model
+
+        return load_model(os.fsdecode(path), **configs)
     refuse_options("paddle.load", configs)
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
         arrays, texts = container.read_stream(path)
@@ -89,6 +94,15 @@ def target(path: Any) -> str:
     if folder:
         os.makedirs(folder, exist_ok=True)
     return name
+
+
+def _names_a_model(path: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether *path* is that of a Python file, or of a function in one."""
+    if not isinstance(path, (str, os.PathLike)):
+        return False
+    name = os.fsdecode(path)
+    file, _, function = name.rpartition(":")
+    return (file if file and function.isidentifier() else name).endswith(".py")
 
 
 def _path(path: Any, what: str) -> str:

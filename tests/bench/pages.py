@@ -60,7 +60,7 @@ def measure(shape: str, size: int) -> dict[str, Any]:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
         with opening.opened(Request(str(file), full_stacks=True)) as model:
-            graph = model.graph(Cuts())
+            graph = model.drawn(Cuts())
             shown, locations = graph.view, list(graph.locations)
             scene = mirror(shown)
             text, seconds = best(lambda: html.render(scene, details=details(shown, locations)), 3)

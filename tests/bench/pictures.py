@@ -100,7 +100,7 @@ def measure(shape: str, size: int, limit: float) -> dict[str, Any]:
         file = Path(folder) / "model.py"
         file.write_text(text_of(shape, size), encoding="utf-8")
         with opening.opened(Request(str(file))) as model:
-            model.graph(Cuts())  # makes the backward part
+            model.drawn(Cuts())  # makes the backward part
             shown, figures["view"] = best(lambda: model.as_it_stands().view, runs)
         scene, figures["layout"] = best(lambda: mirror(shown), runs)
         picture, figures["svg"] = best(lambda: svg.render(scene), runs)

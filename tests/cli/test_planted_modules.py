@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.cli.main import COMMANDS
+from gradtool.cli.commands import names as command_names
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
 from gradtool.models import imports
@@ -131,14 +131,14 @@ def check(folder: Path, names: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("file", DATA)
 def test_no_command_runs_what_lies_beside_data(planted: Path, file: str) -> None:
-    codes, names = run(planted, *(line_of(c, file) for c in COMMANDS if c not in ("ops", "doctor")))
+    codes, names = run(planted, *(line_of(c, file) for c in command_names() if c not in ("ops", "doctor")))
     check(planted, names)
     assert set(codes) <= CODES[file]
 
 
 def test_nor_does_any_in_another_order(planted: Path) -> None:
     """What one command has imported, the next one does not look for."""
-    codes, names = run(planted, *(line_of(c, "net.json") for c in reversed(COMMANDS)))
+    codes, names = run(planted, *(line_of(c, "net.json") for c in reversed(command_names())))
     check(planted, names)
     assert set(codes) <= CODES["net.json"]
 
@@ -151,7 +151,7 @@ def test_a_model_has_its_own_modules_and_gradtool_has_its_own(planted: Path) -> 
         for name, text in own.items():
             (planted / name).write_text(text)
         (planted / "model.py").write_text(MODEL)
-        codes, names = run(planted, *(line_of(c, "model.py") for c in COMMANDS))
+        codes, names = run(planted, *(line_of(c, "model.py") for c in command_names()))
     finally:
         for name, text in before.items():
             (planted / name).write_text(text)

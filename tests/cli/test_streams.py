@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.cli.main import COMMANDS
+from gradtool.cli.commands import names as command_names
 from gradtool.engine.kernels.choice import available
 from gradtool.viz.text import legible
 from tests.cli.conftest import DOCUMENT, Run
 
-LINES = [["--help"], ["--version"], [], ["nosuch"], ["backward"], *([c, "--help"] for c in COMMANDS)]
+LINES = [["--help"], ["--version"], [], ["nosuch"], ["backward"], *([c, "--help"] for c in command_names())]
 ON_MODEL = {
     "where": ["where", "mean_0.tmp_0", "model.py"],
     "dump": ["dump", "model.py", "out"],
@@ -78,13 +78,13 @@ def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]])
 def test_a_stream_that_takes_nothing(folder: Path, redirect: str) -> None:
     (folder / "model.py").write_text(DOCUMENT)
     (folder / "hunt.gdt").write_text("step\n")
-    commands = [ON_MODEL.get(c, [c] if c in ("ops", "doctor") else [c, "model.py"]) for c in COMMANDS]
+    commands = [ON_MODEL.get(c, [c] if c in ("ops", "doctor") else [c, "model.py"]) for c in command_names()]
     codes, said = ends(folder, [*LINES, *commands], REDIRECTS[redirect])
     assert set(codes) <= {0, 1, 2}
     assert "itself failed" not in said
     assert "Traceback" not in said
     if redirect.startswith("stdout"):
-        assert said.count("error: cannot write to stdout: ") > len(COMMANDS)
+        assert said.count("error: cannot write to stdout: ") > len(command_names())
 
 
 NASTY = "a\x1b[31m\x07\x9b1m\u202e\u2066\x00\x7f\ud800\u2028b"
@@ -115,7 +115,7 @@ def program_with(name: str) -> str:
 MODEL_RAISES = f"import warnings\nname = {NASTY!r}\nwarnings.warn('see ' + name)\nraise ValueError(name)  # \x1b[31m\n"
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c not in ("ops", "doctor")])
+@pytest.mark.parametrize("command", [c for c in command_names() if c not in ("ops", "doctor")])
 def test_names_reach_a_terminal_escaped(gradtool: Run, folder: Path, command: str) -> None:
     (folder / "net.json").write_text(program_with(NASTY))
     (folder / "raises.py").write_text(MODEL_RAISES.encode("utf-8", "replace").decode(), encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gradtool as paddle
-from gradtool.cli.main import COMMANDS
+from gradtool.cli.commands import names as command_names
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
 from gradtool.models.importers import saved_program
@@ -16,7 +16,7 @@ from tests.cli.conftest import DOCUMENT, Run
 
 RUNS = "open('ran', 'w').close()\n" + DOCUMENT
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
-WITH_MODEL = [c for c in COMMANDS if c not in ("ops", "doctor")]
+WITH_MODEL = [c for c in command_names() if c not in ("ops", "doctor")]
 MORE = {"where": ["x"], "dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}
 
 

@@ -43,6 +43,16 @@ np.testing.assert_allclose(bend, (144 * values**2 - 12) / s**3)
 """
 
 
+OPERATORS = """[
+    {"op": "data", "makes": "x", "shape": [2, 3]},
+    {"op": "parameter", "makes": "w", "shape": [3, 4]},
+    {"op": "parameter", "makes": "b", "shape": [4]},
+    {"op": "matmul", "reads": ["x", "w"], "makes": "h"},
+    {"op": "tanh", "reads": ["h"], "makes": "a"},
+    {"op": "sum", "reads": ["a"], "makes": "loss"}
+]"""
+
+
 PICTURE = """
 import gradtool as paddle
 from gradtool import viz
@@ -88,6 +98,30 @@ def test_an_output_form(copy: Copy) -> None:
     copy.run("gradtool", "graph", "model.py", "--format", "edges")
     copy.run("python", "-c", PICTURE)
     assert (copy.folder / "own.edges").exists()
+
+
+def test_a_command(copy: Copy) -> None:
+    copy.follow("A command")
+    assert "Count the operators of a model by their types." in copy.run("gradtool", "--help")
+    assert "\n elementwise_mul       1\n" in copy.run("gradtool", "count", "model.py")
+    assert '"elementwise_mul_grad": 1' in copy.run("gradtool", "count", "model.py", "--format", "json")
+
+
+def test_an_importer(copy: Copy) -> None:
+    copy.follow("An importer")
+    (copy.folder / "net.ops.json").write_text(OPERATORS, encoding="utf-8")
+    table = copy.run("gradtool", "backward", "net.ops.json", "--run")
+    assert "1 of 2 parameters gets a gradient" in table or "1 of 2 parameters get a gradient" in table
+    assert "UNUSED" in copy.run("gradtool", "why", "b", "net.ops.json")
+    copy.run("gradtool", "graph", "net.ops.json", "-o", "net.svg")
+    assert "tanh_grad" in (copy.folder / "net.svg").read_text(encoding="utf-8")
+    (copy.folder / "way.gdt").write_text("step\nlist\n", encoding="utf-8")
+    assert "tanh_grad.0" in copy.run("gradtool", "debug", "net.ops.json", "--batch", "-x", "way.gdt")
+    for command in ("gradients", "program", "stats", "nan", "saved", "profile", "gradcheck"):
+        copy.run("gradtool", command, "net.ops.json")
+    copy.run(
+        "python", "-c", "import gradtool; assert gradtool.models.load('net.ops.json').why('w')[0].verdict.name == 'OK'"
+    )
 
 
 def test_a_verb_of_the_debugger(copy: Copy) -> None:

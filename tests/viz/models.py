@@ -35,5 +35,5 @@ class Model:
 def loaded(name: str, mode: str) -> Model:
     """A sample as the command line loads it for a page, with whole stacks."""
     with opening.opened(Request(str(MODELS / f"{name}.py"), mode=mode, full_stacks=True)) as model:
-        graph = model.graph(Cuts())
+        graph = model.drawn(Cuts())
         return Model(name, mode, graph.view, list(graph.locations))

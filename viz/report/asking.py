@@ -23,7 +23,7 @@ from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.ir.variable import Variable
 from gradtool.models import sessions
-from gradtool.models.errors import CommandError, ModelError
+from gradtool.models.errors import CommandError, asked_in_python
 from gradtool.models.held import WORDS, around
 from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT, Notes
@@ -194,7 +194,7 @@ def report(
     is_file = isinstance(model, (str, os.PathLike))
     if not is_file:
         _check_usual(loss=loss, arg=list(arg), seed=seed, mode=mode)
-    try:
+    with asked_in_python(_HERE):
         check_distinct(files)
         with _undisturbed():
             if is_file:
@@ -207,10 +207,6 @@ def report(
             else:
                 made = _of_live(model, inquiry, feed, title)
                 texts = {path: FORMS[form](made) for form, path in files.items()}
-    except ModelError as error:
-        raise (error.__cause__ or UsageError(error.message)) from None
-    except CommandError as error:
-        raise UsageError(f"{_HERE}: {error.message}.", hint=error.hint) from None
     write_files({path: text.encode("utf-8", "backslashreplace") for path, text in texts.items()})
     return made
 

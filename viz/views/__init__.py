@@ -1,0 +1,29 @@
+"""What is shown of answers: a file for each of them, with a function of the answer."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from .view import View
+
+VIEWS: Final = {
+    "GradientTable": "backward",
+    "Derivatives": "gradients",
+    "Listing": "program",
+    "Places": "where",
+    "Births": "nan",
+    "Sizes": "stats",
+    "Kept": "saved",
+    "Costs": "profile",
+    "Comparison": "gradcheck",
+    "Verdicts": "why",
+}
+"""The class of an answer -> the file with its view."""
+
+
+def of(answer: Any) -> View:
+    """The view of an answer, as its command shows it without further options."""
+    module = importlib.import_module(f".{VIEWS[type(answer).__name__]}", __name__)
+    view: View = module.view(answer)
+    return view

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class CommandError(Exception):
@@ -48,3 +49,20 @@ def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
 
     close = ", ".join(map(shortened, near(name, known, likeness=0.0)))
     return CommandError(f"unknown {what} {shortened(name)!r}", f"closest: {close}" if close else None)
+
+
+@contextmanager
+def asked_in_python(who: str) -> Iterator[None]:
+    """Raise what Python's users expect: a UsageError for what was asked for, and the user's own error as it is.
+
+    Args:
+        who: the public function, for messages.
+    """
+    from gradtool.engine.core.errors import UsageError
+
+    try:
+        yield
+    except ModelError as error:
+        raise (error.__cause__ or UsageError(error.message)) from None
+    except CommandError as error:
+        raise UsageError(f"{who}: {error.message}.", hint=error.hint) from None

@@ -14,6 +14,7 @@ from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view.graph import op_names
 
+from .answered import Answered
 from .wording import finite
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Loss:
 
 
 @dataclass
-class GradientTable:
+class GradientTable(Answered):
     """What a backward pass gives, or would give.
 
     Attributes:

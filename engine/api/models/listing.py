@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .answered import Answered
+
 if TYPE_CHECKING:
     from .model import About
 
@@ -93,7 +95,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Answered):
     """A model's operators.
 
     Attributes:

@@ -33,9 +33,8 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import imports, sessions
+from . import importers, imports, sessions
 from .errors import CommandError, ModelError, Terminated, unknown
-from .importers import saved_program
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
@@ -155,8 +154,8 @@ class _Target:
     folder: str | None
     """Where its own modules lie; None for what is not Python."""
     function: str | None
-    saved: Callable[[], Program] | None = None
-    """Reads the program, if the file holds one instead of Python."""
+    saved: Callable[[], Any] | None = None
+    """Reads the model, if the file holds something else than Python."""
 
 
 @contextlib.contextmanager
@@ -177,32 +176,65 @@ def executed(request: Request) -> Iterator[Loaded]:
     target = _target(request)
     with contextlib.ExitStack() as stack:
         main, startup, fed = stack.enter_context(_environment(request, target))
+        journal = stack.enter_context(_journal(request)) if request.journal else None
+        loaded = Loaded(target.name, {}, main, startup, fed=fed, journal=journal)
+        stack.enter_context(state.watched_backwards(loaded.called_backward))
         if target.saved is not None:
-            try:
-                yield _saved(target.saved, target, request)
-            except UninitializedError as error:
-                error.hint = (
-                    "the file holds no values: static.save(program, NAME) writes NAME.pdmodel, and them beside it"
-                )
-                raise
-            return
-        module = types.ModuleType(MODULE)
-        module.__file__ = target.file
-        sys.modules[MODULE] = module
+            _import(loaded, target.saved, target, request)
+            stack.enter_context(_values_wanted())
+        else:
+            stack.enter_context(_run(loaded, target, request))
+        yield loaded
+
+
+@contextlib.contextmanager
+def _run(loaded: Loaded, target: _Target, request: Request) -> Iterator[None]:
+    """Run the file and its function; its module is there as long as it is asked about."""
+    module = types.ModuleType(MODULE)
+    module.__file__ = target.file
+    sys.modules[MODULE] = module
+    loaded.namespace = module.__dict__
+    try:
         try:
-            journal = stack.enter_context(_journal(request)) if request.journal else None
-            loaded = Loaded(target.name, module.__dict__, main, startup, fed=fed, journal=journal)
-            stack.enter_context(state.watched_backwards(loaded.called_backward))
-            try:
-                call(target.name, _execute, call(target.name, target.code), module.__dict__)
-                _call_function(loaded, target, request)
-            except (ModelError, GradtoolError) as error:
-                if not request.post_mortem:
-                    raise
-                loaded.error = error
-            yield loaded
-        finally:
-            sys.modules.pop(MODULE, None)
+            call(target.name, _execute, call(target.name, target.code), module.__dict__)
+            _call_function(loaded, target, request)
+        except (ModelError, GradtoolError) as error:
+            if not request.post_mortem:
+                raise
+            loaded.error = error
+        yield
+    finally:
+        sys.modules.pop(MODULE, None)
+
+
+def _import(loaded: Loaded, read: Callable[[], Any], target: _Target, request: Request) -> None:
+    """Have an importer read what is no Python.
+
+    Raises:
+        CommandError: a function, arguments or a mode are asked for that it does not have.
+    """
+    if target.function is not None or request.arg:
+        raise CommandError(f"{target.name} holds a program: it has no functions")
+    if request.mode == "eager":
+        raise CommandError(f"{target.name} holds a static program", "leave out --mode eager")
+    # What an importer builds was made by the file, as far as people are told: by its first line.
+    names: dict[str, Any] = {"__name__": MODULE, "read": read}
+    call(target.name, _execute, compile("result = read()", target.file, "exec"), names)
+    loaded.result = names["result"]
+    if isinstance(loaded.result, Program):
+        loaded.main, loaded.startup = loaded.result, Program()
+    else:
+        loaded.function = "the importer"
+
+
+@contextlib.contextmanager
+def _values_wanted() -> Iterator[None]:
+    """Inside, a program that lacks values says where they come from."""
+    try:
+        yield
+    except UninitializedError as error:
+        error.hint = "the file holds no values: static.save(program, NAME) writes NAME.pdmodel, and them beside it"
+        raise
 
 
 def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
@@ -261,7 +293,7 @@ def _target(request: Request) -> _Target:
         return _Target(lambda: _compiled(text_there.encode(), where), where, where, "", function)
     path = Path(where)
     if not exists(where):
-        module = None if saved_program.is_file_name(path) else _module(where, function)
+        module = None if importers.is_file_name(path) else _module(where, function)
         if module is not None:
             return module
         folder = path.parent if exists(str(path.parent)) else Path()
@@ -272,7 +304,7 @@ def _target(request: Request) -> _Target:
         data = path.read_bytes()
     except OSError as error:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
-    saved = saved_program.reader(path, data)
+    saved = importers.reader(path, data)
     folder_of = None if saved is not None else str(path.resolve().parent)
     return _Target(lambda: _compiled(data, where), str(path.resolve()), _short(where), folder_of, function, saved)
 
@@ -286,16 +318,6 @@ def is_model(text: str) -> bool:
     """Whether a MODEL argument can be *text*, as far as its name says."""
     where, session = text.partition(":")[0], sessions.current()
     return exists(where) or (session is not None and session.has(where))
-
-
-def _saved(read: Callable[[], Program], target: _Target, request: Request) -> Loaded:
-    """What a file leaves behind that holds a program."""
-    if target.function is not None or request.arg:
-        raise CommandError(f"{target.name} holds a program: it has no functions")
-    if request.mode == "eager":
-        raise CommandError(f"{target.name} holds a static program", "leave out --mode eager")
-    program = read()
-    return Loaded(target.name, {}, program, Program(), result=program)
 
 
 def _short(path: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from . import loader
-from .errors import CommandError
+from .errors import CommandError, asked_in_python
 from .loader import Loaded, Request
 from .notes import SILENT, Notes
 
@@ -32,10 +32,21 @@ if TYPE_CHECKING:
     from .questions.backward import Backward
     from .questions.cuts import Cuts
     from .questions.debug import Debug
+    from .questions.gradcheck import Comparison
     from .questions.gradients import Derivatives, Gradients
-    from .questions.why import Why
+    from .questions.nan import Births
+    from .questions.picture import Picture
+    from .questions.profile import Costs
+    from .questions.question import Question
+    from .questions.saved import Kept
+    from .questions.stats import Sizes
+    from .questions.where import Places
+    from .questions.why import Verdicts, Why
     from .selection import Selection
     from .spots import Spots
+
+
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,9 @@ class Model(ABC):
     words: Sequence[str]
     request: Request | None
     live: bool
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}, loss {self.target_name() or 'unknown'}>"
 
     # -- what a kind of model is ------------------------------------------------------------------------------------
 
@@ -161,7 +175,7 @@ class Model(ABC):
         return table
 
     @abstractmethod
-    def graph(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
         """Forward and backward operators, to be drawn."""
 
     @property
@@ -206,7 +220,7 @@ class Model(ABC):
             table: gets its values from the same pass, if it has none yet.
         """
 
-    def gradients(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
+    def derivatives(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
         """Gradients of targets by inputs; kinds of models that have none refuse ``gradients``."""
         raise self.refusal("gradients", self.name) or CommandError(f"{self.name} has no gradients of chosen targets")
 
@@ -228,11 +242,11 @@ class Model(ABC):
         """Id in the graph -> ``norm``, ``bytes`` or ``time``; *stopwatch* listened while the model was loaded."""
 
     @abstractmethod
-    def profile(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """What its operators take; *calls* listened while the model was loaded."""
 
     @abstractmethod
-    def gradcheck(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """Its gradients compared with differences; *recorder* listened while the model was loaded."""
 
     def mend(self, answer: Answer) -> None:
@@ -295,3 +309,113 @@ class Model(ABC):
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
         return loader.call(self.name, function, *args, **kwargs)
+
+    # -- questions, in the words of the command line ----------------------------------------------------------------
+
+    def ask(self, question: Question[A], notes: Notes = SILENT) -> A:
+        """The answer to a question, as its command gives it: the file is run once more, watched as the question needs.
+
+        Raises:
+            UsageError: an option does not fit the model (a ValueError).
+        """
+        with asked_in_python("gradtool.load"):
+            return question.ask(self.must_have_request("a question"), notes)
+
+    def backward(self, **words: Any) -> GradientTable:
+        """Every parameter or leaf with its gradient: ``backward(no_grad=["fc_0.b_0"], run=True)``.
+
+        The words are the fields of :class:`~gradtool.models.questions.backward.Backward`.
+        """
+        from .questions.backward import Backward
+
+        return self.ask(Backward(**words))
+
+    def gradients(self, **words: Any) -> Derivatives:
+        """Gradients of targets by inputs: ``gradients(target="h", input="x")``.
+
+        The words are the fields of :class:`~gradtool.models.questions.gradients.Gradients`.
+        """
+        from .questions.gradients import Gradients
+
+        return self.ask(Gradients(**words))
+
+    def operators(self, **words: Any) -> Listing:
+        """The operators one by one, as ``gradtool program`` lists them: ``operators(part="bwd")``.
+
+        The words are the fields of :class:`~gradtool.models.questions.program.Operators`.
+        """
+        from .questions.program import Operators
+
+        return self.ask(Operators(**words))
+
+    def graph(self, **words: Any) -> Picture:
+        """What a picture shows: ``graph(no_grad=["fc_0.b_0"], measure="norm")``.
+
+        The words are the fields of :class:`~gradtool.models.questions.picture.Drawn`.
+        """
+        from .questions.picture import Drawn
+
+        return self.ask(Drawn(**words))
+
+    def why(self, *variables: str, **words: Any) -> Verdicts:
+        """Why tensors have no gradient or a zero one: ``why("fc_0.w_0", prove=True)``.
+
+        The words are the fields of :class:`~gradtool.models.questions.why.Why`.
+        """
+        from .questions.why import Why
+
+        return self.ask(Why(variables=variables, **words))
+
+    def where(self, what: str, **words: Any) -> Places:
+        """Where operators come from: ``where("relu.0")``.
+
+        The words are the fields of :class:`~gradtool.models.questions.where.Where`.
+        """
+        from .questions.where import Where
+
+        return self.ask(Where(what=what, **words))
+
+    def nan(self, **words: Any) -> Births:
+        """Where the first NaN or infinity was born: ``nan(big=1e4, order=2)``.
+
+        The words are the fields of :class:`~gradtool.models.questions.nan.Nan`.
+        """
+        from .questions.nan import Nan
+
+        return self.ask(Nan(**words))
+
+    def stats(self, **words: Any) -> Sizes:
+        """Sizes of gradients: ``stats(by="layer", worst=10)``.
+
+        The words are the fields of :class:`~gradtool.models.questions.stats.Stats`.
+        """
+        from .questions.stats import Stats
+
+        return self.ask(Stats(**words))
+
+    def saved(self, **words: Any) -> Kept:
+        """The forward values that backward keeps alive.
+
+        The words are the fields of :class:`~gradtool.models.questions.saved.Saved`.
+        """
+        from .questions.saved import Saved
+
+        return self.ask(Saved(**words))
+
+    def profile(self, **words: Any) -> Costs:
+        """What forward and backward take: ``profile(repeats=10)``.
+
+        The words are the fields of :class:`~gradtool.models.questions.profile.Profile`.
+        """
+        from .questions.profile import Profile
+
+        return self.ask(Profile(**words))
+
+    def gradcheck(self, **words: Any) -> Comparison:
+        """Gradients compared with differences: ``gradcheck(order=2)``.
+
+        The words are the fields of :class:`~gradtool.models.questions.gradcheck.Gradcheck`.
+        """
+        from .questions.gradcheck import Gradcheck
+
+        return self.ask(Gradcheck(**words))

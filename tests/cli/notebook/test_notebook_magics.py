@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from nbformat import NotebookNode
 
-from gradtool.cli.main import COMMANDS
+from gradtool.cli.commands import names as command_names
+from gradtool.cli.commands import summary
 from gradtool.cli.notebook.names import CELL, WATCH, magic_of
 from gradtool.viz.debugger import verbs
 from tests.cli.conftest import DOCUMENT, Run, Write
@@ -94,7 +95,7 @@ CELLS = {
     "help": "get_ipython().find_line_magic('gprofile').__doc__",
     "unload": "%unload_ext gradtool",
     "alike": "before == {k: set(v) for k, v in get_ipython().magics_manager.magics.items()}",
-    "taken": f"sorted(before['line'] & set({[magic_of(c) for c in COMMANDS]}))",
+    "taken": f"sorted(before['line'] & set({[magic_of(c) for c in command_names()]}))",
 }
 
 
@@ -255,7 +256,7 @@ def test_nothing_is_shown_of_what_went_to_a_file(shown: dict[str, NotebookNode])
 
 
 def test_magics_have_a_help(shown: dict[str, NotebookNode]) -> None:
-    assert COMMANDS["profile"] in bundle(shown["help"])["text/plain"]
+    assert summary("profile") in bundle(shown["help"])["text/plain"]
 
 
 def test_no_magic_of_the_shell_is_replaced_and_unloading_takes_all_away(shown: dict[str, NotebookNode]) -> None:
@@ -264,6 +265,6 @@ def test_no_magic_of_the_shell_is_replaced_and_unloading_takes_all_away(shown: d
 
 
 def test_verbs_of_the_debugger_and_commands_share_no_name() -> None:
-    names = [magic_of(c) for c in COMMANDS] + [CELL, WATCH]
+    names = [magic_of(c) for c in command_names()] + [CELL, WATCH]
     assert len(set(names)) == len(names)
     assert {f"g{verb}" for verb in verbs.table()}.isdisjoint(names)

@@ -35,7 +35,7 @@ CASES = [
 @pytest.fixture
 def sampled(request: pytest.FixtureRequest) -> Iterator[GraphView]:
     with opening.opened(Request(str(request.param))) as model:
-        yield model.graph(Cuts()).view
+        yield model.drawn(Cuts()).view
 
 
 @pytest.mark.parametrize("sampled", FILES, ids=lambda p: p.stem, indirect=True)

@@ -1,0 +1,70 @@
+"""Model files that hold something else than Python: an importer for each form, a file in this folder.
+
+An importer is a function of the file's path and contents, with the endings of its files. What it returns is what the
+function of a model file may return: a loss, ``(loss, feed)``, or a Program. It builds that with the public names, in
+the mode that it switches to; every question can then be asked about it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Importer = Callable[[Path, bytes], Any]
+
+PYTHON = ".py"
+_importers: dict[str, Importer] = {}
+
+
+def importer(*endings: str) -> Callable[[Importer], Importer]:
+    """Register the function below for files whose names end so; longer endings come before shorter ones.
+
+    >>> @importer(".constant")
+    ... def read(path, data):
+    ...     import gradtool as paddle
+    ...
+    ...     return paddle.to_tensor(float(data), stop_gradient=False) * 1.0
+    >>> importer_of(Path("model.constant")) is read
+    True
+    """
+
+    def register(function: Importer) -> Importer:
+        _importers.update(dict.fromkeys(endings, function))
+        return function
+
+    return register
+
+
+def importer_of(path: Path) -> Importer | None:
+    """The importer of files that are called so; None if there is none."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
+    fitting = [ending for ending in _importers if path.name.lower().endswith(ending)]
+    return _importers[max(fitting, key=len)] if fitting else None
+
+
+def is_file_name(path: Path) -> bool:
+    """Whether *path* is called as files are, so that it is no dotted name of a module."""
+    from . import saved_program
+
+    known = path.suffix.lower() in {PYTHON, *saved_program.ENDINGS} or len(path.parts) != 1
+    return known or importer_of(path) is not None
+
+
+def reader(path: Path, data: bytes) -> Callable[[], Any] | None:
+    """A function that reads the model in *data*, the contents of *path*; None if it is Python.
+
+    Raises:
+        CommandError: it holds something else than its name says, or its name does not say what it holds.
+    """
+    if path.suffix.lower() == PYTHON:
+        return None
+    read = importer_of(path)
+    if read is not None:
+        return lambda: read(path, data)
+    from . import saved_program
+
+    return saved_program.reader(path, data)

@@ -18,7 +18,6 @@ from gradtool.engine.ir.to_json import SCHEMA
 
 from ..errors import CommandError
 
-PYTHON = ".py"
 _CONTAINERS = (".pdmodel", ".pdparams", ".pdopt", ".pdiparams", ".safetensors")
 _FORMS = {".json": "json", ".txt": "text", **dict.fromkeys(_CONTAINERS, "container")}
 _VALUES = (".pdparams", ".pdopt", ".pdiparams")
@@ -39,20 +38,17 @@ _TEXT_BEGINS = b"{ // block_idx:"
 Read = Callable[[], Program]
 
 
-def is_file_name(path: Path) -> bool:
-    """Whether *path* is called as files are, so that it is no dotted name of a module."""
-    return path.suffix.lower() in {PYTHON, *_FORMS, *_OTHERS} or len(path.parts) != 1
+ENDINGS = frozenset({*_FORMS, *_OTHERS})
+"""The endings that say what a file holds."""
 
 
-def reader(path: Path, data: bytes) -> Read | None:
-    """A function that reads the program in *data*, the contents of *path*; None if it is Python.
+def reader(path: Path, data: bytes) -> Read:
+    """A function that reads the program in *data*, the contents of *path*.
 
     Raises:
         CommandError: it holds something else than its name says, or its name does not say what it holds.
     """
     ending = path.suffix.lower()
-    if ending == PYTHON:
-        return None
     if ending in _OTHERS:
         what, hint = _OTHERS[ending]
         raise CommandError(f"{path} holds no program: by its name it holds {what}", hint)

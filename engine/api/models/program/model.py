@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .selectors import Selectors
 
 
-@dataclass
+@dataclass(repr=False)
 class ProgramModel(Model):
     """A static program and its loss.
 
@@ -133,7 +133,7 @@ class ProgramModel(Model):
         fill(table, run(self, fetched(self, table), asked.feed, notes, asked.backend))
         return table
 
-    def graph(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
         """As in the base; without a loss the forward part alone."""
         from ..questions.backward import Backward
 
@@ -183,7 +183,7 @@ class ProgramModel(Model):
 
         return run(self, listener, feed, notes, order=order, table=table)
 
-    def gradients(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
+    def derivatives(self, asked: Gradients, notes: Notes = SILENT) -> Derivatives:
         """As in the base; what computes them stays in the program."""
         from .derivatives import derivatives
 
@@ -208,13 +208,13 @@ class ProgramModel(Model):
 
         return measured(self, measure, feed, notes)
 
-    def profile(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """As in the base."""
         from .running import profiled
 
         return profiled(self, repeats, feed, notes)
 
-    def gradcheck(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """As in the base."""
         from .running import checked
 

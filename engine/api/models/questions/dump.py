@@ -44,7 +44,7 @@ class Dump(Cuts, Question[Dumped]):
         """The graph of the model, and its gradients if they are asked for."""
         model.must_take({"shown --params": self.params, "shown --no-grad": self.no_grad, "--feed": self.feed})
         if not self.grads and not self.feed:
-            return Dumped(model.about, model.graph(self, notes), None)
+            return Dumped(model.about, model.drawn(self, notes), None)
         asked = Backward(params=self.params, no_grad=self.no_grad, feed=self.feed)
         table = model.evaluate(model.differentiate(asked, notes), asked, notes)
         rows = {row.name: row for row in table.rows}

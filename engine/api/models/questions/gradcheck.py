@@ -9,6 +9,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.runs.recorder import Recorder
 
 from .. import loader, opening
+from ..answered import Answered
 from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
@@ -16,7 +17,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Answered):
     """Gradients of a model beside differences of its loss."""
 
     about: About
@@ -51,4 +52,4 @@ class Gradcheck(Question[Comparison]):
         if model.computes_while_loading:
             model.must_run("gradcheck")
         model.must_take({"--feed": self.feed})
-        return Comparison(model.about, GradcheckStory(model.gradcheck(recorder, self.order, self.feed, notes)))
+        return Comparison(model.about, GradcheckStory(model.compared(recorder, self.order, self.feed, notes)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import loader, opening
+from ..answered import Answered
 from ..gradients import GradientRow
 from ..loader import Request
 from ..model import About, Model
@@ -15,7 +16,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Derivatives:
+class Derivatives(Answered):
     """Gradients of targets by inputs.
 
     Attributes:
@@ -70,4 +71,4 @@ class Gradients(Question[Derivatives]):
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Derivatives:
         """The gradients; programs have them."""
-        return model.gradients(self, notes)
+        return model.derivatives(self, notes)

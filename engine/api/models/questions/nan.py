@@ -10,6 +10,7 @@ from gradtool.engine.answers.nan import Hunt, NanStory
 from gradtool.engine.core import watch
 
 from .. import loader, opening
+from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Loaded, Request
 from ..model import About, Model
@@ -22,7 +23,7 @@ FORWARD_OVER = "the forward pass, which was over before the search"
 
 
 @dataclass(frozen=True, slots=True)
-class Births:
+class Births(Answered):
     """Where NaN and infinity are born in a model."""
 
     about: About

@@ -55,7 +55,7 @@ class Drawn(Cuts, Question[Picture]):
         return self._of(model, None, notes)
 
     def _of(self, model: Model, stopwatch: Stopwatch | None, notes: Notes) -> Picture:
-        graph = model.graph(self, notes)
+        graph = model.drawn(self, notes)
         values = {} if self.measure is None else model.measured(self.measure, self.feed, stopwatch, notes)
         return Picture(model.about, graph, values)
 

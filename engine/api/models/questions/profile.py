@@ -8,6 +8,7 @@ from gradtool.engine.answers.profile import Calls, ProfileStory
 from gradtool.engine.core import watch
 
 from .. import loader, opening
+from ..answered import Answered
 from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
@@ -15,7 +16,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(Answered):
     """What the operators of a model take, under the names that they have there."""
 
     about: About
@@ -48,7 +49,7 @@ class Profile(Question[Costs]):
 
     def _of(self, model: Model, calls: Calls, notes: Notes) -> Costs:
         model.must_take({"--feed": self.feed})
-        story = model.profile(calls, self.repeats, self.feed, notes)
+        story = model.profiled(calls, self.repeats, self.feed, notes)
         names = model.names()
         for cost in story.costs:
             cost.name = names.operators.get(cost.origin, cost.name)

@@ -10,6 +10,7 @@ from gradtool.engine.answers.saved import Keeper, SavedStory
 from gradtool.engine.core import watch
 
 from .. import loader, opening
+from ..answered import Answered
 from ..loader import Request
 from ..model import About, Model
 from ..names import Names
@@ -18,7 +19,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Answered):
     """What backward keeps alive in a model."""
 
     about: About

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradtool.engine.answers.stats import Gatherer, Line, StatsStory
 
+from ..answered import Answered
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
@@ -15,7 +16,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Answered):
     """Sizes of gradients.
 
     Attributes:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..answered import Answered
 from ..model import About, Model
 from ..notes import SILENT, Notes
 from ..spots import Spot
@@ -14,7 +15,7 @@ from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Places(Answered):
     """The operators that were asked for.
 
     Attributes:

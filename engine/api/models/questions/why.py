@@ -14,6 +14,7 @@ from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 
 from .. import loader, opening
+from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Request
 from ..model import About, Model
@@ -22,7 +23,7 @@ from .cuts import Cuts
 from .question import Question
 
 
-class Verdicts(Answers):
+class Verdicts(Answered, Answers):
     """Answers about tensors of a model.
 
     Attributes:

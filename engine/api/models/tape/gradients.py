@@ -80,7 +80,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         two_names=True,
         named_gradients=False,
         words=list(model.words),
-        graph=lambda: model.graph(Cuts()),
+        graph=lambda: model.drawn(Cuts()),
         shown_no_grad=[known.get(t, t.name) for t in stopped],
         first_cut=next((r.shown for r in rows if not r.ok and (r.facts["is_parameter"] or "used" in r.status)), None),
         arrays=arrays,

@@ -73,7 +73,7 @@ class Entry:
         return bool(getattr(self.tensor, "is_parameter", False))
 
 
-@dataclass
+@dataclass(repr=False)
 class TapeModel(Model):
     """A model of dynamic mode, ready for its backward pass.
 
@@ -180,7 +180,7 @@ class TapeModel(Model):
 
         return table(self, asked, notes)
 
-    def graph(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
+    def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
         """As in the base."""
         from .drawing import graph
 
@@ -195,7 +195,7 @@ class TapeModel(Model):
         """As in the base."""
         from ..questions.cuts import Cuts
 
-        return self.graph(Cuts())
+        return self.drawn(Cuts())
 
     def spots_in(self, graph: Graph) -> Spots:
         """As in the base."""
@@ -262,13 +262,13 @@ class TapeModel(Model):
 
         return measured(self, measure, stopwatch)
 
-    def profile(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
+    def profiled(self, calls: Any, repeats: int, feed: str | None, notes: Notes = SILENT) -> ProfileStory:
         """As in the base."""
         from .running import profiled
 
         return profiled(self, calls, repeats, notes)
 
-    def gradcheck(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
+    def compared(self, recorder: Any, order: int, feed: str | None, notes: Notes = SILENT) -> list[Any]:
         """As in the base."""
         from .running import checked
 

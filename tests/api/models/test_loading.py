@@ -1,0 +1,94 @@
+"""``gradtool.load``: Python asks with the words of the command line, and gets what the command shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradtool as paddle
+from gradtool.models.model import Model
+from tests.cli.conftest import Run
+
+EAGER = """
+import paddle
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a = paddle.nn.Linear(4, 3)
+        self.cut = paddle.nn.Linear(3, 2)
+    def forward(self, x):
+        return paddle.tanh(self.a(x)).sum() + self.cut(self.a(x)).detach().sum()
+net = Net()
+loss = net(paddle.ones([2, 4]))
+"""
+STATIC = """
+import paddle
+paddle.enable_static()
+x = paddle.static.data("x", [2, 4])
+h = paddle.static.nn.fc(x, 3, name="head")
+loss = paddle.mean(paddle.tanh(h))
+"""
+QUESTIONS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "backward": (["--no-grad", "*b*"], {"no_grad": "*b*"}),
+    "stats": (["--by", "op"], {"by": "op"}),
+    "nan": (["--order", "2"], {"order": 2}),
+    "saved": ([], {}),
+    "gradcheck": ([], {}),
+    "why": ([], {}),
+}
+
+
+@pytest.fixture(params=[EAGER, STATIC], ids=["eager", "static"])
+def model(folder: Path, request: pytest.FixtureRequest) -> Model:
+    (folder / "model.py").write_text(request.param)
+    loaded: Model = paddle.load("model.py")
+    return loaded
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_python_gets_what_the_command_shows(gradtool: Run, model: Model, question: str) -> None:
+    words, named = QUESTIONS[question]
+    answer = getattr(model, question)(**named)
+    shown = gradtool(question, "model.py", *words)
+    assert str(answer) == shown.out.rstrip("\n")
+    data = json.loads(gradtool(question, "model.py", *words, "--format", "json").out)
+    del data["schema"]
+    assert json.loads(json.dumps(answer.data)) == data
+
+
+def test_other_questions_answer_too(model: Model) -> None:
+    assert model.operators(part="bwd").blocks[0].operators
+    assert model.graph().graph.view.nodes
+    assert model.profile(repeats=1).data["repeats"] == 1
+    assert model.where("tanh.0").spots[0].type == "tanh"
+    assert repr(model).startswith("<")
+    assert "model.py" in repr(model)
+
+
+def test_what_is_asked_for_and_cannot_be_is_a_value_error(model: Model) -> None:
+    with pytest.raises(ValueError, match="nosuch"):
+        model.why("nosuch")
+    with pytest.raises(TypeError, match="nograd"):
+        model.backward(nograd="x")
+    with pytest.raises(ValueError, match="no such file"):
+        paddle.load("missing.py")
+
+
+def test_what_the_file_raises_passes(folder: Path) -> None:
+    (folder / "model.py").write_text("raise KeyError('inside')")
+    with pytest.raises(KeyError, match="inside"):
+        paddle.load("model.py")
+
+
+def test_the_running_program_stays_as_it_is(model: Model) -> None:
+    before = paddle.in_dynamic_mode(), paddle.static.default_main_program()
+    model.backward()
+    assert (paddle.in_dynamic_mode(), paddle.static.default_main_program()) == before
+
+
+def test_saved_values_load_as_in_paddle(folder: Path) -> None:
+    paddle.save({"step": 3}, "state.pdparams")
+    assert paddle.load("state.pdparams") == {"step": 3}
