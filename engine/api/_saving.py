@@ -69,9 +69,9 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
             and what is there (a ValueError).
     """
     if _names_a_model(path):
-        from .models.loading import load as load_model
+        import gradtool
 
-        return load_model(os.fsdecode(path), **configs)
+        return gradtool.models.load(os.fsdecode(path), **configs)
     refuse_options("paddle.load", configs)
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
         arrays, texts = container.read_stream(path)

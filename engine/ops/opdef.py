@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, overload
 
 from ..core.errors import OperatorError
@@ -172,9 +173,16 @@ class Rule(Protocol):
         ...
 
 
+@cache
 def parse_slots(text: str) -> tuple[Slot, ...]:
-    """``"X* AxisTensor?"`` -> the two slots."""
-    return tuple(Slot(t.rstrip("*?"), "*" in t, "?" in t) for t in text.split())
+    """``"X* AxisTensor?"`` -> the two slots; many operators have the same ones."""
+    return tuple([Slot(t.rstrip("*?"), "*" in t, "?" in t) for t in text.split()])
+
+
+@cache
+def _places(slots: tuple[Slot, ...]) -> Mapping[str, int]:
+    """Slot's name -> its place."""
+    return {slot.name: place for place, slot in enumerate(slots)}
 
 
 class OpDef:
@@ -242,13 +250,16 @@ class OpDef:
         self.differentiable = differentiable
         self.kernel_attrs = kernel_attrs
         self.forward = forward
-        self.holds_blocks = any(isinstance(v, BlockValue) or n == "blocks" for n, v in self.defaults.items())
+        # No generators here and below: these run for every operator of a definition file, at start-up.
+        self.holds_blocks = "blocks" in self.defaults
+        for default in self.defaults.values():
+            self.holds_blocks |= isinstance(default, BlockValue)
         self.has_effect = Trait.EFFECT in trait
         self.doc = (kernel.__doc__ or "").strip()
         self.rule: Rule | None = None
         self.infer_fn: Callable[..., Any] | None = None
-        self.input_index = {s.name: i for i, s in enumerate(inputs)}
-        self.output_index = {s.name: i for i, s in enumerate(outputs)}
+        self.input_index = _places(inputs)
+        self.output_index = _places(outputs)
         self._samples: Callable[[Maker], Iterator[Sample]] | None = None
         self._grad: OpDef | None = None
         self._takes: types.Takes | None = None
@@ -289,7 +300,7 @@ class OpDef:
 
         def add(rule: Callable[..., Any]) -> Callable[..., Any]:
             names = wrt.split() if wrt is not None else [s.name for s in self.inputs if not s.optional]
-            self.rule = WrittenRule(self, rule, tuple(self.input_index[n] for n in names), expands, needs)
+            self.rule = WrittenRule(self, rule, tuple(map(self.input_index.__getitem__, names)), expands, needs)
             return rule
 
         return add if fn is None else add(fn)
@@ -441,7 +452,8 @@ class WrittenRule:
         for i, name in enumerate(positional(op.kernel)[1:]):
             places[name] = ("in", i)
         reads: list[Read] = []
-        for name in positional(fn)[1:]:
+        names = positional(fn)[1:]
+        for name in names:
             if name not in places:
                 raise OperatorError(
                     f"{op.type}: the gradient rule takes '{name}', which is neither an input, an output nor an "
@@ -457,12 +469,12 @@ class WrittenRule:
         self.wrt = wrt
         self.expands = expands
         self.takes_none = False
-        at = {name: i for i, name in enumerate(positional(fn)[1:])}
-        self.needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = {
-            at[name]: needed for name, needed in (needs or {}).items()
-        }
+        needed_at: dict[int, Callable[[Mapping[str, Any]], bool]] = {}
+        for name, needed in (needs or {}).items():
+            needed_at[names.index(name)] = needed
+        self.needs: Mapping[int, Callable[[Mapping[str, Any]], bool]] = needed_at
         self.attrs = taken_by(fn, op.defaults)
-        self.many = tuple(op.inputs[i].many for i in wrt)
+        self.many = tuple(map(attrgetter("many"), map(op.inputs.__getitem__, wrt)))
 
     def __call__(
         self,
@@ -545,9 +557,9 @@ def op(
     def define(kernel: Callable[..., Any]) -> OpDef:
         before, _, after = signature.partition("->")
         taken = taken_by(kernel, attrs or ())
-        missing = [a for a in taken if a not in (attrs or {})]
+        missing = set(taken).difference(attrs or ())
         if missing:
-            raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(missing)}")
+            raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(sorted(missing))}")
         new = OpDef(
             name,
             type or name,

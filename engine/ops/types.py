@@ -14,6 +14,7 @@ have no gradient take everything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import DtypeError
@@ -127,6 +128,7 @@ class Takes(NamedTuple):
     meets: bool
 
 
+@cache
 def _named(names: str) -> frozenset[DType]:
     return frozenset(map(dtype_of, names.split()))
 

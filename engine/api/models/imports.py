@@ -48,6 +48,8 @@ _AT_START = frozenset(
 )
 """What Python has imported before it looks at ``model.py``: nothing beside that takes its place."""
 
+_OURS = frozenset({"gradtool", "paddle"})
+
 _PROTECTED = (sys.stdlib_module_names | PACKAGES) - _AT_START - set(sys.builtin_module_names)
 
 
@@ -132,6 +134,14 @@ class _Statements:
         level: int = 0,
     ) -> ModuleType:
         """As ``__import__``, which import statements call."""
+        importer = (globals or {}).get("__name__", "")
+        if name in _OURS or (isinstance(importer, str) and importer.startswith("gradtool.")):
+            # What gradtool imports is never the model's, and neither is what that imports in turn.
+            before, builtins.__import__ = builtins.__import__, self._usual
+            try:
+                return self._usual(name, globals, locals, fromlist or (), level)
+            finally:
+                builtins.__import__ = before
         top = name if not level else str((globals or {}).get("__package__") or "")
         top = top.partition(".")[0]
         if is_protected(top) and top not in self._guard.importing and self._is_models(globals) and self._is_there(top):
