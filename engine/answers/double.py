@@ -141,7 +141,9 @@ def wide(value: Any) -> Any:
     if value is None:
         return None
     array = magnitudes.plain(value) if not hasattr(value, "dense") else np.asarray(value.dense())
-    return array.astype(np.float64) if magnitudes.holds_numbers(array) and array.dtype.kind != "c" else array
+    if array.dtype.kind == "c" or not magnitudes.holds_numbers(array):
+        return array
+    return array.astype(np.float64, copy=False)  # nobody writes to it
 
 
 def _attrs(entry: Entry) -> Mapping[str, Any]:
