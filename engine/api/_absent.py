@@ -43,7 +43,7 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.nn.functional", "flash_attention_v3_varlen moe_permute moe_unpermute sdp_kernel", KERNELS),
     ("gradtool.linalg", "fp8_fp8_half_gemm_fused", KERNELS),
     ("gradtool.nn.Layer", "xpu", DEVICES),
-    ("gradtool.nn.Layer", "sharded_state_dict", DISTRIBUTED),
+    ("gradtool.nn.Layer", "full sharded_state_dict", DISTRIBUTED),
     ("gradtool.static", "IpuCompiledProgram IpuStrategy ipu_shard_guard set_ipu_shard xpu_places", DEVICES),
     ("gradtool.static", "MetaTensor register_op", INTERNAL),
     ("gradtool.static", "ctr_metric_bundle", SERVERS),

@@ -19,7 +19,9 @@ class Convertible:
         def sublayers(self, include_self: bool = False) -> list[Any]: ...
 
     def to(self, device: Any = None, dtype: Any = None, blocking: bool | None = None) -> Self:
-        """Change floating parameters and buffers, of the layers below it too, to *dtype*; returns the layer.
+        """Change all parameters and buffers, of the layers below it too, to *dtype*; returns the layer.
+
+        Whole numbers among the buffers change, too; :meth:`astype` leaves them as they are.
 
         Args:
             device: the CPU, if anything.
@@ -32,8 +34,33 @@ class Convertible:
         """
         check_device(device, "Layer.to")
         if dtype is not None:
-            _convert(self.sublayers(include_self=True), _dtype(dtype))
+            _convert(self.sublayers(include_self=True), _dtype(dtype), everything=True)
         return self
+
+    def type(self, dst_type: Any) -> Self:
+        """:meth:`to` a type, of whole numbers too."""
+        _convert(self.sublayers(include_self=True), _dtype(dst_type, whole=True), everything=True)
+        return self
+
+    def double(self) -> Self:
+        """:meth:`to` float64."""
+        return self.type("float64")
+
+    def half(self) -> Self:
+        """:meth:`to` float16."""
+        return self.type("float16")
+
+    def cpu(self) -> Self:
+        """The layer itself, which is there."""
+        return self
+
+    def cuda(self, device: Any = None) -> Self:
+        """Layers stay on the CPU.
+
+        Raises:
+            BackendError: always.
+        """
+        raise BackendError("Layer.cuda(): gradtool computes on the CPU.", hint="leave it out")
 
     def astype(self, dtype: Any = None) -> Self:
         """Change floating parameters and buffers, of the layers below it too, to *dtype*; returns the layer.
@@ -77,24 +104,25 @@ class UnknownDtype(UsageError):
     """No dtype that layers can have."""
 
 
-def _dtype(dtype: Any) -> DType:
+def _dtype(dtype: Any, whole: bool = False) -> DType:
     try:
         kind = None if dtype is None else dtype_of(dtype)
     except GradtoolError:
         kind = None
     if kind is None:
         raise UnknownDtype(f"dtype value error: {dtype!r} is none; layers take names such as 'float32' and 'float64'.")
-    if not kind.is_floating:
+    if not (kind.is_floating or whole):
         raise DtypeError(f"a layer cannot compute in {kind.name}.", hint="use a floating-point type")
     return kind
 
 
-def _convert(layers: Sequence[Any], kind: DType) -> None:
+def _convert(layers: Sequence[Any], kind: DType, everything: bool = False) -> None:
+    """Give parameters and buffers another type: the floating ones, or all of them."""
     tensors = []
     for layer in layers:
         held = [*layer.__dict__["_parameters"].values(), *layer.__dict__["_buffers"].values()]
         for value in held:
-            if value is None or not value.dtype.is_floating:
+            if value is None or not (everything or value.dtype.is_floating):
                 continue
             if not isinstance(value, Tensor):
                 raise ModeError(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradtool.engine.core.errors import UsageError
 from gradtool.engine.eager.tensor import HookHandle, Tensor
 
 
@@ -61,8 +62,8 @@ class Stateful:
         layers = self.named_sublayers(include_self=True) if include_sublayers else iter([("", self)])
         hooks: list[Callable[[dict[str, Any]], Any]] = []
         for path, layer in layers:
-            hooks += layer.__dict__["_state_hooks"].values()
-            passing = () if every_buffer else layer.__dict__["_passing_buffers"]
+            hooks += layer.__dict__["_state_dict_hooks"].values()
+            passing = () if every_buffer else layer.__dict__["_non_persistable_buffer_names_set"]
             for name, value in (*layer.__dict__["_parameters"].items(), *layer.__dict__["_buffers"].items()):
                 if value is not None and name not in passing:
                     entry = value if keep_vars or not isinstance(value, Tensor) else value.detach()
@@ -74,7 +75,7 @@ class Stateful:
 
     def register_state_dict_hook(self, hook: Callable[[dict[str, Any]], Any]) -> HookHandle:
         """Call ``hook(state)`` with every dict of :meth:`state_dict`; what it returns, unless None, replaces it."""
-        return HookHandle(self.__dict__["_state_hooks"], hook)
+        return HookHandle(self.__dict__["_state_dict_hooks"], hook)
 
     def set_state_dict(
         self, state_dict: Mapping[str, Any], use_structured_name: bool = True
@@ -107,3 +108,49 @@ class Stateful:
         return [k for k in mine if k not in taken], [k for k in state_dict if k not in taken]
 
     set_dict = load_dict = set_state_dict
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """:meth:`set_state_dict`, which by default refuses keys that are missing or that nothing here has.
+
+        Args:
+            strict: whether to refuse them.
+            assign: taken for the sake of existing code; values are copied.
+
+        Raises:
+            UnmatchedState: keys that are missing or too many (a RuntimeError).
+        """
+        missing, unexpected = self.set_state_dict(state_dict)
+        parts = [
+            f"{what} key(s) in state_dict: {', '.join(map(_quoted, keys))}. "
+            for what, keys in (("Missing", missing), ("Unexpected", unexpected))
+            if keys
+        ]
+        if strict and parts:
+            listed = "\n\t".join(parts)
+            raise UnmatchedState(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
+        return IncompatibleKeys(missing, unexpected)
+
+    def get_extra_state(self) -> Any:
+        """A layer has no state beside its parameters and buffers.
+
+        Raises:
+            UnmatchedState: always (a RuntimeError).
+        """
+        raise UnmatchedState(f"{type(self).__name__} defines no get_extra_state(), which should never be called.")
+
+
+class IncompatibleKeys(NamedTuple):
+    """The keys that are missing, and those that nothing has."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class UnmatchedState(UsageError, RuntimeError):
+    """A state that is not the layer's (Paddle raises RuntimeError)."""
+
+
+def _quoted(key: str) -> str:
+    return f'"{key}"'

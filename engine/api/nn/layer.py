@@ -12,12 +12,14 @@ from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_m
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.eager.parameter import TensorParameter
-from gradtool.engine.eager.tensor import HookHandle, Tensor
+from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Parameter
 from gradtool.utils import unique_name
 
 from ._layer_dtypes import Convertible
 from ._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
+from ._layer_hooks import Hooked
+from ._layer_paths import Reachable
 from ._layer_state import Stateful
 
 AnyParameter = Parameter | TensorParameter
@@ -32,7 +34,7 @@ def snake_case(name: str) -> str:
     return _TAIL.sub(r"\1_\2", _HEAD.sub(r"\1_\2", name)).lower()
 
 
-class Layer(Stateful, Convertible):
+class Layer(Hooked, Stateful, Convertible, Reachable):
     """A part of a model: it holds parameters and other layers, and computes when it is called.
 
     Subclasses call ``super().__init__()`` first, assign parameters and layers to attributes, and define ``forward``.
@@ -58,8 +60,10 @@ class Layer(Stateful, Convertible):
         fields["_parameters"] = OrderedDict()
         fields["_sub_layers"] = OrderedDict()
         fields["_buffers"] = OrderedDict()
-        fields["_passing_buffers"] = set()
-        fields["_before"], fields["_after"], fields["_state_hooks"] = OrderedDict(), OrderedDict(), OrderedDict()
+        fields["_non_persistable_buffer_names_set"] = set()
+        for hooks in ("_forward_pre_hooks", "_forward_post_hooks", "_state_dict_hooks"):
+            fields[hooks] = OrderedDict()
+        fields["_built"] = False
         fields["_path"] = ""
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -67,32 +71,10 @@ class Layer(Stateful, Convertible):
         raise MissingForward(f"{type(self).__name__} defines no forward()")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        for before in list(self.__dict__["_before"].values()):
-            if getattr(before, "takes_kwargs", False):
-                changed = before(self, inputs, kwargs)
-                if changed is not None:
-                    inputs, kwargs = changed
-                continue
-            changed = before(self, inputs)
-            if changed is not None:
-                inputs = changed if isinstance(changed, tuple) else (changed,)
-        outputs = self.forward(*inputs, **kwargs)
-        for after in list(self.__dict__["_after"].values()):
-            changed = after(self, inputs, outputs)
-            outputs = outputs if changed is None else changed
-        return outputs
-
-    def register_forward_pre_hook(self, hook: Callable[..., Any], *, with_kwargs: bool = False) -> HookHandle:
-        """Call ``hook(layer, inputs)`` before ``forward``; what it returns, unless None, replaces the inputs.
-
-        Args:
-            with_kwargs: call ``hook(layer, inputs, kwargs)``, which returns a pair of both or None.
-        """
-        return HookHandle(self.__dict__["_before"], _WithKwargs(hook) if with_kwargs else hook)
-
-    def register_forward_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call ``hook(layer, inputs, outputs)`` after ``forward``; what it returns, unless None, replaces them."""
-        return HookHandle(self.__dict__["_after"], hook)
+        fields = self.__dict__
+        if fields["_built"] and not fields["_forward_pre_hooks"] and not fields["_forward_post_hooks"]:
+            return self.forward(*inputs, **kwargs)
+        return self._call_with_hooks(inputs, kwargs)
 
     def full_name(self) -> str:
         """What the names of its parameters start with: ``linear_0``."""
@@ -116,7 +98,7 @@ class Layer(Stateful, Convertible):
             fields["_buffers"][name] = value
         elif isinstance(value, Tensor) and not (name in fields["_parameters"] or name in fields["_sub_layers"]):
             # Any other tensor is a buffer too, one that state_dict leaves out.
-            self.register_buffer(name, value, persistable=False)
+            self._keep_buffer(name, value, persistable=False)
         else:
             for what, kind in (("_parameters", "parameter"), ("_sub_layers", "sublayer"), ("_buffers", "buffer")):
                 if name in fields[what]:
@@ -157,7 +139,7 @@ class Layer(Stateful, Convertible):
         """Let an attribute become one of another *kind*; of the same kind, it keeps its place among the others."""
         fields = self.__dict__
         fields.pop(name, None)
-        fields["_passing_buffers"].discard(name)
+        fields["_non_persistable_buffer_names_set"].discard(name)
         for what in ("_parameters", "_sub_layers", "_buffers"):
             if what != kind:
                 fields[what].pop(name, None)
@@ -212,8 +194,11 @@ class Layer(Stateful, Convertible):
             self._keep_parameter(name, parameter)
         return parameter
 
-    def add_sublayer(self, name: str, sublayer: Layer) -> Layer:
-        """Hold *sublayer* under *name*; the same as assigning it."""
+    def add_sublayer(self, name: str, sublayer: Any) -> Any:
+        """Hold *sublayer* under *name*; the same as assigning it. None keeps the place."""
+        if sublayer is None:
+            self.__dict__["_sub_layers"][str(name)] = None
+            return None
         if not isinstance(sublayer, Layer):
             raise NoLayer(f"add_sublayer takes a Layer, but received {type(sublayer).__name__}.")
         self._keep_layer(str(name), sublayer)
@@ -224,12 +209,25 @@ class Layer(Stateful, Convertible):
 
         Args:
             persistable: whether :meth:`state_dict` has it.
+
+        Raises:
+            ArgumentTypeError: a wrong type (a TypeError).
+            NameTaken: the name is empty, has a dot or belongs to another attribute (a KeyError).
         """
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"The name of buffer should be a string, but received {type(name).__name__}.")
+        if not name or "." in name:
+            raise NameTaken(f"The name of buffer can not be empty or contain `.`, but is {name!r}.")
+        if name not in self.__dict__["_buffers"] and name in dir(self):
+            raise NameTaken(f"attribute '{name}' already exists.")
         if tensor is not None and not isinstance(tensor, AnyTensor):
             raise ArgumentTypeError(f"The registered buffer should be a Tensor, but received {type(tensor).__name__}.")
+        self._keep_buffer(name, tensor, persistable)
+
+    def _keep_buffer(self, name: str, tensor: AnyTensor | None, persistable: bool) -> None:
         self._forget(name, "_buffers")
         if not persistable:
-            self.__dict__["_passing_buffers"].add(name)
+            self.__dict__["_non_persistable_buffer_names_set"].add(name)
         self.__dict__["_buffers"][name] = tensor
 
     def create_parameter(
@@ -336,6 +334,12 @@ class Layer(Stateful, Convertible):
             if parameter.trainable:
                 parameter.clear_gradient(set_to_zero)
 
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Remove the gradients of all its parameters, or set them to zeros."""
+        for parameter in self.parameters():
+            if parameter.grad is not None:
+                parameter.clear_gradient(not set_to_none)
+
     # -- how it works ---------------------------------------------------------------------------------------------
 
     def apply(self, fn: Callable[[Layer], Any]) -> Layer:
@@ -345,16 +349,22 @@ class Layer(Stateful, Convertible):
         fn(self)
         return self
 
-    def train(self) -> Self:
-        """Work as in training from now on (dropout, batch normalisation); returns the layer."""
+    def train(self, mode: bool = True) -> Self:
+        """Work as in training from now on (dropout, batch normalisation), or not with False; returns the layer."""
+        if not isinstance(mode, bool):
+            raise UsageError(f"training mode is expected to be boolean, but received {mode!r}")
         for layer in self.sublayers(include_self=True):
-            layer.__dict__["training"] = True
+            layer.__dict__["training"] = mode
         return self
 
     def eval(self) -> Self:
         """Work as in testing from now on; returns the layer."""
-        for layer in self.sublayers(include_self=True):
-            layer.__dict__["training"] = False
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Let gradients flow to all its parameters, or to none; returns the layer."""
+        for parameter in self.parameters():
+            parameter.stop_gradient = not requires_grad
         return self
 
     def backward(self, *inputs: Any) -> Any:
@@ -375,15 +385,3 @@ class Layer(Stateful, Convertible):
         lines = [f"({name}): {layer!r}".replace("\n", "\n  ") for name, layer in self.__dict__["_sub_layers"].items()]
         body = "".join(f"\n  {line}" for line in lines)
         return f"{type(self).__name__}({self.extra_repr()}{body}" + ("\n)" if lines else ")")
-
-
-class _WithKwargs:
-    """A hook that gets the keyword arguments of the call as well."""
-
-    takes_kwargs = True
-
-    def __init__(self, hook: Callable[..., Any]) -> None:
-        self.hook = hook
-
-    def __call__(self, *args: Any) -> Any:
-        return self.hook(*args)

@@ -29,12 +29,28 @@ def dtypes(layer: Any) -> list[str]:
 
 def test_a_layer_changes_dtype_with_all_it_holds() -> None:
     layers = model()
-    assert layers.to(dtype="float64") is layers
+    assert layers.astype("float64") is layers
     assert dtypes(layers) == ["float64"] * 7 + ["int64"]
     assert layers[0]._dtype.name == "float64"
     assert layers(paddle.ones([4, 2], dtype="float64")).dtype.name == "float64"
-    assert dtypes(layers.astype("float32")) == ["float32"] * 7 + ["int64"]
+    assert dtypes(layers.float()) == ["float32"] * 7 + ["int64"]
     assert dtypes(layers.to("cpu")) == ["float32"] * 7 + ["int64"]
+
+
+@pytest.mark.parametrize(
+    ("change", "dtype"),
+    [
+        (lambda v: v.to(dtype="float64"), "float64"),
+        (lambda v: v.double(), "float64"),
+        (lambda v: v.half(), "float16"),
+        (lambda v: v.type("int32"), "int32"),
+        (lambda v: v.cpu(), None),
+    ],
+)
+def test_some_methods_change_whole_numbers_too(change: Any, dtype: str | None) -> None:
+    layers = model()
+    assert change(layers) is layers
+    assert dtypes(layers) == (["float32"] * 7 + ["int64"] if dtype is None else [dtype] * 8)
 
 
 def test_some_layers_may_be_left_as_they_are() -> None:
