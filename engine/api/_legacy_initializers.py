@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool.engine.core.errors import UnsupportedError
 from gradtool.engine.core.spec import TensorSpec
 
 from .nn import initializer
@@ -42,7 +43,17 @@ class ConstantInitializer(initializer.Constant):
 class UniformInitializer(SeededInitializer):
     """Drawn evenly between *low* and *high*."""
 
-    def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0) -> None:
+    def __init__(
+        self,
+        low: float = -1.0,
+        high: float = 1.0,
+        seed: int = 0,
+        diag_num: int = 0,
+        diag_step: int = 0,
+        diag_val: float = 1.0,
+    ) -> None:
+        if diag_num:
+            raise UnsupportedError("UniformInitializer: values of a diagonal are not set; diag_num must be 0.")
         super().__init__(initializer.Uniform(low, high), seed)
 
 
@@ -54,32 +65,48 @@ class NormalInitializer(SeededInitializer):
 
 
 class TruncatedNormalInitializer(SeededInitializer):
-    """As :class:`NormalInitializer`, drawn again when more than two standard deviations away."""
+    """As :class:`NormalInitializer`, drawn again when it lies outside of *a* and *b* standard deviations."""
 
-    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
-        super().__init__(initializer.TruncatedNormal(loc, scale), seed)
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0, a: float = -2.0, b: float = 2.0) -> None:
+        super().__init__(initializer.TruncatedNormal(loc, scale, a, b), seed)
 
 
 class XavierInitializer(SeededInitializer):
     """Scaled by inputs and outputs of one unit (Glorot and Bengio 2010); even or normal."""
 
     def __init__(
-        self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None, seed: int = 0
+        self,
+        uniform: bool = True,
+        fan_in: float | None = None,
+        fan_out: float | None = None,
+        seed: int = 0,
+        gain: float = 1.0,
     ) -> None:
         kind = initializer.XavierUniform if uniform else initializer.XavierNormal
-        super().__init__(kind(fan_in, fan_out), seed)
+        super().__init__(kind(fan_in, fan_out, gain), seed)
 
 
 class MSRAInitializer(SeededInitializer):
     """Scaled by the inputs of one unit (He et al. 2015); even or normal."""
 
-    def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        uniform: bool = True,
+        fan_in: float | None = None,
+        seed: int = 0,
+        negative_slope: float = 0,
+        nonlinearity: str = "relu",
+        mode: str = "fan_in",
+    ) -> None:
         kind = initializer.KaimingUniform if uniform else initializer.KaimingNormal
-        super().__init__(kind(fan_in), seed)
+        super().__init__(kind(fan_in, negative_slope, nonlinearity, mode), seed)
 
 
 class NumpyArrayInitializer(initializer.Assign):
     """A copy of an array."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
 
 
 Constant = ConstantInitializer

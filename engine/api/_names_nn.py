@@ -17,7 +17,7 @@ provide(
     "gradtool.nn", "gradtool.nn._conv_layers", "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose"
 )
 provide("gradtool.nn", "gradtool.nn._dropout_layers", "AlphaDropout Dropout Dropout2D Dropout3D")
-provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterList")
+provide("gradtool.nn", "gradtool.nn._keyed_containers", "LayerDict ParameterDict ParameterList")
 provide(
     "gradtool.nn",
     "gradtool.nn._layers",
@@ -173,4 +173,15 @@ provide(
     "gradtool.nn.functional",
     "gradtool.nn.functional._hierarchical",
     "adaptive_log_softmax_with_loss hsigmoid_loss",
+)
+provide("gradtool.optimizer", "gradtool.optimizer._newer_rules", "ASGD NAdam RAdam Rprop")
+provide("gradtool.optimizer", "gradtool.optimizer._lbfgs", "LBFGS")
+provide("gradtool.nn", "gradtool.nn._parameter", "Parameter")
+provide("gradtool.nn", "gradtool.nn._normed_weights", "spectral_norm")
+provide("gradtool.nn.functional", "gradtool.nn.functional._renorm", "embedding_renorm_")
+provide(
+    "gradtool.nn.initializer",
+    "gradtool._legacy_initializers",
+    "ConstantInitializer MSRAInitializer NormalInitializer NumpyArrayInitializer TruncatedNormalInitializer "
+    "UniformInitializer XavierInitializer",
 )

@@ -69,6 +69,7 @@ DIFFERENCES = {
     "nn.AdaptiveMaxPool1D.forward": ONE_FORWARD,
     "nn.MaxPool1D.forward": ONE_FORWARD,
     "nn.MultiHeadAttention.gen_cache": "the class is gradtool's",
+    "nn.Parameter": "names what **kwargs may hold",
     "nn.SiLU": "is Silu, whose parameters are those of 3.1.1; inplace is not taken",
     "nn.Transformer.generate_square_subsequent_mask": "a static method, called alike",
     "no_grad": "says what is wrong with @no_grad without parentheses",

@@ -78,6 +78,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "max_pool2d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "max_pool3d_with_index": ((CHOICE, _each("X Out@GRAD", "X@GRAD", FAR)),),
     "median": ((CHOICE, _each("X", "X@GRAD", FAR)),),
+    "nadam": ((ZERO, _each("beta2_pow", "param_out", PLUS)),),
     "nanmedian": ((COUNTS, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
     "nextafter": ((NEXT, [("x", "out", PLUS), ("x", "out", MINUS)]),),
     "p_norm": ((CHOICE, _each("X", "X@GRAD", FAR)),),
@@ -85,6 +86,7 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
     "pool3d": ((CHOICE, _each("X", "X@GRAD", FAR)),),
     "pow": ((POWER, _each("X", "Out X@GRAD", MINUS)),),
     "rnn": ((SLOPE, _each("Input PreState WeightList", "Input@GRAD PreState@GRAD WeightList@GRAD", FAR)),),
+    "rprop": ((SLOPE, _each("prev", "prev_out", FAR)),),
     "thresholded_relu": ((SLOPE, _each("X", "X@GRAD", FAR)),),
     "top_k_v2": ((ORDER, [*_each("X", "Out", NEAR), *_each("X", "Out X@GRAD", FAR)]),),
 }

@@ -16,6 +16,7 @@ NOTED = decided()
 
 ELSEWHERE = {
     "optimizers": "accuracy adadelta adagrad adam adamax adamw lamb momentum rmsprop sgd clip_by_norm squared_l2_norm",
+    "newer optimizers": "asgd nadam radam rprop",
     "blocks and branches": "block_grad conditional_block select_input select_output while pylayer py_func print assert",
     "in place": "exponential fill_any fill_diagonal",
     "layers and initializers": "orthogonal_random rnn seed truncated_gaussian_random",

@@ -1,13 +1,13 @@
-"""``LayerDict``, layers under names, and ``ParameterList``, parameters in a list."""
+"""``LayerDict``, layers under names; ``ParameterDict`` and ``ParameterList``, parameters under names and in a list."""
 
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
-from gradtool.engine.core.errors import ArgumentTypeError
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 
-from .layer import Layer
+from .layer import PARAMETERS, Layer
 
 
 class LayerDict(Layer):
@@ -110,3 +110,55 @@ class ParameterList(Layer):
         """Add a parameter at the end."""
         self.add_parameter(str(len(self)), parameter)
         return self
+
+
+class ParameterDict(Layer):
+    """Parameters under names of their own.
+
+    Args:
+        parameters: a mapping, or pairs of a name and a parameter.
+
+    Raises:
+        NoParameter: something else, or no parameter (a TypeError).
+    """
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.__dict__["_parameters"][key]
+
+    def __setitem__(self, key: str, param: Any) -> None:
+        if not isinstance(param, PARAMETERS):
+            raise NoParameter(f"ParameterDict takes parameters, but received {type(param).__name__} for {key!r}.")
+        setattr(self, key, param)
+
+    def __len__(self) -> int:
+        return len(self.__dict__["_parameters"])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__dict__["_parameters"])
+
+    def update(self, parameters: Any) -> None:
+        """Hold the parameters of a mapping, or of pairs of a name and a parameter."""
+        if isinstance(parameters, ParameterDict):
+            pairs: list[Any] = [(name, parameters[name]) for name in parameters]
+        elif isinstance(parameters, Mapping):
+            pairs = list(parameters.items())
+        elif isinstance(parameters, Iterable):
+            pairs = [tuple(pair) for pair in parameters]
+        else:
+            raise NoParameter(
+                "The type of parameters is not iterable of key/value pairs, the type of parameters is "
+                f"{type(parameters).__name__}"
+            )
+        for i, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise UsageError(f"The length of the {i}'s element in parameters is {len(pair)}, which must be 2.")
+            self.add_parameter(*pair)
+
+
+class NoParameter(ArgumentTypeError, AssertionError):
+    """Something else where a parameter is expected (Paddle raises AssertionError)."""

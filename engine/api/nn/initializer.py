@@ -338,4 +338,14 @@ def everywhere(is_bias: bool) -> Initializer | None:
     return _everywhere[is_bias]
 
 
-__getattr__ = _lazy.refuse(__name__, globals())
+_provided, _others = _lazy.attach(__name__)
+_refused = _lazy.refuse(__name__, globals())
+
+
+def __getattr__(name: str) -> Any:
+    return _provided(name) if not name.startswith("_") and name in _others() else _refused(name)
+
+
+def __dir__() -> list[str]:
+    own = [name for name, value in globals().items() if getattr(value, "__module__", None) == __name__]
+    return sorted({*(name for name in own if not name.startswith("_")), *_others()})

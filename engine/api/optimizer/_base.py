@@ -39,12 +39,16 @@ class Accumulator(NamedTuple):
         name: its variable is called ``<param>_<name>_0``.
         fill: its value at first.
         single: it has one element instead of the parameter's shape.
+        many: how many of the parameter's shape it holds, if it holds several.
+        dtype: its type, where that is not the parameter's.
     """
 
     slot: str
     name: str
     fill: float = 0.0
     single: bool = False
+    many: int | None = None
+    dtype: str | None = None
 
 
 class Optimizer(_steps.Steps):
@@ -373,7 +377,7 @@ class Optimizer(_steps.Steps):
         operands = self._operands(op, param, grad, rate)
         block = _home(param.block.program)
         inputs = tuple(operands.get(s.name) for s in op.inputs)
-        outputs = [operands.get(s.name.removesuffix("Out")) for s in op.outputs]
+        outputs = [operands.get(_steps.source_of(s.name)) for s in op.outputs]
         with marked(block, roles.OPTIMIZE, (param.name, grad.name)):
             build.emit(block, op, inputs, self._settings(param), outputs)
 

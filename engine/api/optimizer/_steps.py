@@ -161,7 +161,7 @@ class Steps:
         attrs = op.attributes(self._settings(param))
         result = record.apply(op, [operands.get(s.name) for s in op.inputs], attrs)
         for slot, new in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=True):
-            target = operands.get(slot.name.removesuffix("Out"))
+            target = operands.get(source_of(slot.name))
             if target is not None:
                 target.write(new.array, op.type)
         for name, growth in self._grown().items():
@@ -176,9 +176,17 @@ class Steps:
             )
 
 
+def source_of(output: str) -> str:
+    """The input slot whose new value an output slot holds."""
+    return output.removesuffix("_out").removesuffix("Out")
+
+
 def new_state(key: str, param: Tensor, accumulator: Any) -> Tensor:
     """The tensor that holds *accumulator* (a ``_base.Accumulator``) for *param*."""
-    values = np.full((1,) if accumulator.single else param.array.shape, accumulator.fill, param.array.dtype)
+    shape = (1,) if accumulator.single else param.array.shape
+    if accumulator.many is not None:
+        shape = (accumulator.many, *shape)
+    values = np.full(shape, accumulator.fill, accumulator.dtype or param.array.dtype)
     return Tensor(values, name=unique_name.generate(key), persistable=True)
 
 

@@ -64,7 +64,10 @@ class LinearWarmup(LRScheduler):
 
 
 class CosineAnnealingDecay(LRScheduler):
-    """``eta_min + (learning_rate - eta_min)/2 · (1 + cos(π·step/T_max))`` (Loshchilov and Hutter 2017)."""
+    """``eta_min + (learning_rate - eta_min)/2 · (1 + cos(π·step/T_max))`` (Loshchilov and Hutter 2017).
+
+    ``get_lr`` goes on from the rate before, ``last_lr``, as in Paddle: who changed that changes what follows.
+    """
 
     def __init__(
         self,
@@ -82,8 +85,19 @@ class CosineAnnealingDecay(LRScheduler):
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
-        wave = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-        return self.eta_min + (self.base_lr - self.eta_min) * wave
+        if self.last_epoch == 0:
+            return self.base_lr
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
+            # The rate before was the least one, from which no proportion leads up again.
+            return self.last_lr + (self.base_lr - self.eta_min) * (1 - math.cos(math.pi / self.T_max)) / 2
+        ratio = self._wave(self.last_epoch) / self._wave(self.last_epoch - 1)
+        return ratio * (self.last_lr - self.eta_min) + self.eta_min
+
+    def at_epoch(self) -> float:
+        return self.eta_min + (self.base_lr - self.eta_min) * self._wave(self.last_epoch) / 2
+
+    def _wave(self, step: int) -> float:
+        return 1 + math.cos(math.pi * step / self.T_max)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):

@@ -14,18 +14,23 @@ from ..opdef import op
 from ..samples import between
 
 
-def updates(name, signature, attrs):
-    """Define the update operator *name*: every output has the spec of the input that it is the new value of."""
+def updates(name, signature, attrs, numbers=None):
+    """Define the update operator *name*: every output has the spec of the input that it is the new value of.
 
-    if "MasterParam" in signature:
+    Args:
+        numbers: the inputs that have a size of their own, by name: 1, or another number of elements.
+    """
+
+    if "master" in signature.lower():
         attrs = {**attrs, "multi_precision": False}
 
     def define(kernel):
         definition = op(name, signature, attrs=attrs, differentiable=False)(kernel)
-        sources = [definition.input_index[s.name.removesuffix("Out")] for s in definition.outputs]
+        sources = [definition.input_index[source_of(s.name)] for s in definition.outputs]
 
         def infer(*specs):
-            _check(name, {s.name: spec for s, spec in zip(definition.inputs, specs, strict=True) if spec is not None})
+            by_slot = {s.name: spec for s, spec in zip(definition.inputs, specs, strict=True) if spec is not None}
+            _check(name, by_slot, NUMBERS if numbers is None else numbers)
             return tuple(specs[i] for i in sources)
 
         definition.infer(infer)
@@ -34,16 +39,24 @@ def updates(name, signature, attrs):
     return define
 
 
-NUMBERS = ("LearningRate", "Beta1Pow", "Beta2Pow", "SkipUpdate", "Beta1Tensor", "Beta2Tensor", "EpsilonTensor")
+def source_of(output):
+    """The input whose new value an output is; newer operators of Paddle have small letters."""
+    return output.removesuffix("_out").removesuffix("Out")
+
+
+NUMBERS = dict.fromkeys(
+    ("LearningRate", "Beta1Pow", "Beta2Pow", "SkipUpdate", "Beta1Tensor", "Beta2Tensor", "EpsilonTensor"), 1
+)
 """Inputs of one element; the others have the shape of Param."""
 
 
-def _check(name, specs):
-    param = specs["Param"].shape
+def _check(name, specs, numbers):
+    param = next(iter(specs.values())).shape  # Param comes first
     for slot, spec in specs.items():
-        if slot in NUMBERS:
-            if spec.count not in (1, UNKNOWN):
-                raise ShapeError(f"{name}: {slot} must have one element, but its shape is {list(spec.shape)}")
+        if slot in numbers:
+            if spec.count not in (numbers[slot], UNKNOWN):
+                count = "one element" if numbers[slot] == 1 else f"{numbers[slot]} elements"
+                raise ShapeError(f"{name}: {slot} must have {count}, but its shape is {list(spec.shape)}")
         elif spec.ndim != len(param) or any(
             m != n and UNKNOWN not in (m, n) for m, n in zip(param, spec.shape, strict=True)
         ):

@@ -49,7 +49,10 @@ class TestHooks:
         layer.register_forward_post_hook(lambda s, i, o: calls.append("never"))
         layer.register_forward_post_hook(fails, always_call=True)
         layer.register_forward_post_hook(lambda s, i, o: calls.append(o), always_call=True)
-        with pytest.warns(UserWarning, match="silenced as another error"), pytest.raises(ValueError, match="inner dimensions"):
+        with (
+            pytest.warns(UserWarning, match="silenced as another error"),
+            pytest.raises(ValueError, match="inner dimensions"),
+        ):
             layer(paddle.ones([1, 3]))
         assert calls == ["fails", None]
 
@@ -105,7 +108,7 @@ class TestPaths:
         assert model[0] is new is model.get_sublayer("more.inner")
         with pytest.raises(ValueError, match="without a target name"):
             model.set_sublayer("", new)
-        with pytest.raises(ValueError, match="is not an nn.Layer, found <class 'int'>"):
+        with pytest.raises(ValueError, match=r"is not an nn.Layer, found <class 'int'>"):
             model.set_sublayer("0", 3)
 
     def test_other_names_of_adding(self) -> None:
