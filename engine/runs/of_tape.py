@@ -92,7 +92,7 @@ class _Builder:
         self.nodes = {n.key: n for n, _ in self.called.nodes}
         self.unnamed: dict[str, Iterator[int]] = {}
         self.by_number: dict[int, str] = {}
-        self.given: dict[int, str] = {}
+        self.roles: dict[int, str] = {}
         self.nth: dict[int, int] = {}
         """How many summands there were before the last one of a sum."""
         self._know_named()
@@ -119,7 +119,7 @@ class _Builder:
         store = self.recorder.store
         if number in store:
             store.keep(number, store.get(number))
-            self.given[number] = role
+            self.roles[number] = role
 
     def build(self, title: str, failed: BaseException | None, failure: Failure | None) -> Timeline:
         calls = self._needed()
@@ -172,17 +172,17 @@ class _Builder:
                 )
                 wanted.update(flat(event.saved))
         everything = not self.work.roots and self.failing is None
-        wanted -= self.given.keys()
+        wanted -= self.roles.keys()
         calls = []
         for call in reversed(self.places.with_users_own() if self.work.roots else self.recorder.since):
             of = self.nodes.get(call.key)
             outs = flat(call.outs)
             if everything:
-                needed = not outs or any(n not in self.given for n in outs)
+                needed = not outs or any(n not in self.roles for n in outs)
             else:
                 needed = (of is not None and of.op is call.op) or not wanted.isdisjoint(outs)
             if needed:
-                wanted.update(n for n in flat(call.operands) if n not in self.given)
+                wanted.update(n for n in flat(call.operands) if n not in self.roles)
                 calls.append(call)
         return calls[::-1]
 
@@ -255,7 +255,7 @@ class _Builder:
                 value.names = self.called.others(leaf, value.name)
             elif not value.name and value.maker == NOBODY:
                 value.name = self.by_number.get(number) or f"constant.{next(constants)}"
-                value.role = self.given.get(number, "constant")
+                value.role = self.roles.get(number, "constant")
 
     def _as_drawn(self, entry: Entry, call: CallRecord) -> None:
         numbers = [n for _, n in entry.outs]

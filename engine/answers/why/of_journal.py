@@ -40,17 +40,17 @@ class JournalFlow(Flow[int, Call]):
     """The calls in a journal.
 
     Args:
-        known: the tensors that people have names for, by number.
+        names: the tensors that people have names for, by number.
         no_grad: the numbers of values that count as constants.
     """
 
-    def __init__(self, journal: Journal, known: Mapping[int, NamedTensor], no_grad: Collection[int] = ()) -> None:
+    def __init__(self, journal: Journal, names: Mapping[int, NamedTensor], no_grad: Collection[int] = ()) -> None:
         self.journal = journal
-        self.known = known
+        self.names = names
         self.no_grad = frozenset(no_grad)
         self.calls = journal.calls
         self.maker: dict[int, Call] = {w: c for c in self.calls for w in c.writes}
-        self._halted: set[int | None] = {n for n, k in known.items() if k.tensor.stop_gradient}
+        self._halted: set[int | None] = {n for n, k in names.items() if k.tensor.stop_gradient}
 
     def back(self, reached: Collection[int | None] | None = None) -> Iterator[FlowStep[Call, int]]:
         halted = self._halted
@@ -83,7 +83,7 @@ class JournalFlow(Flow[int, Call]):
         if recorded:
             if value not in self._halted:
                 return None
-            named = self.known.get(value)
+            named = self.names.get(value)
             kind = named.tensor.array.dtype.kind if named is not None else "f"
             return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, maker)
         assert maker is not None
@@ -93,21 +93,21 @@ class JournalFlow(Flow[int, Call]):
         return call.unrecorded is None
 
     def name(self, value: int) -> str:
-        named = self.known.get(value)
+        named = self.names.get(value)
         if named is not None:
             return named.shown
         maker = self.maker.get(value)
         return maker.type if maker is not None else "a constant"
 
     def dtype(self, value: int) -> str:
-        named = self.known.get(value)
+        named = self.names.get(value)
         return named.tensor.dtype.name if named is not None else "an integer"
 
     def made_at(self, value: int) -> Location:
         maker = self.maker.get(value)
         if maker is not None:
             return maker.loc
-        named = self.known.get(value)
+        named = self.names.get(value)
         return named.made if named is not None else self.journal.entered.get(value, NOWHERE)
 
     def call_type(self, call: Call) -> str:
@@ -186,17 +186,17 @@ class JournalReasons(Reasons[int, Call]):
 def explain_tensors(
     journal: Journal,
     targets: Iterable[Tensor],
-    known: Iterable[NamedTensor],
+    names: Iterable[NamedTensor],
     no_grad: Iterable[Tensor],
 ) -> JournalReasons:
     """What a backward pass from *targets* reaches, and why it does not reach the rest.
 
     Args:
         journal: kept while the program ran.
-        known: the tensors that people have names for.
+        names: the tensors that people have names for.
         no_grad: tensors that count as constants.
     """
     with paused_gc():
-        by_number = {journal.number(k.tensor): k for k in known}
+        by_number = {journal.number(k.tensor): k for k in names}
         flow = JournalFlow(journal, by_number, [journal.number(t) for t in no_grad])
         return JournalReasons(flow, [journal.number(t) for t in targets])

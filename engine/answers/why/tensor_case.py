@@ -24,7 +24,7 @@ class TensorCase(Case[int, Call]):
     Args:
         journal: kept while it ran.
         loss: the last loss.
-        known: the tensors that have names.
+        names: the tensors that have names.
         constants: tensors through which no gradient flows.
         chosen: what is asked about; by default the parameters, or the leaves that take gradients where there are none.
     """
@@ -34,17 +34,17 @@ class TensorCase(Case[int, Call]):
         journal: Journal,
         loss: Tensor,
         loss_name: str,
-        known: Sequence[NamedTensor],
+        names: Sequence[NamedTensor],
         constants: Sequence[Tensor] = (),
         chosen: Sequence[Tensor] | None = None,
     ) -> None:
         self.journal = journal
         self.loss = loss
         self.loss_name = loss_name
-        self.known = {k.tensor: k for k in known}
+        self.names = {k.tensor: k for k in names}
         self.constants = constants
-        self.reasons = self._reasons = explain_tensors(journal, [loss], known, constants)
-        leaves = [k.tensor for k in known if k.tensor.node is None]
+        self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
+        leaves = [k.tensor for k in names if k.tensor.node is None]
         parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
         self.usual = parameters or [t for t in leaves if not t.stop_gradient]
         self.held = self.usual if chosen is None else list(chosen)
@@ -59,7 +59,7 @@ class TensorCase(Case[int, Call]):
 
     def subject(self, t: Tensor) -> Subject[int]:
         """*t* as something that is asked about."""
-        named = self.known.get(t)
+        named = self.names.get(t)
         parameter = bool(getattr(t, "is_parameter", False))
         name = named.shown if named is not None else t.name
         return Subject(name, t.name, self.journal.number(t), t.spec.shape, t.dtype.name, parameter, t)
@@ -99,7 +99,7 @@ class TensorCase(Case[int, Call]):
 
     def culprit_is_trained(self, use: Use[int, Call], position: int) -> bool:
         value = use.call.reads[position]
-        named = next((k for t, k in self.known.items() if t.node is None and self.journal.number(t) == value), None)
+        named = next((k for t, k in self.names.items() if t.node is None and self.journal.number(t) == value), None)
         if named is None or value is None or self._slopes is None or named.tensor.stop_gradient:
             return False
         return not self._slopes.is_dead(value)
