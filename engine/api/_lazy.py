@@ -28,6 +28,8 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "distributed",
         "io",
         "models",
+        "metric",
+        "amp",
     ),
     "gradtool.incubate": ("optimizer",),
     "gradtool.distributed": ("fleet",),

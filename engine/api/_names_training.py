@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._lazy import provide
+from ._absent import DISTRIBUTED
+from ._lazy import announce, provide
 
 provide(
     "gradtool.io",
@@ -17,3 +18,30 @@ provide(
 provide("gradtool.io", "gradtool.io._batches", "BatchSampler DistributedBatchSampler")
 provide("gradtool.io", "gradtool.io._loader", "DataLoader")
 provide("gradtool.io", "gradtool.io._workers", "get_worker_info")
+
+provide("gradtool.metric", "gradtool.metric._metrics", "Accuracy Auc Metric Precision Recall accuracy")
+provide(
+    "gradtool.amp",
+    "gradtool.amp._casting",
+    "auto_cast autocast decorate get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled "
+    "is_bfloat16_supported is_float16_supported",
+)
+provide("gradtool.amp", "gradtool.amp._scaler", "GradScaler")
+provide(
+    "gradtool",
+    "gradtool.amp._casting",
+    "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
+)
+
+provide(
+    "gradtool.distributed",
+    "gradtool.distributed._parallel",
+    "DataParallel ParallelEnv ReduceOp get_rank get_world_size init_parallel_env is_available is_initialized",
+)
+provide("gradtool", "gradtool.distributed._parallel", "DataParallel")
+announce(
+    "gradtool.distributed",
+    "all_gather all_gather_object all_reduce alltoall barrier broadcast broadcast_object_list gather irecv isend "
+    "launch new_group recv reduce reduce_scatter scatter send spawn split",
+    DISTRIBUTED,
+)

@@ -34,6 +34,7 @@ LAYOUTS = (
 )
 DIFFERENCES = {
     **dict.fromkeys([f"nn.{name}" for name in LAYOUTS.split()], LAYOUT),
+    "DataParallel.state_dict": "keep_vars as in every layer",
     "Tensor": BUILT,
     "Tensor.contiguous": "takes anything, as all tensors are in one piece",
     "Tensor.fill_": LENIENT,

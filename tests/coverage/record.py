@@ -17,7 +17,7 @@ FILE = Path(__file__).with_name("names.txt")
 
 MODULES = (
     "paddle nn nn.functional nn.initializer nn.utils linalg fft signal static static.nn optimizer optimizer.lr "
-    "incubate.autograd autograd regularizer"
+    "incubate.autograd autograd regularizer io metric amp distributed"
 )
 CLASSES = "Tensor nn.Layer optimizer.Optimizer optimizer.lr.LRScheduler"
 
