@@ -7,11 +7,12 @@ none of them.
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import os
 from functools import cache
 
 import click
 
+_FOLDER = os.path.dirname(__file__)
 _FIRST = (
     *("backward", "gradients", "program", "graph", "dump", "why", "where", "nan", "stats", "saved", "profile"),
     *("gradcheck", "debug", "report", "ops", "doctor"),
@@ -22,15 +23,14 @@ _FIRST = (
 @cache
 def names() -> list[str]:
     """The names of the commands, in the order in which they are listed."""
-    there = {module.name for module in pkgutil.iter_modules(__path__)}
+    there = {file.removesuffix(".py") for file in os.listdir(_FOLDER) if file.endswith(".py") and file[0] != "_"}
     return [*(name for name in _FIRST if name in there), *sorted(there.difference(_FIRST))]
 
 
 def summary(name: str) -> str:
     """What a command does, in one sentence."""
-    source = (pkgutil.get_data(__name__, f"{name}.py") or b"").decode()
-    lines = (line for line in source.splitlines() if line.startswith('"""'))
-    return next(lines, "").strip('"')
+    with open(os.path.join(_FOLDER, f"{name}.py"), encoding="utf-8") as source:
+        return next((line for line in source if line.startswith('"""')), "").strip('"\n')
 
 
 def loaded(name: str) -> click.Command:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-
-from gradtool.engine.runs.recorder import Recorder
+from typing import TYPE_CHECKING
 
 from . import loader
 from .loader import Loaded, Request
 from .model import Model
 from .program.model import ProgramModel
 from .tape.model import TapeModel
+
+if TYPE_CHECKING:
+    from gradtool.engine.runs.recorder import Recorder
 
 KINDS: list[type[Model]] = [TapeModel, ProgramModel]
 """The kinds of models, the first that claims what a file left behind is asked for it."""

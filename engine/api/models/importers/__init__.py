@@ -8,7 +8,6 @@ the mode that it switches to; every question can then be asked about it.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,8 @@ def importer(*endings: str) -> Callable[[Importer], Importer]:
 
 def importer_of(path: Path) -> Importer | None:
     """The importer of files that are called so; None if there is none."""
+    import pkgutil
+
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         importlib.import_module(module.name)
     fitting = [ending for ending in _importers if path.name.lower().endswith(ending)]

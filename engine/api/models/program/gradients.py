@@ -15,7 +15,6 @@ from gradtool.engine.autodiff.part import BackwardPart, beginning, differentiate
 from gradtool.engine.core import source
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Parameter, Variable
-from gradtool.engine.view.from_program import view
 
 from ..errors import CommandError, unknown
 from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, makers, statistics, status
@@ -107,6 +106,8 @@ def graph(model: ProgramModel, pairs: Sequence[tuple[Variable, Variable]] = ()) 
     Args:
         pairs: variables and their gradients, for those that were asked for.
     """
+    from gradtool.engine.view.from_program import view
+
     program = model.program
     ops = [op for block in program.blocks for op in block.ops]
     added = sum(roles.is_backward(op.role) for op in program.global_block().ops)
