@@ -207,8 +207,7 @@ def frexp(x: Any, name: str | None = None) -> tuple[AnyTensor, AnyTensor]:
 
     x = tensor(x, "x", "paddle.frexp", ["float32", "float64"])
     zero = x == zeros_like(x)
-    fixed = x.detach()
-    exponent = where(zero, zeros_like(x), floor(log2(abs(where(zero, ones_like(x), fixed)))) + 1)
+    exponent = where(zero, zeros_like(x), floor(log2(abs(where(zero, ones_like(x), x)))) + 1)
     mantissa = x / pow(full([], 2.0, x.dtype), exponent)
     return mantissa, exponent
 

@@ -51,7 +51,7 @@ def outer(x: Any, y: Any, name: str | None = None, *, out: Any = None) -> AnyTen
 def inner(x: Any, y: Any, name: str | None = None) -> AnyTensor:
     """The sums of products over the last dimensions of both; with a scalar, the product."""
     x, y = tensor(x, "x", "paddle.inner"), tensor(y, "y", "paddle.inner")
-    if not x.ndim or not y.ndim:
+    if 1 in (x.spec.count, y.spec.count):
         return multiply(x, y, name)
     if -1 not in (x.shape[-1], y.shape[-1]) and x.shape[-1] != y.shape[-1]:
         raise ShapeError(

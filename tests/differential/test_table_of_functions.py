@@ -18,14 +18,21 @@ NAMES = Path(__file__).parents[1] / "api" / "public_names.txt"
 ABSENT = {
     "gradtool's own": "breakpoint debug find_nan gradcheck load_ipython_extension profile report saved stats "
     "unload_ipython_extension watching why",
-    "places, devices and versions": "CPUPlace CUDAPinnedPlace CUDAPlace device get_device is_compiled_with_cinn "
+    "random": "bernoulli_ binomial cauchy_ geometric_ log_normal log_normal_ multinomial normal_ poisson rand_like "
+    "randn_like standard_gamma Generator get_cuda_rng_state get_rng_state manual_seed set_cuda_rng_state set_rng_state",
+    "constants": "e inf nan newaxis pi",
+    "printing": "set_printoptions",
+    "places, devices and versions": "device_guard get_cudnn_version get_default_device is_compiled_with_custom_device "
+    "is_compiled_with_distribute is_compiled_with_ipu set_default_device "
+    "CPUPlace CUDAPinnedPlace CUDAPlace device get_device is_compiled_with_cinn "
     "is_compiled_with_cuda is_compiled_with_rocm is_compiled_with_xpu set_device cpu_places cuda_places",
     "settings, under which programs run": "disable_static enable_static get_default_dtype get_flags "
     "in_dynamic_mode in_static_mode seed set_default_dtype set_flags is_grad_enabled set_grad_enabled enable_grad",
     "files and exchange": "from_dlpack load save to_dlpack deserialize_persistables deserialize_program "
     "load_from_file load_inference_model load_program_state normalize_program save_inference_model save_to_file "
     "serialize_persistables serialize_program set_program_state",
-    "dtypes": "bfloat16 bool_ complex128 complex64 float16 float32 float64 int16 int32 int64 int8 uint8",
+    "dtypes": "Size bool cdouble cfloat double float half int long short "
+    "bfloat16 bool_ complex128 complex64 float16 float32 float64 int16 int32 int64 int8 uint8",
     "what the driver itself is made of": "Tensor data Executor Program Scope Variable append_backward gradients "
     "default_main_program default_startup_program global_scope program_guard scope_guard name_scope ParamAttr backward",
     "packages, whose functions have rows": "initializer lr nn regularizer utils",
@@ -81,8 +88,8 @@ def test_no_reason_is_given_for_what_is_drawn_or_gone() -> None:
 
 def test_every_method_that_writes_in_place_is_drawn() -> None:
     writing = {m for m in TENSOR_METHODS if m.endswith("_") and not m.startswith("_")}
-    random = {"normal_", "uniform_"}
-    other = {"requires_grad_", "apply_"}
+    random = {"normal_", "uniform_", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "random_"}
+    other = {"requires_grad_", "apply_", "grad_"}
     assert sorted(m for m in writing - random - other if not drawn_somewhere(m)) == []
 
 

@@ -133,10 +133,10 @@ def _cotangent(n, cot):
 
 
 def gammaincc(xp, a, x):
-    """The share of ``∫ tᵃ⁻¹e⁻ᵗ dt`` that lies above x."""
+    """The share of ``∫ tᵃ⁻¹e⁻ᵗ dt`` that lies above x; 1 where a is 0 (as in Paddle)."""
     kind = xp.result_type(a, x)
     a, x = xp.broadcast_arrays(a.astype("float64"), x.astype("float64"))
-    refused = ~((a > 0) & (x >= 0))
+    zero, refused = (a == 0) & (x >= 0), ~((a > 0) & (x >= 0))
     a, x = xp.where(refused, 1.0, a), xp.where(refused, 1.0, x)
     ends = xp.isinf(a) | xp.isinf(x)
     inner_a, inner_x = xp.where(ends, 1.0, a), xp.where(ends, 1.0, x)
@@ -147,7 +147,7 @@ def gammaincc(xp, a, x):
     out = xp.where(below, low, high)
     out = xp.where(ends, xp.where(xp.isinf(x), 0.0, 1.0), out)
     out = xp.where(ends & xp.isinf(a) & xp.isinf(x), xp.nan, out)
-    return xp.where(refused, xp.nan, out).astype(kind)
+    return xp.where(zero, 1.0, xp.where(refused, xp.nan, out)).astype(kind)
 
 
 def _power_series(xp, a, x):

@@ -48,7 +48,7 @@ logit.infer(floating("logit"))
 def _(k, x, dout, *, eps):
     slope = dout / (x * (1 - x))
     if not eps:
-        return slope
+        return k.select(k.logical_or(x < 0, x > 1), k.full_like(slope, value=float("nan")), slope)
     return k.select(k.logical_or(x < eps, x > 1 - eps), k.zeros_like(slope), slope)
 
 

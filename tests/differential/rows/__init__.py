@@ -11,6 +11,7 @@ from . import (
     programs,
     reductions,
     shapes,
+    tensors,
     training,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "programs",
     "reductions",
     "shapes",
+    "tensors",
     "training",
 ]

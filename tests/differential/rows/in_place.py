@@ -181,3 +181,107 @@ def _(g: Draw, name: str) -> str:
     m, k, n = g.size(), g.size(), g.size()
     x, before = target(g, "float32", shape=[m, n])
     return written(g, name, x, before, g.tensor([m, k], x.dtype), g.tensor([k, n], x.dtype))
+
+
+@row("digamma_ erf_ expm1_ frac_ gammaln_ i0_ lgamma_ logit_ nan_to_num_ sinc_ trunc_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    return written(g, name, *target(g, g.of("float32", "float64"), values="unit"))
+
+
+@row("erfinv_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    return written(g, name, *target(g, "float32", values="unit"))
+
+
+@row("copysign_ hypot_ gcd_ lcm_ ldexp_ div_ sub_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    kind = "int64" if name in ("gcd_", "lcm_") else "float32"
+    x, before = target(g, kind)
+    return written(g, name, x, before, g.tensor(g.fitting(x.shape), kind))
+
+
+@row("greater_ mul_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32")
+    return written(g, name, x, before, g.tensor(x.shape, "float32"))
+
+
+@row("lerp_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32")
+    return written(g, name, x, before, g.tensor(x.shape, "float32"), "0.3")
+
+
+@row("clamp_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32")
+    return written(g, name, x, before, "-0.5", "0.5")
+
+
+@row("gammainc_ gammaincc_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", values="unit")
+    return written(g, name, x, before, g.tensor(x.shape, "float32", "unit"))
+
+
+@row("polygamma_ multigammaln_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", values="unit")
+    return written(g, name, x, before, "1")
+
+
+@row("bitwise_left_shift_ bitwise_right_shift_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "int64")
+    return written(g, name, x, before, g.tensor(x.shape, "int64", "positive"))
+
+
+@row("cumprod_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", low=1)
+    return written(g, name, x, before, f"{g.count(-x.rank, x.rank - 1)}")
+
+
+@row("renorm_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    return written(g, name, *target(g, "float32", shape=[g.count(1, 3), 2]), "2.0", "0", "1.0")
+
+
+@row("index_add_ index_fill_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", shape=[g.count(1, 3), 2])
+    index = g.tensor([2], "int64", f"index:{x.shape[0]}")
+    return written(g, name, x, before, index, "0", g.tensor([2, 2], "float32") if name == "index_add_" else "0.5")
+
+
+@row("masked_scatter_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32")
+    return written(g, name, x, before, g.tensor(x.shape, "bool"), g.tensor(x.shape, "float32"))
+
+
+@row("scatter_add_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", shape=[g.count(1, 3), 2])
+    index = g.tensor([1, 2], "int64", f"index:{x.shape[0]}")
+    return written(g, name, x, before, "0", index, g.tensor([1, 2], "float32"))
+
+
+@row("baddbmm_", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", shape=[2, 2, 2])
+    return written(g, name, x, before, g.tensor([2, 2, 3], "float32"), g.tensor([2, 3, 2], "float32"))
+
+
+@row("fill_diagonal_ fill_diagonal_tensor_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x, before = target(g, "float32", shape=[3, 3])
+    return written(g, name, x, before, "0.5" if name.endswith("diagonal_") else g.tensor([3], "float32"))
+
+
+@row("resize_ set_", within="Tensor", modes="eager", chains=False)
+def _(g: Draw, name: str) -> str:
+    x = g.tensor(kind="float32", grad=False, fresh=True)
+    return (
+        f"{x}.{name.rpartition('.')[2]}({'[2, 2], True' if 'resize' in name else g.tensor(kind='float32', grad=False)})"
+    )
