@@ -1,13 +1,16 @@
 """Sampling images at the places that a grid names (Jaderberg et al. 2015).
 
-A place in [-1, 1] becomes a row and a column with a fraction, and the four pixels around it are weighted with the
-fractions. Pixels are linear in the image and weights are linear in the fractions, which are linear in the grid but for
-jumps: the small operators below say so one by one, and the rule, to any order, is made of them.
+A place in [-1, 1] becomes a row and a column (and a layer, of a volume) with a fraction, and the pixels around it, four
+or eight, are weighted with the fractions. Pixels are linear in the image and weights are linear in the fractions, which
+are linear in the grid but for jumps: the small operators below say so one by one, and the rule, to any order, is made
+of them.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 
 from ...core.errors import DtypeError, OperatorError, ShapeError
 from ...core.spec import UNKNOWN
@@ -16,6 +19,7 @@ from ..samples import between
 
 GRID = {"mode": "bilinear", "padding_mode": "zeros", "align_corners": True}
 PLACE = {"padding_mode": "zeros", "align_corners": True, "axis": 0}
+"""A place in a grid is written backwards: number 0 says the column, 1 the row, 2 the layer."""
 
 
 def _reflected(xp, at, low, high):
@@ -31,8 +35,8 @@ def _reflected(xp, at, low, high):
 
 
 def _places(k, grid, x, axis, padding_mode, align_corners):
-    """Rows (axis 1) or columns (axis 0) of *x* with fractions, and their slopes by the grid: ``[batch, h, w]``."""
-    xp, size = k.xp, x.shape[3 - axis]
+    """Columns, rows or layers of *x* with fractions, and their slopes by the grid: ``[batch, *places]``."""
+    xp, size = k.xp, x.shape[-1 - axis]
     share = grid[..., axis].astype("float64")
     slope = xp.full(share.shape, (size - 1) / 2 if align_corners else size / 2)
     at = (share + 1) / 2 * (size - 1) if align_corners else ((share + 1) * size - 1) / 2
@@ -53,14 +57,14 @@ def _low(xp, at):
 def _pixels(k, grid, x, corner, mode, padding_mode, align_corners):
     """Flat places of one pixel around each place of the grid, and whether it lies within the image."""
     xp = k.xp
-    coordinates = []
-    for axis in (0, 1):
+    flat, inside, stride = 0, True, 1
+    for axis in range(grid.shape[-1]):
+        size = x.shape[-1 - axis]
         at, _ = _places(k, grid, x, axis, padding_mode, align_corners)
-        low = _low(xp, xp.round(at) if mode == "nearest" else at)
-        coordinates.append(low + (corner >> axis & 1))
-    columns, rows = coordinates
-    inside = (columns >= 0) & (columns < x.shape[3]) & (rows >= 0) & (rows < x.shape[2])
-    flat = xp.clip(rows, 0, x.shape[2] - 1) * x.shape[3] + xp.clip(columns, 0, x.shape[3] - 1)
+        low = _low(xp, xp.round(at) if mode == "nearest" else at) + (corner >> axis & 1)
+        inside = inside & (low >= 0) & (low < size)
+        flat = flat + xp.clip(low, 0, size - 1) * stride
+        stride *= size
     return flat, inside
 
 
@@ -69,10 +73,9 @@ def grid_pixel(k, x, grid, *, corner, mode, padding_mode, align_corners):
     """The pixel of *x* at one corner of each place of the grid; zeros outside."""
     xp = k.xp
     flat, inside = _pixels(k, grid, x, corner, mode, padding_mode, align_corners)
-    (n, c, h, w), count = x.shape, math.prod(flat.shape[1:])
-    pixels = xp.take_along_axis(x.reshape((n, c, h * w)), flat.reshape((n, 1, count)), 2).reshape(
-        (n, c, *flat.shape[1:])
-    )
+    (n, c, *image), count = x.shape, math.prod(flat.shape[1:])
+    rows = x.reshape((n, c, math.prod(image)))
+    pixels = xp.take_along_axis(rows, flat.reshape((n, 1, count)), 2).reshape((n, c, *flat.shape[1:]))
     return pixels * inside[:, None].astype(x.dtype)
 
 
@@ -81,8 +84,8 @@ def grid_spread(k, y, grid, x, *, corner, mode, padding_mode, align_corners):
     """Zeros in the shape of *x* with each *y* added to its pixel: the transpose of ``grid_pixel``."""
     xp = k.xp
     flat, inside = _pixels(k, grid, x, corner, mode, padding_mode, align_corners)
-    (n, c, h, w), count = x.shape, math.prod(flat.shape[1:])
-    out = xp.zeros((n * c, h * w), y.dtype)
+    (n, c, *image), count = x.shape, math.prod(flat.shape[1:])
+    out = xp.zeros((n * c, math.prod(image)), y.dtype)
     values = (y * inside[:, None].astype(y.dtype)).reshape((n * c, count))
     places = xp.repeat(flat.reshape((n, count)), c, axis=0)
     xp.add.at(out, (xp.arange(n * c)[:, None], places), values)
@@ -101,78 +104,90 @@ def _(k, grid, x: Like, dout, **attrs):
 
 @op("grid_fraction", "Grid X -> Out", attrs=PLACE, trait=Trait.INTERNAL)
 def grid_fraction(k, grid, x, *, padding_mode, align_corners, axis):
-    """How far each place lies beyond the pixel before it, ``[batch, 1, h, w]``."""
+    """How far each place lies beyond the pixel before it, ``[batch, 1, *places]``."""
     at, _ = _places(k, grid, x, axis, padding_mode, align_corners)
     return (at - _low(k.xp, at)).astype(grid.dtype)[:, None]
 
 
 @op("grid_slope", "Grid X -> Out", attrs=PLACE, trait=Trait.INTERNAL, differentiable=False)
 def grid_slope(k, grid, x, *, padding_mode, align_corners, axis):
-    """The derivative of a row or column by the grid, ``[batch, 1, h, w]``."""
+    """The derivative of a row or column by the grid, ``[batch, 1, *places]``."""
     _, slope = _places(k, grid, x, axis, padding_mode, align_corners)
     return slope.astype(grid.dtype)[:, None]
 
 
-@op("grid_part", "Grid -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
-def grid_part(k, grid, *, axis):
-    """One of the two numbers of each place, ``[batch, 1, h, w]``."""
+@op("grid_part", "Grid -> Out", attrs={"axis": 0, "rank": 2}, trait=Trait.INTERNAL)
+def grid_part(k, grid, *, axis, rank):
+    """One of the numbers of each place, ``[batch, 1, *places]``."""
     return grid[..., axis][:, None]
 
 
-@op("grid_whole", "Part -> Out", attrs={"axis": 0}, trait=Trait.INTERNAL)
-def grid_whole(k, part, *, axis):
-    """A grid with that number, and 0 for the other one: the transpose of ``grid_part``."""
+@op("grid_whole", "Part -> Out", attrs={"axis": 0, "rank": 2}, trait=Trait.INTERNAL)
+def grid_whole(k, part, *, axis, rank):
+    """A grid with that number, and 0 for the others: the transpose of ``grid_part``."""
     zero = k.xp.zeros_like(part[:, 0])
-    return k.xp.stack([zero, part[:, 0]] if axis else [part[:, 0], zero], axis=-1)
+    return k.xp.stack([part[:, 0] if i == axis else zero for i in range(rank)], axis=-1)
 
 
 @grid_part.gradient
-def _(k, dout, *, axis):
-    return k.grid_whole(dout, axis=axis)
+def _(k, dout, *, axis, rank):
+    return k.grid_whole(dout, axis=axis, rank=rank)
 
 
 @grid_whole.gradient
-def _(k, dout, *, axis):
-    return k.grid_part(dout, axis=axis)
+def _(k, dout, *, axis, rank):
+    return k.grid_part(dout, axis=axis, rank=rank)
 
 
 @grid_fraction.gradient(wrt="Grid")
 def _(k, grid, x: Like, dout, *, axis, **attrs):
-    return k.grid_whole(dout * k.grid_slope(grid, x, axis=axis, **attrs), axis=axis)
+    slope = k.grid_slope(grid, x, axis=axis, **attrs)
+    return k.grid_whole(dout * slope, axis=axis, rank=grid.ndim - 2)
 
 
 # -- what programs hold -----------------------------------------------------------------------------------------------
 
 
-def _weights(k, grid, x, attrs):
-    """The fractions of columns and rows, and the weight of each corner."""
+def _fractions(k, grid, x, attrs):
+    """The fraction of columns, rows and layers."""
     places = {n: attrs[n] for n in ("padding_mode", "align_corners")}
-    u, v = (k.grid_fraction(grid, x, axis=axis, **places) for axis in (0, 1))
-    return places, u, v, ((1 - u) * (1 - v), u * (1 - v), (1 - u) * v, u * v)
+    return [k.grid_fraction(grid, x, axis=axis, **places) for axis in range(grid.ndim - 2)]
+
+
+def _weight(fractions, corner, without=None):
+    """How much the pixel at a corner counts, but for the fraction along one axis."""
+    parts = [f if corner >> axis & 1 else 1 - f for axis, f in enumerate(fractions) if axis != without]
+    return functools.reduce(operator.mul, parts)
+
+
+def _sum(terms):
+    return functools.reduce(operator.add, terms)
 
 
 @op("grid_sampler", "X Grid -> Output", attrs=GRID)
 def grid_sampler(k, x, grid, **attrs):
-    """Images sampled at the places (x, y) in *grid*; -1 and 1 are the first and last column or row.
+    """Images sampled at the places (x, y) in *grid*, volumes at (x, y, z); -1 and 1 are the first and last of each.
 
     ``align_corners`` says whether these are the middles of the outermost pixels or their outer edges.
     """
     if attrs["mode"] == "nearest":
         return k.ops.grid_pixel(x, grid, corner=0, **attrs)
-    _, _, _, weights = _weights(k.ops, grid, x, attrs)
-    parts = [k.ops.grid_pixel(x, grid, corner=i, **attrs) * w for i, w in enumerate(weights)]
-    return parts[0] + parts[1] + parts[2] + parts[3]
+    fractions = _fractions(k.ops, grid, x, attrs)
+    corners = range(2 ** len(fractions))
+    return _sum(k.ops.grid_pixel(x, grid, corner=i, **attrs) * _weight(fractions, i) for i in corners)
 
 
 @grid_sampler.infer
 def _(x, grid, *, mode, padding_mode):
     for slot, spec in (("X", x), ("Grid", grid)):
-        if spec.ndim != 4:
-            raise ShapeError(f"grid_sampler: {slot} {list(spec.shape)} must have 4 dimensions")
+        if spec.ndim not in (4, 5) or spec.ndim != x.ndim:
+            raise ShapeError(f"grid_sampler: {slot} {list(spec.shape)} must have 4 dimensions, or 5 for volumes")
     if not x.dtype.is_floating or x.dtype is not grid.dtype:
         raise DtypeError(f"grid_sampler: X is {x.dtype.name} and Grid {grid.dtype.name}; both must be one real type")
-    if grid.shape[3] not in (2, UNKNOWN):
-        raise ShapeError(f"grid_sampler: the last dimension of Grid {list(grid.shape)} must be 2, for x and y")
+    if grid.shape[-1] not in (grid.ndim - 2, UNKNOWN):
+        raise ShapeError(
+            f"grid_sampler: the last dimension of Grid {list(grid.shape)} must be {grid.ndim - 2}, for x and y (and z)"
+        )
     if UNKNOWN not in (x.shape[0], grid.shape[0]) and x.shape[0] != grid.shape[0]:
         raise ShapeError(f"grid_sampler: X {list(x.shape)} and Grid {list(grid.shape)} are batches of different size")
     if mode not in ("bilinear", "nearest"):
@@ -182,27 +197,30 @@ def _(x, grid, *, mode, padding_mode):
             f"grid_sampler: padding_mode must be 'zeros', 'border' or 'reflection', not {padding_mode!r}"
         )
     batch = grid.shape[0] if x.shape[0] == UNKNOWN else x.shape[0]
-    return x.with_shape((batch, x.shape[1], *grid.shape[1:3]))
+    return x.with_shape((batch, x.shape[1], *grid.shape[1:-1]))
 
 
 @grid_sampler.gradient
 def _(k, x, grid, doutput, **attrs):
     if attrs["mode"] == "nearest":
         return lambda: k.grid_spread(doutput, grid, x, corner=0, **attrs), lambda: k.zeros_like(grid)
-    places, u, v, weights = _weights(k, grid, x, attrs)
+    places = {n: attrs[n] for n in ("padding_mode", "align_corners")}
+    fractions = _fractions(k, grid, x, attrs)
+    rank = len(fractions)
 
     def by_image():
-        parts = [k.grid_spread(doutput * w, grid, x, corner=i, **attrs) for i, w in enumerate(weights)]
-        return parts[0] + parts[1] + parts[2] + parts[3]
+        corners = range(2**rank)
+        return _sum(k.grid_spread(doutput * _weight(fractions, i), grid, x, corner=i, **attrs) for i in corners)
 
     def by_grid():
-        a, b, c, d = (k.grid_pixel(x, grid, corner=i, **attrs) for i in range(4))
-        across, down = (b - a) * (1 - v) + (d - c) * v, (c - a) * (1 - u) + (d - b) * u
-        terms = [
-            k.grid_whole(k.sum_to(doutput * rise, u) * k.grid_slope(grid, x, axis=axis, **places), axis=axis)
-            for axis, rise in enumerate((across, down))
-        ]
-        return terms[0] + terms[1]
+        pixels = [k.grid_pixel(x, grid, corner=i, **attrs) for i in range(2**rank)]
+        terms = []
+        for axis in range(rank):
+            edges = [i for i in range(2**rank) if not i >> axis & 1]  # from these corners along the axis
+            rise = _sum((pixels[i + 2**axis] - pixels[i]) * _weight(fractions, i, axis) for i in edges)
+            slope = k.grid_slope(grid, x, axis=axis, **places)
+            terms.append(k.grid_whole(k.sum_to(doutput * rise, fractions[0]) * slope, axis=axis, rank=rank))
+        return _sum(terms)
 
     return by_image, by_grid
 
@@ -222,13 +240,21 @@ def _(make):
     yield make(x=(1, 2, 5, 6), grid=around(1, 4, 3), padding_mode="reflection")
     yield make(x=(1, 2, 5, 6), grid=around(1, 4, 3), mode="nearest", align_corners=False)
     yield make(x=(0, 2, 5, 6), grid=places(0, 4, 3))
+    yield make(x=(2, 2, 3, 4, 5), grid=between(-0.9, 0.9, (2, 2, 3, 2, 3)))
+    yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), padding_mode="border", align_corners=False)
+    yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), padding_mode="reflection")
+    yield make(x=(1, 2, 3, 4, 5), grid=between(-1.7, 1.6, (1, 2, 1, 2, 3)), mode="nearest")
 
 
 @op("affine_grid", "Theta OutputShape? -> Output", attrs={"align_corners": True, "output_shape": ()})
 def affine_grid(k, theta, shape_tensor, *, align_corners, output_shape):
-    """The grid that an affine map *theta* ``[batch, 2, 3]`` makes of every place of an image of that shape."""
+    """The grid that an affine map *theta* makes of every place of an image of that shape.
+
+    It is ``[batch, 2, 3]``, or for volumes ``[batch, 3, 4]``.
+    """
     base = _base(k, theta, output_shape, shape_tensor, align_corners)
-    return k.xp.matmul(base, theta.swapaxes(1, 2)).reshape((theta.shape[0], *_image(output_shape, shape_tensor), 2))
+    sizes = _image(output_shape, shape_tensor)
+    return k.xp.matmul(base, theta.swapaxes(1, 2)).reshape((theta.shape[0], *sizes, len(sizes)))
 
 
 def _image(output_shape, shape_tensor):
@@ -237,23 +263,28 @@ def _image(output_shape, shape_tensor):
 
 
 def _base(k, theta, output_shape, shape_tensor, align_corners):
-    """The places (x, y, 1) of an image, ``[rows · columns, 3]``."""
+    """The places (x, y, 1) of an image, ``[rows · columns, 3]``, or (x, y, z, 1) of a volume."""
     xp = k.xp
-    rows, columns = _image(output_shape, shape_tensor)
-    ends = [1.0 if align_corners else 1 - 1 / max(n, 1) for n in (rows, columns)]
-    y, x = (xp.linspace(-end, end, n) if n != 1 else xp.zeros(1) for end, n in zip(ends, (rows, columns), strict=True))
-    grid = xp.stack([xp.tile(x, rows), xp.repeat(y, columns), xp.ones(rows * columns)], axis=-1)
-    return grid.astype(theta.dtype)
+    sizes = _image(output_shape, shape_tensor)
+    ends = [1.0 if align_corners else 1 - 1 / max(n, 1) for n in sizes]
+    sides = [xp.linspace(-end, end, n) if n != 1 else xp.zeros(1) for end, n in zip(ends, sizes, strict=True)]
+    parts = [side.reshape([-1 if i == at else 1 for i in range(len(sizes))]) for at, side in enumerate(sides)]
+    grid = xp.stack([xp.broadcast_to(part, sizes) for part in (*reversed(parts), xp.ones(()))], axis=-1)
+    return grid.reshape((-1 if grid.size else 0, len(sizes) + 1)).astype(theta.dtype)
 
 
 @affine_grid.infer
 def _(theta, shape_tensor, *, output_shape):
-    if theta.ndim != 3 or theta.shape[1] not in (2, UNKNOWN) or theta.shape[2] not in (3, UNKNOWN):
-        raise ShapeError(f"affine_grid: Theta {list(theta.shape)} must be [batch, 2, 3]")
-    if shape_tensor is None and len(output_shape) != 4:
-        raise ShapeError(f"affine_grid: output_shape {list(output_shape)} must be four numbers")
-    sizes = (UNKNOWN, UNKNOWN) if shape_tensor is not None else tuple(output_shape[2:])
-    return theta.with_shape((theta.shape[0], *sizes, 2))
+    rank = 3 if 3 in theta.shape[1:2] or 4 in theta.shape[2:] or len(output_shape) == 5 else 2
+    if theta.ndim != 3 or theta.shape[1] not in (rank, UNKNOWN) or theta.shape[2] not in (rank + 1, UNKNOWN):
+        raise ShapeError(f"affine_grid: Theta {list(theta.shape)} must be [batch, 2, 3], or [batch, 3, 4] for volumes")
+    if shape_tensor is None and len(output_shape) != rank + 2:
+        raise ShapeError(
+            f"affine_grid: output_shape {list(output_shape)} must be four numbers, or five for volumes, as Theta "
+            f"{list(theta.shape)} says"
+        )
+    sizes = (UNKNOWN,) * rank if shape_tensor is not None else tuple(output_shape[2:])
+    return theta.with_shape((theta.shape[0], *sizes, rank))
 
 
 @affine_grid.gradient(wrt="Theta")
@@ -268,9 +299,9 @@ def _(k, theta: Like, shape_tensor, doutput, **attrs):
     trait=Trait.INTERNAL,
 )
 def affine_sum(k, grid, shape_tensor, *, align_corners, output_shape):
-    """The transpose of ``affine_grid``: ``[batch, 2, 3]``."""
+    """The transpose of ``affine_grid``: ``[batch, 2, 3]`` or ``[batch, 3, 4]``."""
     base = _base(k, grid, output_shape, shape_tensor, align_corners)
-    flat = grid.reshape((grid.shape[0], base.shape[0], 2))
+    flat = grid.reshape((grid.shape[0], base.shape[0], grid.shape[-1]))
     return k.xp.matmul(flat.swapaxes(1, 2), base)
 
 
@@ -284,3 +315,5 @@ def _(make):
     yield make(theta=(2, 2, 3), output_shape=(2, 3, 4, 5))
     yield make(theta=(1, 2, 3), output_shape=(1, 3, 4, 5), align_corners=False)
     yield make(theta=(0, 2, 3), output_shape=(0, 3, 4, 5))
+    yield make(theta=(2, 3, 4), output_shape=(2, 2, 3, 4, 5))
+    yield make(theta=(1, 3, 4), output_shape=(1, 2, 3, 1, 4), align_corners=False)

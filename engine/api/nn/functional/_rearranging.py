@@ -145,10 +145,11 @@ def grid_sample(
     """
     tensor(x, "x", "grid_sample", FLOATS)
     tensor(grid, "grid", "grid_sample", FLOATS)
-    if x.ndim != 4 or grid.ndim != 4 or grid.shape[3] != 2:
+    if x.ndim not in (4, 5) or grid.ndim != x.ndim or grid.shape[-1] != x.ndim - 2:
         raise UsageError(
             f"grid_sample: x {list(x.shape)} must be [batch, channels, height, width], and grid {list(grid.shape)} "
-            "[batch, rows, columns, 2]."
+            "[batch, rows, columns, 2]; of volumes [batch, channels, depth, height, width] and [batch, layers, rows, "
+            "columns, 3]."
         )
     for what, value, choices in (
         ("mode", mode, ("bilinear", "nearest")),
@@ -164,14 +165,16 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: st
     """The grid, for :func:`grid_sample`, that an affine map makes of every place of an image.
 
     Args:
-        theta: ``[batch, 2, 3]``.
-        out_shape: ``[batch, channels, height, width]`` of the image, numbers or a variable.
+        theta: ``[batch, 2, 3]``, or ``[batch, 3, 4]`` for volumes.
+        out_shape: ``[batch, channels, height, width]`` of the image, numbers or a variable; five for volumes.
     """
     tensor(theta, "theta", "affine_grid", FLOATS)
     if isinstance(out_shape, AnyTensor):
         tensor(out_shape, "out_shape", "affine_grid", INTEGERS)
         return apply("affine_grid", theta, out_shape, attrs={"align_corners": align_corners}, name=name)
     shape = integers(list(out_shape), "out_shape", "affine_grid")
-    if len(shape) != 4:
-        raise UsageError(f"affine_grid: out_shape must be four numbers, for images, but received {shape}.")
+    if len(shape) not in (4, 5):
+        raise UsageError(
+            f"affine_grid: out_shape must be four numbers for images, five for volumes, but received {shape}."
+        )
     return apply("affine_grid", theta, attrs={"align_corners": align_corners, "output_shape": shape}, name=name)

@@ -8,11 +8,12 @@ from gradtool._arguments import INTEGERS, dims, integer, integers, tensor
 from gradtool._creation import fill
 from gradtool._dispatch import apply, layer_name
 from gradtool._manipulation import concat, squeeze, unsqueeze
-from gradtool.engine.core.errors import ShapeError, UnsupportedError, UsageError
+from gradtool.engine.core.errors import ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 
 from ._pooling import adaptive_avg_pool2d
 from ._pooling1d import adaptive_avg_pool1d
+from ._pooling3d import adaptive_avg_pool3d
 
 RANKS = {
     "nearest": (4, 5),
@@ -144,7 +145,6 @@ def interpolate(
     Raises:
         UsageError: arguments that do not fit (a ValueError).
         ShapeError: a mode for another number of dimensions (a ValueError).
-        UnsupportedError: ``area`` for volumes.
     """
     where = "paddle.nn.functional.interpolate"
     x = tensor(x, "x", where)
@@ -204,7 +204,7 @@ def _areas(x: AnyTensor, size: Any, data_format: str | None, where: str) -> AnyT
     if size is None:
         raise UsageError(f"{where}: mode 'area' takes a size, not a scale_factor.")
     if x.ndim == 5:
-        raise UnsupportedError(f"{where}: mode 'area' of volumes is not part of this version of gradtool.")
+        return adaptive_avg_pool3d(x, size, data_format or "NCDHW")  # type: ignore[no-any-return]
     if x.ndim == 3:
         sizes = size if isinstance(size, (list, tuple)) else [size]
         return adaptive_avg_pool1d(x, *sizes)  # type: ignore[no-any-return]
