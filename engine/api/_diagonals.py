@@ -43,7 +43,9 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
         dim1, dim2: where the matrices stand in the result.
     """
     attrs = {"offset": offset, "dim1": dim1, "dim2": dim2}
-    return apply("diag_embed", tensor(input, "input", "paddle.diag_embed"), attrs=attrs)  # type: ignore[no-any-return]
+    made = apply("diag_embed", tensor(input, "input", "paddle.diag_embed"), attrs=attrs)
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
 
 
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> AnyTensor:

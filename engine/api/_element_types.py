@@ -33,14 +33,14 @@ class finfo:
         if kind.name == "bfloat16":
             limits = (-3.3895313892515355e38, 3.3895313892515355e38, 2.0**-7, 0.01, 2.0**-126, 16)
         else:
-            found = np.finfo(kind.numpy)
+            its = np.finfo(kind.numpy)
             limits = (
-                found.min.item(),
-                found.max.item(),
-                found.eps.item(),
-                found.resolution.item(),
-                found.tiny.item(),
-                found.bits,
+                its.min.item(),
+                its.max.item(),
+                its.eps.item(),
+                its.resolution.item(),
+                its.tiny.item(),
+                its.bits,
             )
         self.min, self.max, self.eps, self.resolution, self.tiny, self.bits = limits
         self.smallest_normal = self.tiny
@@ -65,8 +65,8 @@ class iinfo:
         kind = spec.dtype(dtype)
         if not kind.is_integer:
             raise UsageError(f"paddle.iinfo takes types of whole numbers, but received {kind.name}.")
-        found = np.iinfo(kind.numpy)
-        self.min, self.max, self.bits, self.dtype = found.min, found.max, found.bits, kind.name
+        its = np.iinfo(kind.numpy)
+        self.min, self.max, self.bits, self.dtype = its.min, its.max, its.bits, kind.name
 
     def __repr__(self) -> str:
         return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"

@@ -346,8 +346,8 @@ def setitem(x: Any, index: Any, value: Any) -> AnyTensor:
     return replaced(tensor(x, "x", "paddle.static.setitem"), index, value)  # type: ignore[no-any-return]
 
 
-def replaced(x: AnyTensor, index: Any, value: Any) -> Any:
-    """*x* with the part that *index* selects replaced by *value*, as a new variable or tensor."""
+def replaced(x: AnyTensor, index: Any, value: Any, key: str | None = None) -> Any:
+    """*x* with the part that *index* selects replaced by *value*, as a new variable or tensor; counted under *key*."""
     selection = parse(x, index)
     if selection.tensors:
         value = _written(x, selection, value)
@@ -367,7 +367,7 @@ def replaced(x: AnyTensor, index: Any, value: Any) -> Any:
         array = _values(value, x)
         attrs["values"] = array.reshape(-1).tolist()
         attrs["shape"] = array.shape or (1,)
-    return apply("set_value", x, operand, *lists, attrs=attrs)
+    return apply("set_value", x, operand, *lists, attrs=attrs, key=key)
 
 
 def _values(value: Any, x: AnyTensor) -> np.ndarray[Any, Any]:

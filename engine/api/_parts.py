@@ -13,7 +13,7 @@ from ._arguments import RefusedValue, tensor
 from ._creation import cast, full, full_like, ones_like, zeros_like
 from ._dispatch import apply, unary
 from ._logic import isinf, isnan, logical_and
-from ._math import abs, scale, sign, sin
+from ._math import abs, scale, sign, sin, subtract
 from ._reduction import sum
 from ._search import where
 
@@ -34,7 +34,7 @@ def trunc(input: Any, name: str | None = None) -> AnyTensor:
 
 def frac(x: Any, name: str | None = None) -> AnyTensor:
     """What stands behind the decimal point, with the sign of the element."""
-    return x - apply("trunc", tensor(x, "x", "paddle.frac"))  # type: ignore[no-any-return]
+    return subtract(x, apply("trunc", tensor(x, "x", "paddle.frac")))
 
 
 def stanh(x: Any, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> AnyTensor:
@@ -112,12 +112,14 @@ def _not_negative(x: Any, y: Any, name: str) -> list[AnyTensor]:
 
 def rad2deg(x: Any, name: str | None = None) -> AnyTensor:
     """Angles in degrees."""
-    return scale(_as_float(x, "paddle.rad2deg"), 180 / math.pi, name=name)
+    attrs = {"scale": 180 / math.pi}
+    return apply("scale", _as_float(x, "paddle.rad2deg"), attrs=attrs, key="rad2deg", name=name)  # type: ignore[no-any-return]
 
 
 def deg2rad(x: Any, name: str | None = None) -> AnyTensor:
     """Angles in radians."""
-    return scale(_as_float(x, "paddle.deg2rad"), math.pi / 180, name=name)
+    attrs = {"scale": math.pi / 180}
+    return apply("scale", _as_float(x, "paddle.deg2rad"), attrs=attrs, key="deg2rad", name=name)  # type: ignore[no-any-return]
 
 
 def _as_float(x: Any, where: str) -> AnyTensor:
@@ -177,7 +179,9 @@ def isreal(x: Any, name: str | None = None) -> AnyTensor:
 
 def is_empty(x: Any, name: str | None = None) -> AnyTensor:
     """Whether the tensor has no elements."""
-    return apply("is_empty", tensor(x, "x", "paddle.is_empty"), name=name)  # type: ignore[no-any-return]
+    made = apply("is_empty", tensor(x, "x", "paddle.is_empty"), name=name)
+    made.stop_gradient = True
+    return made  # type: ignore[no-any-return]
 
 
 def nan_to_num(

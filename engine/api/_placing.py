@@ -96,13 +96,13 @@ def select_scatter(x: Any, values: Any, axis: int, index: int, name: str | None 
             f"expected values to have a size equal to the slice of x. value size = {list(values.shape)} slice size = "
             f"{wanted} in {where_}"
         )
-    return _replaced(x, (*[builtins.slice(None)] * at, index), values)
+    return _replaced(x, (*[builtins.slice(None)] * at, index), values, "select_scatter")
 
 
-def _replaced(x: AnyTensor, index: Any, value: AnyTensor) -> AnyTensor:
+def _replaced(x: AnyTensor, index: Any, value: AnyTensor, key: str) -> AnyTensor:
     from ._indexing import replaced
 
-    return replaced(x, index, value)  # type: ignore[no-any-return]
+    return replaced(x, index, value, key)  # type: ignore[no-any-return]
 
 
 def slice_scatter(
@@ -114,7 +114,7 @@ def slice_scatter(
     index: list[Any] = [builtins.slice(None)] * x.ndim
     for axis, start, end, stride in zip(axes, starts, ends, strides, strict=True):
         index[axis] = builtins.slice(start, end, stride)
-    return _replaced(x, tuple(index), value)
+    return _replaced(x, tuple(index), value, "slice_scatter")
 
 
 def scatter_nd_add(x: Any, index: Any, updates: Any, name: str | None = None) -> AnyTensor:
@@ -241,7 +241,7 @@ def unfold(x: Any, axis: int, size: int, step: int, name: str | None = None) -> 
     count = (length - size) // step + 1
     from ._creation import to_tensor
 
-    places = to_tensor([start * step + i for start in range(count) for i in range(size)] or [0], "int64")
+    places = to_tensor([n // size * step + n % size for n in range(count * size)] or [0], "int64")
     if not size:
         return zeros([*x.shape[:at], count, *x.shape[at + 1 :], 0], x.dtype)
     windows = reshape(index_select(x, places, at), [*x.shape[:at], count, size, *x.shape[at + 1 :]])

@@ -268,7 +268,7 @@ def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: str |
         return zeros([0], x.dtype)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = [*choose(range(x.shape[0]), r)]
-    places = to_tensor([n for row in rows for n in row], "int64") if rows else zeros([0], "int64")
+    places = to_tensor([*itertools.chain(*rows)], "int64") if rows else zeros([0], "int64")
     return reshape(index_select(x, places), [len(rows), r])
 
 

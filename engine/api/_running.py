@@ -12,7 +12,7 @@ from ._arguments import INTEGERS, integer, tensor
 from ._creation import cast
 from ._dispatch import apply
 from ._logic import logical_xor
-from ._manipulation import concat, flatten, slice, unsqueeze
+from ._manipulation import concat, flatten, unsqueeze
 from ._math import scale, subtract
 from ._reduction import cumsum, sum
 from ._short_names import delivered
@@ -101,7 +101,8 @@ def _dimension(axis: Any, x: AnyTensor, where: str) -> int:
 
 def _from(x: AnyTensor, axis: int, start: int, end: int) -> AnyTensor:
     """The slices of *x* from *start* on; *end* may be -1 for all but the last, or beyond it."""
-    return slice(x, [axis], [start], [end if end >= 0 or not start else 2**31 - 1])
+    attrs = {"axes": [axis], "starts": [start], "ends": [end if end >= 0 or not start else 2**31 - 1]}
+    return apply("slice", x, attrs={**attrs, "infer_flags": [1]}, key="diff")  # type: ignore[no-any-return]
 
 
 def trapezoid(y: Any, x: Any = None, dx: float | None = None, axis: int = -1, name: str | None = None) -> AnyTensor:

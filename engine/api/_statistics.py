@@ -109,10 +109,10 @@ def _quantiles(x: Any, q: Any, axis: Any, keepdim: bool, interpolation: str, ski
     results = []
     for share in shares:
         position = maximum((count - 1) * share, zeros_like(count))
-        found = _between(ordered, position, interpolation)
+        element = _between(ordered, position, interpolation)
         if not skips:
-            found = where(any(missing, -1, True), full_like(found, float("nan")), found)
-        results.append(_shaped(found, x, axes, keepdim))
+            element = where(any(missing, -1, True), full_like(element, float("nan")), element)
+        results.append(_shaped(element, x, axes, keepdim))
     return stack(results, 0) if isinstance(q, (list, tuple)) or _many(q) else results[0]
 
 
@@ -161,9 +161,9 @@ def _between(ordered: AnyTensor, position: AnyTensor, way: str) -> AnyTensor:
     return apply("lerp", low, high, cast(part, ordered.dtype))  # type: ignore[no-any-return]
 
 
-def _shaped(found: AnyTensor, x: AnyTensor, axes: list[int], keepdim: bool) -> AnyTensor:
+def _shaped(results: AnyTensor, x: AnyTensor, axes: list[int], keepdim: bool) -> AnyTensor:
     """The results, with or without dimensions of 1 in the place of *axes*."""
-    flat = squeeze(found, -1)
+    flat = squeeze(results, -1)
     return unsqueeze(flat, sorted(axes)) if keepdim and axes else flat
 
 
@@ -225,9 +225,9 @@ def histogram_bin_edges(
     x = tensor(input, "input", place, [*INTEGERS, "float32", "float64"])
     if max < min:
         raise UsageError(f"{place}: max must be larger than min, but received min={min}, max={max}.")
-    if min != max:
-        return linspace(min, max, bins + 1, "float32")
-    low, high = _range(x) if min == max == 0 else (cast(full_like(x, v), "float32")[:0].sum() + v for v in (min, max))
+    if min == max == 0:
+        return linspace(*_range(x), bins + 1, "float32")
+    low, high = (min, max) if min != max else (min - 1, max + 1)
     return linspace(low, high, bins + 1, "float32")
 
 
@@ -375,9 +375,20 @@ def histogramdd(
     if x.ndim < 2:
         raise RefusedValue(f"{place}: input x must be a tensor with at least 2 dimensions.")
     points = flatten(x, 0, -2) if x.ndim > 2 else x
-    sizes = points.shape[-1]
-    edges = _grid(points, bins, ranges, sizes, place)
+    edges = _grid(points, bins, ranges, points.shape[-1], place)
+    counts = _cells(points, edges, weights, place)
+    if density:
+        counts = counts / sum(counts)
+        for i, ends in enumerate(edges):
+            widths = ends[1:] - ends[:-1]
+            counts = counts / reshape(widths, [-1 if i == j else 1 for j in range(len(edges))])
+    return counts, edges
+
+
+def _cells(points: AnyTensor, edges: list[AnyTensor], weights: Any, place: str) -> Any:
+    """How many of *points* lie in each cell between *edges*, or what their weights sum to."""
     inside, cell, total = None, None, 1
+    # the number of each point's cell, counted through the grid
     for i, ends in enumerate(edges):
         column = points[:, i]
         parts = ends.shape[0] - 1
@@ -388,19 +399,13 @@ def histogramdd(
         inside = there if inside is None else inside.logical_and(there)
         cell = place_in if cell is None else cell * parts + place_in
         total *= parts
+    # points outside count nothing, in the first cell
     assert inside is not None
-    counted = cast(inside, x.dtype)
+    counted = cast(inside, points.dtype)
     if weights is not None:
-        counted = counted * cast(flatten(tensor(weights, "weights", place)), x.dtype)
-    kept = where(inside, cell, zeros_like(cell))
-    counts = cast(bincount(kept, counted, total), x.dtype)
-    counts = reshape(counts, [ends.shape[0] - 1 for ends in edges])
-    if density:
-        counts = counts / sum(counts)
-        for i, ends in enumerate(edges):
-            widths = ends[1:] - ends[:-1]
-            counts = counts / reshape(widths, [-1 if i == j else 1 for j in range(len(edges))])
-    return counts, edges
+        counted = counted * cast(flatten(tensor(weights, "weights", place)), points.dtype)
+    counts = bincount(where(inside, cell, zeros_like(cell)), counted, total)
+    return reshape(cast(counts, points.dtype), [ends.shape[0] - 1 for ends in edges])
 
 
 def _grid(points: AnyTensor, bins: Any, ranges: Any, count: int, place: str) -> list[AnyTensor]:

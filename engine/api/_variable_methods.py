@@ -124,8 +124,7 @@ def attach() -> None:
         general = _operator(method, op_type, reverse, scalar)
         setattr(Variable, method, general)
         setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, scalar, general))
-    ours = (_tensor_methods.SPECIAL, _tensor_places.SPECIAL, _tensor_members.SPECIAL)
-    on_tensors = {name: member for members in ours for name, member in members.items()}
+    on_tensors = {**_tensor_methods.SPECIAL, **_tensor_places.SPECIAL, **_tensor_members.SPECIAL}
     for owner, special in ((Variable, ON_VARIABLES), (Tensor, on_tensors)):
         for method, member in {**SPECIAL, **_tensor_members.BOTH, **special}.items():
             setattr(owner, method, member)

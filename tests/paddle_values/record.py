@@ -55,8 +55,8 @@ def work() -> None:
 
     for line in sys.stdin:
         try:
-            found = outcome(paddle, json.loads(line))
-            text = {part: [written(a) for a in arrays] for part, arrays in found.items()}
+            parts = outcome(paddle, json.loads(line))
+            text = {part: [written(a) for a in arrays] for part, arrays in parts.items()}
         except Exception as error:
             text = {"refused": (str(error).strip() or type(error).__name__).splitlines()[-1]}
         print("call", json.dumps(text), flush=True)

@@ -36,7 +36,7 @@ def _(x, index, value, *, axis):
 
 
 @index_add.gradient(wrt="X AddValue")
-def _(k, index, dout, *, axis):
+def _(k, index, value: Like, dout, *, axis):
     return dout, (lambda: k.index_select(dout, index, dim=axis))
 
 
@@ -86,7 +86,7 @@ def _(x, index, updates):
 
 
 @scatter_nd_add.gradient(wrt="X Updates")
-def _(k, index, dout):
+def _(k, index, updates: Like, dout):
     return dout, (lambda: k.at_points(dout, index))
 
 
@@ -160,7 +160,7 @@ def _(x, target):
 
 
 @reduce_as.gradient(wrt="x")
-def _(k, x: Like, dout):
+def _(k, x: Like, target: Like, dout):
     return k.expand_like(dout, x)
 
 

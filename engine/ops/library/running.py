@@ -70,7 +70,7 @@ def _(x, *, dim):
 
 
 @cumprod.gradient
-def _(k, x, dout, *, dim, exclusive, reverse):
+def _(k, x, out: Like, dout, *, dim, exclusive, reverse):
     # An element stands in all products behind it: with what comes before it, and with what follows, which a recurrence
     # adds up. Nothing is divided, so zeros are like other numbers.
     if not x.ndim:
