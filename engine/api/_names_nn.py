@@ -185,3 +185,4 @@ provide(
     "ConstantInitializer MSRAInitializer NormalInitializer NumpyArrayInitializer TruncatedNormalInitializer "
     "UniformInitializer XavierInitializer",
 )
+provide("gradtool.nn", "gradtool.nn._decoding", "BeamSearchDecoder dynamic_decode")

@@ -1,0 +1,238 @@
+"""Sequences written step by step: decoders, the loop that runs them, and the search along several beams."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import gradtool
+from gradtool._structure import leaves, mapped, packed
+from gradtool.engine.core import state
+from gradtool.engine.core.errors import UnsupportedError, UsageError
+
+from . import functional as F
+
+FAR = 1e9
+"""Minus this stands for the logarithm of no probability at all."""
+
+
+class Undecided(UsageError, NotImplementedError):
+    """A decoder that does not say how it begins, goes on or ends (Paddle raises NotImplementedError)."""
+
+
+class Decoder:
+    """What :func:`dynamic_decode` runs; subclasses define the three methods."""
+
+    def initialize(self, inits: Any) -> tuple[Any, Any, Any]:
+        """The first inputs, the first states, and which sequences have ended."""
+        raise Undecided(f"{type(self).__name__} defines no initialize()")
+
+    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+        """Outputs, next states, next inputs, and which sequences have ended."""
+        raise Undecided(f"{type(self).__name__} defines no step()")
+
+    def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+        """What comes out, of the outputs of all steps; these themselves when it is not defined."""
+        raise Undecided(f"{type(self).__name__} defines no finalize()")
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Whether ``step`` says of all sequences which have ended, not only of those that end then."""
+        return False
+
+
+class BeamOutput(NamedTuple):
+    """Of one step, or of all: scores, words, and the beams that each goes on from, ``[…, batch, beams]``."""
+
+    scores: Any
+    predicted_ids: Any
+    parent_ids: Any
+
+
+class BeamState(NamedTuple):
+    """The states of the cell, logarithms of the probabilities of beams, which have ended, and their lengths."""
+
+    cell_states: Any
+    log_probs: Any
+    finished: Any
+    lengths: Any
+
+
+class BeamSearchDecoder(Decoder):
+    """At every step the *beam_size* most probable beginnings are kept, and each is continued by every word.
+
+    Args:
+        cell: a recurrent cell, called with inputs and states ``[batch · beams, …]``.
+        start_token, end_token: the words that every sequence begins and ends with.
+        embedding_fn: from words to the inputs of the cell; the words themselves without it.
+        output_fn: from the outputs of the cell to scores of all words.
+    """
+
+    OutputWrapper: ClassVar[Any] = BeamOutput
+    StateWrapper: ClassVar[Any] = BeamState
+
+    def __init__(
+        self,
+        cell: Any,
+        start_token: int,
+        end_token: int,
+        beam_size: int,
+        embedding_fn: Callable[..., Any] | None = None,
+        output_fn: Callable[..., Any] | None = None,
+    ) -> None:
+        self.cell, self.embedding_fn, self.output_fn = cell, embedding_fn, output_fn
+        self.start_token, self.end_token, self.beam_size = start_token, end_token, beam_size
+
+    @staticmethod
+    def tile_beam_merge_with_batch(x: Any, beam_size: int) -> Any:
+        """Every example of *x* ``[batch, …]`` repeated *beam_size* times, ``[batch · beams, …]``."""
+        return gradtool.repeat_interleave(x, beam_size, 0)
+
+    def _split_batch_beams(self, x: Any) -> Any:
+        return gradtool.reshape(x, [-1, self.beam_size, *x.shape[1:]])
+
+    def _merge_batch_beams(self, x: Any) -> Any:
+        return gradtool.reshape(x, [-1, *x.shape[2:]])
+
+    def _expand_to_beam_size(self, x: Any) -> Any:
+        return gradtool.tile(gradtool.unsqueeze(x, [1]), [1, self.beam_size, *[1] * (x.ndim - 1)])
+
+    def _mask_probs(self, probs: Any, finished: Any) -> Any:
+        """The same, but for beams that have ended: these go on with the end and with nothing else."""
+        end = F.one_hot(gradtool.full([1], self.end_token, "int64"), probs.shape[-1])
+        only = gradtool.cast((gradtool.reshape(end, [1, 1, -1]) - 1.0) * FAR, probs.dtype)
+        return gradtool.where(gradtool.unsqueeze(finished, [2]), only, probs)
+
+    def _gather(self, x: Any, indices: Any, batch_size: Any) -> Any:
+        """Of every example the entries along dimension 1 that *indices* ``[batch, beams]`` names."""
+        rows = gradtool.unsqueeze(gradtool.arange(0, int(batch_size), dtype=indices.dtype), [1])
+        places = gradtool.stack([gradtool.expand(rows, indices.shape), indices], axis=2)
+        return gradtool.gather_nd(x, places)
+
+    def initialize(self, initial_cell_states: Any) -> tuple[Any, BeamState, Any]:
+        """Of every example one beam that counts, which begins with the start.
+
+        Args:
+            initial_cell_states: ``[batch, …]``.
+        """
+        self.batch_size = leaves(initial_cell_states)[0].shape[0]
+        shape = [self.batch_size, self.beam_size]
+        words = gradtool.full(shape, self.start_token, "int64")
+        first = gradtool.to_tensor([[0.0, *[-FAR] * (self.beam_size - 1)]], dtype=state.default_dtype())
+        finished = gradtool.full(shape, False, "bool")
+        states = BeamState(
+            mapped(self._expand_to_beam_size, initial_cell_states),
+            gradtool.tile(first, [self.batch_size, 1]),
+            finished,
+            gradtool.zeros_like(words),
+        )
+        return self.embedding_fn(words) if self.embedding_fn else words, states, finished
+
+    def _beam_search_step(
+        self, time: Any, logits: Any, next_cell_states: Any, beam_state: Any
+    ) -> tuple[BeamOutput, BeamState]:
+        words = logits.shape[-1]
+        each = self._mask_probs(F.log_softmax(logits), beam_state.finished)
+        scores = gradtool.reshape(each + gradtool.unsqueeze(beam_state.log_probs, [2]), [-1, self.beam_size * words])
+        best, places = gradtool.topk(scores, self.beam_size)
+        size = gradtool.full([1], words, "int64")
+        beams, tokens = gradtool.floor_divide(places, size), gradtool.remainder(places, size)
+
+        def kept(x: Any) -> Any:
+            return self._gather(x, beams, self.batch_size)
+
+        before = kept(beam_state.finished)
+        lengths = kept(beam_state.lengths) + gradtool.cast(gradtool.logical_not(before), "int64")
+        finished = gradtool.logical_or(before, tokens == self.end_token)
+        return BeamOutput(best, tokens, beams), BeamState(mapped(kept, next_cell_states), best, finished, lengths)
+
+    def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Any]:
+        """Continue the beams by one word.
+
+        Args:
+            kwargs: handed on to the cell.
+        """
+        merged = mapped(self._merge_batch_beams, inputs), mapped(self._merge_batch_beams, states.cell_states)
+        outputs, next_states = self.cell(*merged, **kwargs)
+        logits = mapped(self._split_batch_beams, outputs)
+        if self.output_fn is not None:
+            logits = self.output_fn(logits)
+        chosen, beams = self._beam_search_step(time, logits, mapped(self._split_batch_beams, next_states), states)
+        words = chosen.predicted_ids
+        words.stop_gradient = True
+        return chosen, beams, self.embedding_fn(words) if self.embedding_fn else words, beams.finished
+
+    def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+        """The whole sequence of each beam, ``[steps, batch, beams]``, and the last states."""
+        return F.gather_tree(outputs.predicted_ids, outputs.parent_ids), final_states
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """True: beams change places, and with them which have ended."""
+        return True
+
+
+def dynamic_decode(
+    decoder: Any,
+    inits: Any = None,
+    max_step_num: int | None = None,
+    output_time_major: bool = False,
+    impute_finished: bool = False,
+    is_test: bool = False,
+    return_length: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Run a decoder until all sequences have ended; dynamic mode only.
+
+    Args:
+        decoder: a :class:`Decoder`.
+        inits: what its ``initialize`` gets.
+        max_step_num: the number of the last step at most, counted from 0.
+        output_time_major: return ``[steps, batch, …]`` instead of ``[batch, steps, …]``.
+        impute_finished: keep the states of sequences that have ended, unless the decoder follows them itself.
+        is_test: taken for the sake of existing code.
+        return_length: also return the lengths of the sequences.
+        kwargs: handed on to the decoder's ``step``.
+
+    Returns:
+        Outputs and final states, and the lengths if they are wanted.
+
+    Raises:
+        UnsupportedError: static mode is on.
+    """
+    if state.in_static_mode():
+        raise UnsupportedError(
+            "dynamic_decode runs in dynamic mode: how many steps there are follows from values.",
+            hint="call paddle.disable_static(), or write the loop with paddle.static.nn.while_loop",
+        )
+    inputs, states, finished = decoder.initialize(inits)
+    lengths = gradtool.cast(gradtool.zeros_like(finished), "int64")
+    steps: list[Any] = []
+    while not bool(gradtool.all(finished)) and (max_step_num is None or len(steps) <= max_step_num):
+        time = gradtool.full([1], len(steps), "int64")
+        outputs, following, inputs, ended = decoder.step(time, inputs, states, **kwargs)
+        if decoder.tracks_own_finished:
+            lengths = getattr(following, "lengths", lengths)
+        else:
+            ended = gradtool.logical_or(ended, finished)
+            lengths = lengths + gradtool.cast(gradtool.logical_not(ended), "int64")
+            if impute_finished:
+                following = _held(states, following, ended)
+        steps.append(outputs)
+        states, finished = following, ended
+    results = packed(steps[0], [gradtool.stack(parts, 0) for parts in zip(*map(leaves, steps), strict=True)])
+    with contextlib.suppress(NotImplementedError):  # the outputs of the steps are what comes out then
+        results, states = decoder.finalize(results, states, lengths)
+    if not output_time_major:
+        results = mapped(lambda x: gradtool.transpose(x, [1, 0, *range(2, x.ndim)]), results)
+    return (results, states, lengths) if return_length else (results, states)
+
+
+def _held(states: Any, following: Any, ended: Any) -> Any:
+    """*following*, but the *states* before of sequences that have ended."""
+
+    def one(before: Any, after: Any) -> Any:
+        return gradtool.where(gradtool.reshape(ended, [-1, *[1] * (after.ndim - 1)]), before, after)
+
+    return packed(following, [one(a, b) for a, b in zip(leaves(states), leaves(following), strict=True)])
