@@ -39,7 +39,14 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ("gradtool.Tensor", "top_p_sampling", KERNELS),
     ("gradtool", "disable_compat enable_compat", OTHERS),
     ("gradtool.nn.functional", "sparse_attention", SPARSE),
-    ("gradtool.nn.functional", "flash_attention_v3_varlen moe_permute moe_unpermute sdp_kernel", KERNELS),
+    (
+        "gradtool.nn.functional",
+        (
+            "flash_attention_v3_varlen flash_attn_varlen_qkvpacked flashmask_attention moe_permute moe_unpermute "
+            "sdp_kernel"
+        ),
+        KERNELS,
+    ),
     ("gradtool.linalg", "fp8_fp8_half_gemm_fused", KERNELS),
     ("gradtool.nn.Layer", "xpu", DEVICES),
     ("gradtool.nn.Layer", "full sharded_state_dict", DISTRIBUTED),

@@ -36,6 +36,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
     "gradtool.distributed.fleet": ("utils",),
     "gradtool.static": ("nn",),
     "gradtool.nn": ("functional", "initializer", "utils"),
+    "gradtool.nn.functional": ("flash_attention",),
     "gradtool.optimizer": ("lr",),
     "gradtool.base": (
         "backward",

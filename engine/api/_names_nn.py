@@ -186,3 +186,4 @@ provide(
     "UniformInitializer XavierInitializer",
 )
 provide("gradtool.nn", "gradtool.nn._decoding", "BeamSearchDecoder dynamic_decode")
+provide("gradtool.nn.functional", "gradtool.nn.functional.flash_attention", "flash_attn_qkvpacked")

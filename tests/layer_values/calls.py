@@ -193,7 +193,14 @@ RESIZED = (
     "F.label_smooth(F.softmax(x), epsilon=0.2)",
 )
 
-CALLS = (*CONVOLUTIONS, *POOLS, *LAYERS, *ACTIVATIONS, *LOSSES, *RESIZED)
+ATTENTION = (
+    "F.flash_attention.flash_attention(im, im * 0.5, im + 1)",
+    "F.flash_attention.flash_attention(im, im, im, causal=True, return_softmax=True)",
+    "F.flash_attention.flash_attention(im[:, :2], im, im)",
+    "F.flash_attn_qkvpacked(vol.transpose([0, 2, 3, 1, 4]), return_softmax=True)",
+)
+
+CALLS = (*CONVOLUTIONS, *POOLS, *LAYERS, *ACTIVATIONS, *LOSSES, *RESIZED, *ATTENTION)
 
 FALSE = "Paddle's gradient without a weight is not that of its result, as differences show"
 WITHOUT = {
