@@ -7,14 +7,15 @@ import itertools
 import math
 from typing import Any
 
-from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
+from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import RefusedValue, integer, tensor, tensors
 from ._creation import ones_like, zeros
+from ._dispatch import apply
 from ._linalg import bmm, matmul
-from ._manipulation import concat, flatten, reshape, slice, stack, transpose, unsqueeze
-from ._math import abs, multiply, pow, scale, subtract
+from ._manipulation import concat, flatten, reshape, stack, transpose, unsqueeze
+from ._math import abs, multiply, pow, scale
 from ._reduction import norm, sum
 from ._search import where
 
@@ -26,17 +27,8 @@ def cross(x: Any, y: Any, axis: int = 9, name: str | None = None) -> AnyTensor:
         ShapeError: the shapes differ, or no dimension has three elements (a ValueError).
     """
     place = "paddle.cross"
-    x, y = tensor(x, "x", place), tensor(y, "y", place)
-    if tuple(x.shape) != tuple(y.shape):
-        raise ShapeError(f"{place}: x {list(x.shape)} and y {list(y.shape)} must have one shape.")
-    threes = [i for i, d in enumerate(x.shape) if d == 3]
-    at = (threes[0] if threes else None) if axis == 9 else axis % builtins.max(x.ndim, 1)
-    if at is None or x.shape[at] != 3:
-        raise ShapeError(f"{place}: a dimension of three elements is needed, but x is {list(x.shape)}, axis={axis}.")
-    ahead, behind = ([slice(v, [at], [i], [i + 1]) for i in order] for v, order in ((x, (1, 2, 0)), (x, (2, 0, 1))))
-    other, before = ([slice(v, [at], [i], [i + 1]) for i in order] for v, order in ((y, (2, 0, 1)), (y, (1, 2, 0))))
-    first, second = concat(ahead, at) * concat(other, at), concat(behind, at) * concat(before, at)
-    return subtract(first, second, name)
+    operands = tensor(x, "x", place), tensor(y, "y", place)
+    return apply("cross", *operands, attrs={"dim": integer(axis, "axis", place)}, name=name)  # type: ignore[no-any-return]
 
 
 def outer(x: Any, y: Any, name: str | None = None, *, out: Any = None) -> AnyTensor:
@@ -65,9 +57,9 @@ def mv(x: Any, vec: Any, name: str | None = None) -> AnyTensor:
     """The product of a matrix and a vector."""
     kinds = ["float16", "bfloat16", "float32", "float64"]
     x, vec = tensor(x, "x", "paddle.mv", kinds), tensor(vec, "vec", "paddle.mv", [*kinds])
-    if x.ndim != 2 or vec.ndim != 1:
-        raise ShapeError(f"paddle.mv: x must be a matrix and vec a vector, but are {list(x.shape)}, {list(vec.shape)}.")
-    return matmul(x, vec, name=name)
+    if x.dtype is not vec.dtype:
+        raise DtypeError(f"paddle.mv: x is {x.dtype.name} and vec {vec.dtype.name}; they must be of one type.")
+    return apply("mv", x, vec, name=name)  # type: ignore[no-any-return]
 
 
 def kron(x: Any, y: Any, name: str | None = None) -> AnyTensor:
@@ -207,10 +199,10 @@ def renorm(x: Any, p: float, axis: int, max_norm: float) -> AnyTensor:
         raise UsageError(f"{place}: the axis:{axis} should be less then the shape's size {x.ndim}:{list(x.shape)}.")
     others = [i for i in range(x.ndim) if i != at % x.ndim]
     sums = sum(pow(abs(x), p), others, keepdim=True) if others else pow(abs(x), p)
-    lengths = pow(sums, 1.0 / p)
-    above = lengths > max_norm
-    factor = where(above, max_norm / lengths, ones_like(lengths))
-    return x * factor  # type: ignore[no-any-return]
+    above = pow(sums, 1.0 / p) > max_norm
+    # what is short enough has no part in the gradient: the root has no slope at 0
+    lengths = pow(where(above, sums, ones_like(sums)), 1.0 / p)
+    return x * where(above, max_norm / lengths, ones_like(lengths))  # type: ignore[no-any-return]
 
 
 # -- all of several ---------------------------------------------------------------------------------------------------

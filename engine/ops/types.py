@@ -41,7 +41,7 @@ TAKES: tuple[tuple[str, str, str], ...] = (
     ("reduce_amax reduce_amin reduce_max reduce_min reduce_prod scatter top_k_v2", WIDE, ""),
     ("dot matmul_v2 one_hot_v2 range", WIDE, ""),
     ("cummax cummin cumprod diag_v2 elementwise_fmax elementwise_fmin elementwise_heaviside", WIDE, ""),
-    ("gcd index_add kthvalue lcm mode nanmedian trace trunc", WIDE, ""),
+    ("cross gcd index_add kthvalue lcm mode nanmedian trace trunc", WIDE, ""),
     ("bitwise_left_shift bitwise_right_shift", WHOLE, ""),
     ("copysign fill_diagonal reduce_as", f"bool {WHOLE}", ""),
     ("scatter_nd_add", f"uint8 {WIDE}", ""),
@@ -62,7 +62,7 @@ MEETS = frozenset(
     for types in (
         "elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_floordiv elementwise_mod",
         "elementwise_max elementwise_min elementwise_pow huber_loss kldiv_loss where",
-        "atan2 copysign elementwise_fmax elementwise_fmin nextafter",
+        "atan2 copysign cross elementwise_fmax elementwise_fmin nextafter",
         "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor",
     )
     for type_ in types.split()

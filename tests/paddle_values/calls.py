@@ -250,6 +250,7 @@ PRODUCTS = (
     "paddle.vander(v, 0)",
     "paddle.renorm(x, 2.0, 0, 1.0)",
     "paddle.renorm(b, 1.0, -1, 0.5)",
+    "paddle.renorm(x * 0, 2.0, 0, 1.0)",
     "paddle.count_nonzero(zeros)",
     "paddle.count_nonzero(zeros, 1, True)",
     "paddle.count_nonzero(mask, [0, 1])",
