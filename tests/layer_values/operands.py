@@ -4,38 +4,16 @@ from __future__ import annotations
 
 import ast
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-Draw = Callable[[np.random.Generator], Any]
-
-
-def normal(*shape: int) -> Draw:
-    return lambda rng: rng.normal(size=shape)
-
-
-def between(low: float, high: float, *shape: int) -> Draw:
-    return lambda rng: rng.uniform(low, high, shape)
-
-
-def whole(low: int, high: int, *shape: int) -> Draw:
-    return lambda rng: rng.integers(low, high, shape)
-
-
-def exactly(values: Any, dtype: str = "float64") -> Draw:
-    return lambda rng: np.array(values, dtype)
+from tests.paddle_values.operands import Draw, between, exactly, normal, whole
 
 
 def distinct(*shape: int) -> Draw:
     """No two of which are near each other."""
     return lambda rng: rng.permutation(int(np.prod(shape))).reshape(shape) / np.prod(shape) * 4 - 1.5
-
-
-def shares(*shape: int) -> Draw:
-    """Probabilities along the last axis."""
-    return lambda rng: (lambda a: a / a.sum(-1, keepdims=True))(rng.uniform(0.1, 1.0, shape))
 
 
 OPERANDS: dict[str, Draw] = {
@@ -86,20 +64,12 @@ OPERANDS: dict[str, Draw] = {
 """How each operand is drawn."""
 
 
-def names_in(text: str) -> list[str]:
-    """The operands that a call names, in their order."""
+def operands_of(text: str) -> dict[str, Any]:
+    """The values of the operands that a call names, in the order of the table."""
     words = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    return [name for name in OPERANDS if name in words]
+    return {name: drawn(name) for name in OPERANDS if name in words}
 
 
-def values(name: str) -> Any:
-    """The values of an operand."""
+def drawn(name: str) -> Any:
+    """The values of an operand, always the same."""
     return np.asarray(OPERANDS[name](np.random.default_rng(zlib.crc32(name.encode()))))
-
-
-def weights(shape: tuple[int, ...], dtype: Any, turn: int) -> Any:
-    """Numbers of every size and sign to weigh the elements of a result with; another set for each *turn*."""
-    count = int(np.prod(shape))
-    angles = np.arange(count) * 1.7 + turn
-    numbers = np.cos(angles) + (1j * np.sin(angles * 0.6) if np.dtype(dtype).kind == "c" else 0)
-    return numbers.reshape(shape).astype(dtype)

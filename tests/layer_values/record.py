@@ -15,7 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.layer_values.calls import CALLS
-from tests.layer_values.outcome import outcome, written
+from tests.layer_values.operands import operands_of
+from tests.paddle_values.outcome import outcome, written
 
 TARGET = Path(__file__).with_name("values.json")
 
@@ -55,8 +56,9 @@ def work() -> None:
     import paddle
 
     for line in sys.stdin:
+        call = json.loads(line)
         try:
-            parts = outcome(paddle, json.loads(line))
+            parts = outcome(paddle, call, operands_of(call))
             text = {part: [written(a) for a in arrays] for part, arrays in parts.items()}
         except Exception as error:
             text = {"refused": (str(error).strip() or type(error).__name__).splitlines()[-1]}

@@ -13,8 +13,8 @@ import pytest
 
 import gradtool as paddle
 from tests.layer_values.calls import CALLS, WITHOUT
-from tests.layer_values.operands import names_in, values
-from tests.layer_values.outcome import carries, flat, outcome, read
+from tests.layer_values.operands import operands_of
+from tests.paddle_values.outcome import carries, flat, outcome, read
 
 RECORDED = json.loads(Path(__file__).with_name("values.json").read_text(encoding="utf-8"))
 
@@ -33,7 +33,7 @@ def _dynamic() -> Iterator[None]:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_values_types_and_gradients(call: str) -> None:
-    ours, theirs = outcome(paddle, call), RECORDED[call]
+    ours, theirs = outcome(paddle, call, operands_of(call)), RECORDED[call]
     for part, texts in theirs.items():
         if (call, part) in WITHOUT:
             continue
@@ -54,9 +54,9 @@ def compare(part: str, mine: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_static_program_gives_the_same(call: str) -> None:
-    ours = outcome(paddle, call)
+    ours = outcome(paddle, call, operands_of(call))
     paddle.enable_static()
-    feed = {name: values(name) for name in names_in(call)}
+    feed = operands_of(call)
     inputs = {name: paddle.static.data(name, v.shape, str(v.dtype)) for name, v in feed.items()}
     for leaf in [v for v in inputs.values() if carries(v)]:
         leaf.stop_gradient = False

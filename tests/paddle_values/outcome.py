@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,14 @@ Outcome = dict[str, Any]
 none, or where Paddle cannot differentiate any further."""
 
 
-def outcome(paddle: Any, text: str) -> Outcome:
-    """The call *text*, with either library."""
-    operands = {name: paddle.to_tensor(values(name)) for name in names_in(text)}
+def outcome(paddle: Any, text: str, arrays: Mapping[str, Any] | None = None) -> Outcome:
+    """The call *text*, with either library.
+
+    Args:
+        arrays: the operands that it names; those of the table by default.
+    """
+    arrays = {name: values(name) for name in names_in(text)} if arrays is None else arrays
+    operands = {name: paddle.to_tensor(value) for name, value in arrays.items()}
     leaves = [v for v in operands.values() if carries(v)]
     for leaf in leaves:
         leaf.stop_gradient = False

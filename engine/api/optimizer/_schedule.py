@@ -86,12 +86,18 @@ class LRScheduler:
         if self.verbose:
             print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
+    def state_keys(self) -> None:
+        """Say in ``self.keys`` which attributes make up the state; for subclasses that have others."""
+        self.keys = [*type(self).keys]
+
     def state_dict(self) -> dict[str, Any]:
         """What :meth:`set_state_dict` needs to go on from here."""
+        self.state_keys()
         return {k: getattr(self, k) for k in self.keys}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from a state; raises :class:`StateError` (a RuntimeError) when it lacks an entry."""
+        self.state_keys()
         for k in self.keys:
             if k not in state_dict:
                 raise StateError(f"{type(self).__name__}: the state has no {k!r}", hint=f"it has {sorted(state_dict)}")

@@ -52,6 +52,10 @@ class Steps:
 
     clear_gradients = clear_grad
 
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Remove the gradients of all its parameters, or set them to zeros."""
+        self.clear_grad(not set_to_none)
+
     def state_dict(self) -> dict[str, Any]:
         """What it keeps for its parameters, by name, and under ``LR_Scheduler`` where a schedule stands."""
         self._dynamic("state_dict")
@@ -99,7 +103,7 @@ class Steps:
             del self._states[p, accumulator.name]
         return None
 
-    set_dict = set_state_dict
+    set_dict = load_state_dict = set_state_dict
 
     # -- what optimizers say ----------------------------------------------------------------------------------
 

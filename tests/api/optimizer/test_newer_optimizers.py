@@ -114,3 +114,35 @@ def test_lbfgs_refuses() -> None:
         paddle.optimizer.LBFGS(parameters=[x]).minimize(x.sum())
     with pytest.raises(TypeError, match="iterable of Tensors"):
         paddle.optimizer.LBFGS(parameters=x)
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_other_names_of_what_optimizers_do() -> None:
+    x = paddle.create_parameter([1], "float32")
+    sgd = paddle.optimizer.SGD(0.1, parameters=[x])
+    x.sum().backward()
+    sgd.zero_grad(set_to_none=False)
+    assert x.grad.numpy().tolist() == [0.0]
+    sgd.zero_grad()
+    assert x.grad is None
+    sgd.load_state_dict(sgd.state_dict())
+
+
+def test_a_schedule_may_say_which_attributes_are_its_state() -> None:
+    class Noted(paddle.optimizer.lr.LRScheduler):
+        def __init__(self) -> None:
+            self.note = 1
+            super().__init__(0.1)
+
+        def state_keys(self) -> None:
+            self.keys = ["last_epoch", "note"]
+
+        def get_lr(self) -> float:
+            return self.base_lr
+
+    schedule, other = Noted(), Noted()
+    schedule.note = 7
+    assert schedule.state_dict() == {"last_epoch": 0, "note": 7}
+    other.set_state_dict(schedule.state_dict())
+    assert other.note == 7
+    assert paddle.optimizer.lr.StepDecay(0.1, 3).state_dict() == {"last_epoch": 0, "last_lr": 0.1}
