@@ -90,3 +90,5 @@ provide(
     "device_guard get_cudnn_version get_default_device is_compiled_with_custom_device is_compiled_with_distribute "
     "is_compiled_with_ipu set_default_device",
 )
+provide("gradtool", "gradtool.nn.functional._conv", "conv3d")
+provide("gradtool", "gradtool._batch", "batch")

@@ -91,6 +91,13 @@ def test_print_options(options: None) -> None:
         paddle.set_printoptions(precision=1.5)  # type: ignore[arg-type]
 
 
+def test_samples_in_lists() -> None:
+    assert [*paddle.batch(lambda: iter(range(5)), 2)()] == [[0, 1], [2, 3], [4]]
+    assert [*paddle.batch(lambda: iter(range(5)), 2, drop_last=True)()] == [[0, 1], [2, 3]]
+    with pytest.raises(ValueError, match="batch_size should be a positive integer"):
+        paddle.batch(lambda: iter([]), 0)
+
+
 def test_limits_of_types() -> None:
     assert (paddle.finfo("float16").max, paddle.finfo(paddle.float32).bits) == (65504.0, 32)
     assert paddle.finfo("float32").eps == np.finfo("float32").eps

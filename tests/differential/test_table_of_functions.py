@@ -22,6 +22,7 @@ ABSENT = {
     "randn_like standard_gamma Generator get_cuda_rng_state get_rng_state manual_seed set_cuda_rng_state set_rng_state",
     "constants": "e inf nan newaxis pi",
     "printing": "set_printoptions",
+    "readers": "batch",
     "places, devices and versions": "device_guard get_cudnn_version get_default_device is_compiled_with_custom_device "
     "is_compiled_with_distribute is_compiled_with_ipu set_default_device "
     "CPUPlace CUDAPinnedPlace CUDAPlace device get_device is_compiled_with_cinn "

@@ -141,6 +141,7 @@ def _extreme(name, function, doc):
         kind = dtype_of(dtype).numpy
         if not x.ndim or not x.size:
             return x, xp.zeros(x.shape, kind)
+        # where an element is the extreme of those up to it, it is the latest such
         out = function(xp).accumulate(x, axis=axis)
         values, best = xp.moveaxis(x, axis, 0), xp.moveaxis(out, axis, 0)
         places = xp.zeros(values.shape, kind)

@@ -406,7 +406,7 @@ def _(g: Draw, name: str) -> str:
 # -- layers by their names in paddle ----------------------------------------------------------------------------------
 
 
-@row("conv1d conv2d", modes="eager", chains=False)
+@row("conv1d conv2d conv3d", modes="eager", chains=False)
 def _(g: Draw, name: str) -> str:
     space = [g.count(2, 4) for _ in range(int(name[4]))]
     x = g.tensor([1, 2, *space], "float32", fresh=True)
