@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, UsageError, expect_type
 from gradtool.engine.core.value import AnyTensor
+from gradtool.engine.eager.tensor import Tensor
+
+from ._remembered import read_value
 
 INTEGERS = ("int32", "int64")
 
@@ -53,8 +56,19 @@ def tensors(values: object, what: str, where: str) -> list[AnyTensor]:
     return [tensor(v, f"{what}[{i}]", where) for i, v in enumerate(values)]
 
 
+def number_of(value: object) -> Any:
+    """The number or list of numbers that a tensor of dynamic mode stands for; anything else as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    read_value()
+    return value.tolist()
+
+
 def integer(value: object, what: str, where: str) -> int:
-    """*value* as an int, if it is a whole number of Python or NumPy and no truth value."""
+    """*value* as an int, if it is a whole number of Python, NumPy or a tensor, and no truth value."""
+    value = number_of(value)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, AnyTensor):
         raise ArgumentTypeError(f"The type of '{what}' in {where} must be int, but received {type(value).__name__}.")
     return int(value.__index__())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +30,22 @@ def guard(place: Any = None) -> Iterator[None]:
     finally:
         if static:
             state.enable_static()
+
+
+def switch_to_static_graph(function: Callable[..., Any]) -> Callable[..., Any]:
+    """*function*, which builds a program whatever the mode is outside."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        static = state.in_static_mode()
+        state.enable_static()
+        try:
+            return function(*args, **named)
+        finally:
+            if not static:
+                state.disable_static()
+
+    return call
 
 
 def enabled() -> bool:

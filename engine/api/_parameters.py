@@ -68,6 +68,29 @@ class ParamAttr:
             return ParamAttr(initializer=attr)
         raise ArgumentTypeError(f"{type(attr)} cast to ParamAttr")
 
+    @staticmethod
+    def _to_attr(arg: Any) -> Any:
+        """A ParamAttr of what an ``attr`` argument may be, or a list of them; False for False. Layers of users ask it.
+
+        Raises:
+            ArgumentTypeError: it is nothing of that kind (a TypeError).
+        """
+        if isinstance(arg, (list, tuple)):
+            return [ParamAttr._to_attr(entry) for entry in arg]
+        return ParamAttr.of(arg) or False
+
+    def _to_kwargs(self, with_initializer: bool = False) -> dict[str, Any]:
+        """The settings as arguments of a Parameter."""
+        settings = {
+            "name": self.name,
+            "optimize_attr": {"learning_rate": self.learning_rate},
+            "regularizer": self.regularizer,
+            "trainable": self.trainable,
+            "do_model_average": self.do_model_average,
+            "need_clip": self.need_clip,
+        }
+        return {**settings, "initializer": self.initializer} if with_initializer else settings
+
 
 def make(
     layer: str,

@@ -12,7 +12,7 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ops.infer import axis_in
 
-from ._arguments import INTEGERS, integers, tensor
+from ._arguments import INTEGERS, integers, number_of, tensor
 from ._creation import cast, full, numel
 from ._dispatch import apply, counted, layer_name
 from ._math import abs, pow, sqrt
@@ -27,6 +27,7 @@ def _dims(axis: Any, where: str) -> list[int]:
     """
     if axis is None:
         return []
+    axis = number_of(axis)
     if isinstance(axis, AnyTensor):
         raise UnsupportedError(
             f"{where}: an axis given as a Variable is not part of this version of gradtool.",
@@ -191,6 +192,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     """
     where = "paddle.norm"
     x = tensor(x, "x", where)
+    p = number_of(p)
     dims = list(range(x.ndim)) if axis is None and p == "nuc" else _dims(axis, where)
     singular = len(dims) == 2 and p in (2, -2, "nuc")  # of complex numbers they are not those of their sizes
     x = abs(x) if x.dtype.is_complex and not singular else x

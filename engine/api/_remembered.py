@@ -54,6 +54,13 @@ def computed(recipe: Recipe, call: BoundOp, operands: Sequence[Any]) -> Any:
     return result
 
 
+def read_value() -> None:
+    """Say that the value of a tensor decides what is computed: the call under way is not one to repeat."""
+    steps = _noting()
+    if steps is not None:
+        steps.append(Step(None, (object(),), None))  # type: ignore[arg-type]
+
+
 _all_plans: list[dict[Any, tuple[Plan, BoundOp] | None]] = []
 
 

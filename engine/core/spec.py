@@ -71,6 +71,9 @@ class DType:
     def __repr__(self) -> str:
         return f"paddle.{self.name}"
 
+    def __int__(self) -> int:
+        return self.code
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (dtype, (self.name,))
 

@@ -23,8 +23,11 @@ class ToPython:
 
     __array_priority__ = 100
 
-    def numpy(self) -> np.ndarray[Any, Any]:
+    def numpy(self, force: bool = True) -> np.ndarray[Any, Any]:
         """A copy of the values; of selected rows, the whole table.
+
+        Args:
+            force: accepted for compatibility: it is a copy in any case.
 
         The type of bfloat16 arrays is ``ml_dtypes.bfloat16``, where Paddle gives the bits as uint16.
         """

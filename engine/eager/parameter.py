@@ -7,6 +7,8 @@ from collections.abc import Container
 from typing import Any
 
 from ..core import source, watch
+from ..ir import default
+from ..ir.program import Block
 from .tensor import Array, Leaf, Tensor
 
 _living: weakref.WeakValueDictionary[int, TensorParameter] = weakref.WeakValueDictionary()
@@ -28,7 +30,7 @@ class TensorParameter(Tensor):
     """
 
     settings = ("do_model_average", "is_distributed", "layer_path", "need_clip", "optimize_attr", "regularizer")
-    __slots__ = settings
+    __slots__ = (*settings, "__dict__")  # and whatever the user notes on it
 
     is_parameter = True
 
@@ -52,6 +54,11 @@ class TensorParameter(Tensor):
         self.is_distributed = False
         self.layer_path: str | None = None
         _living[id(self)] = self
+
+    @property
+    def block(self) -> Block:
+        """The block that would hold it in a program: the first of the default main program."""
+        return default.default_main_program().global_block()
 
     @property
     def trainable(self) -> bool:

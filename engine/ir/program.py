@@ -376,9 +376,10 @@ class Block(BlockValue):
         dtype: object = "float32",
         *,
         initializer: Any = None,
+        lod_level: int = 0,
         **settings: Any,
     ) -> Parameter:
-        """Make a parameter in block 0, or return the one of that name and shape.
+        """Make a parameter in block 0, or return the one of that name and shape; *lod_level* is not kept.
 
         Raises:
             NameClash: a variable of that name has another shape or dtype (also a ValueError).

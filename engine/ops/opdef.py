@@ -28,7 +28,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, overload
 
 from ..core.errors import OperatorError
-from ..core.spec import TensorSpec, in_use
+from ..core.spec import DType, TensorSpec, in_use
 from . import rare, types
 
 if TYPE_CHECKING:
@@ -402,6 +402,8 @@ def _checked(op_type: str, name: str, value: Any, default: Any) -> Any:
         return value
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         return _checked(op_type, name, value.item(), default)
+    if isinstance(default, int) and isinstance(value, DType):
+        return value.code
     if isinstance(default, float) and isinstance(value, int):
         return float(value)
     if isinstance(default, bool) and isinstance(value, int):

@@ -55,9 +55,10 @@ def signatures(root: Any) -> dict[str, str]:
             entries |= {f"{name}.{n}": getattr(value, n) for n in public if inspect.isroutine(getattr(value, n))}
         for path, entry in entries.items():
             text = parameters(entry)
-            if text is None or (path != name and id(entry) in methods):
+            own = id(getattr(entry, "__func__", entry))  # a class method is bound anew each time
+            if text is None or (path != name and own in methods):
                 continue
-            methods.add(id(entry))
+            methods.add(own)
             texts[path] = text
     return texts
 

@@ -34,5 +34,7 @@ def test_paddles_names_are_recorded() -> None:
 
 
 def test_a_name_that_never_comes_says_why() -> None:
-    with pytest.raises(AttributeError, match=r"paddle\.XPUPlace is not implemented in gradtool: it is about devices"):
-        gradtool.XPUPlace  # noqa: B018
+    with pytest.raises(
+        AttributeError, match=r"paddle\.XPUPinnedPlace is not implemented in gradtool: it is about devices"
+    ):
+        gradtool.XPUPinnedPlace  # noqa: B018

@@ -25,8 +25,8 @@ class TableLayer(Layer):
         self._name = bound.arguments.pop("name")
         self._arguments = dict(bound.arguments)
 
-    def forward(self, *inputs: Any) -> Any:
-        return getattr(F, self.function)(*inputs, **self._arguments, name=self._name)
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        return getattr(F, self.function)(*inputs, **named, **self._arguments, name=self._name)
 
     def extra_repr(self) -> str:
         shown = {n: self._arguments[n] for n in self.shown} | ({"name": self._name} if self._name else {})

@@ -220,19 +220,19 @@ class Assign(Initializer):
     """Given values.
 
     Args:
-        value: an array or nested lists, of the parameter's shape.
+        value: an array, nested lists or a tensor, of the parameter's shape.
 
     Raises:
         ArgumentTypeError: *value* is nothing of that kind (a TypeError).
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
-        if not isinstance(value, (np.ndarray, list, tuple)):
+        if not isinstance(value, (np.ndarray, list, tuple, Tensor)):
             raise ArgumentTypeError(
-                f"The type of 'value' in Assign must be numpy.ndarray, list or tuple, "
+                f"The type of 'value' in Assign must be numpy.ndarray, list, tuple or Tensor, "
                 f"but received {type(value).__name__}."
             )
-        self.value = np.asarray(value)
+        self.value = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
 
     def operator(self, spec: TensorSpec) -> tuple[str, dict[str, Any]]:
         if self.value.shape != spec.shape:

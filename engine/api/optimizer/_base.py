@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from gradtool import _parameters
 from gradtool.engine.autodiff.backward import append_backward
@@ -81,6 +81,9 @@ class Optimizer(_steps.Steps):
     op_type = ""
     """The update operator."""
 
+    _group_settings: ClassVar[tuple[str, ...]] = ()
+    """What a group of parameters may set beside its learning rate and decay."""
+
     def __init__(
         self,
         learning_rate: Any,
@@ -143,9 +146,10 @@ class Optimizer(_steps.Steps):
 
     def _group(self, entry: dict[str, Any]) -> dict[str, Any]:
         """A group of parameters with settings of its own, checked."""
-        if "params" not in entry or entry.keys() - {"params", "learning_rate", "weight_decay"}:
+        settings = ["params", "learning_rate", "weight_decay", *self._group_settings]
+        if "params" not in entry or entry.keys() - {*settings}:
             raise UsageError(
-                f"{self._where}: a group of parameters takes params, learning_rate and weight_decay, "
+                f"{self._where}: a group of parameters takes {', '.join(settings[:-1])} and {settings[-1]}, "
                 f"but received {', '.join(map(str, entry))}.",
                 hint="make an optimizer for each group with other settings",
             )

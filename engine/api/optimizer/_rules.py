@@ -52,6 +52,7 @@ class Momentum(Optimizer):
     """
 
     op_type = "momentum"
+    _group_settings = ("momentum",)
 
     def __init__(
         self,
@@ -83,9 +84,10 @@ class Momentum(Optimizer):
 
     def _settings(self, param: Any) -> dict[str, Any]:
         decay = super()._decay_of(param)
+        fixed = {**self._fixed, "mu": float(self._of_group(param, "momentum", self._fixed["mu"]))}
         if not isinstance(decay, L2Decay):
-            return self._fixed
-        return {**self._fixed, "regularization_method": "l2_decay", "regularization_coeff": decay.coeff}
+            return fixed
+        return {**fixed, "regularization_method": "l2_decay", "regularization_coeff": decay.coeff}
 
 
 class _Betas(Optimizer):

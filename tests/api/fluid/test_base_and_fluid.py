@@ -176,7 +176,7 @@ def test_cpu_num_says_how_many_places(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: paddle.set_device("gpu"), ValueError),
         (lambda: paddle.set_device("gpu:1"), UnsupportedError),
         (lambda: paddle.set_device("toaster"), ValueError),
-        (lambda: paddle.set_device(3), TypeError),
+        (lambda: paddle.set_device(1.5), TypeError),
     ],
 )
 def test_there_is_only_the_cpu(ask: Callable[[], object], error: type[Exception]) -> None:
@@ -209,9 +209,9 @@ def test_flags() -> None:
 @pytest.mark.parametrize(
     ("ask", "error", "about"),
     [
-        (lambda: paddle.get_flags("FLAGS_nope"), ValueError, "FLAGS_nope cannot get"),
+        (lambda: paddle.get_flags("nope"), ValueError, "nope cannot get"),
         (lambda: paddle.get_flags(3), TypeError, "list, tuple or string"),
-        (lambda: paddle.set_flags({"FLAGS_nope": 1}), ValueError, "FLAGS_nope cannot set"),
+        (lambda: paddle.set_flags({"nope": 1}), ValueError, "nope cannot set"),
         (lambda: paddle.set_flags({"benchmark": True}), ValueError, "did you mean 'FLAGS_benchmark'"),
         (lambda: paddle.set_flags(["FLAGS_benchmark"]), TypeError, "should be a dict"),
         (lambda: paddle.set_flags({"FLAGS_benchmark": "yes"}), TypeError, "of type bool"),
@@ -225,8 +225,8 @@ def test_flags_that_cannot_be_had(ask: Callable[[], object], error: type[Excepti
 
 
 def test_nothing_is_set_when_one_flag_is_wrong() -> None:
-    with pytest.raises(ValueError, match="FLAGS_nope"):
-        paddle.set_flags({"FLAGS_benchmark": True, "FLAGS_nope": 1})
+    with pytest.raises(ValueError, match="nope"):
+        paddle.set_flags({"FLAGS_benchmark": True, "nope": 1})
     assert paddle.get_flags("FLAGS_benchmark") == {"FLAGS_benchmark": False}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradtool
 from gradtool import _creation
-from gradtool._arguments import tensor
+from gradtool._arguments import number_of, tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS
 from gradtool._remembered import remembered
@@ -44,6 +44,7 @@ def dropout(
     Raises:
         UsageError: *p* outside [0, 1], an unknown mode, an axis out of range (a ValueError).
     """
+    p = number_of(p)
     if isinstance(p, (int, float)) and p == 0:
         return x
     _check(p, "dropout")

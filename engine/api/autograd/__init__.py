@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradtool import _lazy
 from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.eager.calls import backward, grad
 from gradtool.engine.eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -12,8 +13,6 @@ from gradtool.engine.eager.pylayer import PyLayer, PyLayerContext
 from gradtool.engine.eager.recompute import recompute
 from gradtool.engine.eager.saved import saved_tensors_hooks
 from gradtool.engine.eager.tensor import Tensor
-
-from . import _lazy
 
 __getattr__, __dir__ = _lazy.attach(__name__)
 
@@ -75,7 +74,7 @@ class Jacobian:
         else:
             count, asked = self.shape[self._axis], entries[self._axis]
             if isinstance(asked, slice):
-                from ._manipulation import stack
+                from gradtool._manipulation import stack
 
                 rows = [self._row(i) for i in range(*asked.indices(count))]
                 if not rows:

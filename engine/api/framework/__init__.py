@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from gradtool import _lazy
 from gradtool.engine.core import names, state
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as convert_np_dtype_to_dtype_
-
-from . import _lazy
 
 __getattr__, __dir__ = _lazy.attach(__name__)
 
@@ -109,7 +109,7 @@ FLAGS: dict[str, Flag] = {
     "FLAGS_use_stride_kernel": Flag(True, fixed=True),
 }
 
-_values: dict[str, bool | int | float | str] = {}
+_values: dict[str, Any] = {}
 
 
 def set_flags(flags: Mapping[str, Any]) -> None:
@@ -118,7 +118,9 @@ def set_flags(flags: Mapping[str, Any]) -> None:
     Raises:
         ArgumentTypeError: no dict, or a value of another type than the flag's (a TypeError).
         UnsupportedError: a value that asks for something that gradtool does not do (a ValueError).
-        UsageError: an unknown flag (a ValueError).
+        UsageError: a name that does not begin with ``FLAGS_`` (a ValueError).
+
+    A flag that is not known is kept, with a warning.
     """
     if not isinstance(flags, Mapping):
         raise ArgumentTypeError(f"flags in set_flags should be a dict, but received {type(flags).__name__}.")
@@ -126,8 +128,24 @@ def set_flags(flags: Mapping[str, Any]) -> None:
     _values.update(new)
 
 
-def _fitting(name: str, value: Any) -> bool | int | float | str:
-    flag = _flag(name, "set")
+class UnknownFlagWarning(UserWarning):
+    """A flag that gradtool does not know: Paddle has hundreds, and nearly all are about speed, memory and devices."""
+
+
+def _unknown(name: str, verb: str, consequence: str) -> None:
+    """Warn about a flag that is not known; raises :class:`UsageError` where it is called as no flag is."""
+    hint = did_you_mean(str(name), FLAGS)
+    if not str(name).startswith("FLAGS_"):
+        raise UsageError(f"Flag {name} cannot {verb} its value through this function.", hint=hint)
+    text = f"Flag {name} is not known to gradtool; {consequence}." + (f" ({hint})" if hint else "")
+    warnings.warn(text, UnknownFlagWarning, stacklevel=5)
+
+
+def _fitting(name: str, value: Any) -> Any:
+    flag = FLAGS.get(name)
+    if flag is None:
+        _unknown(name, "set", "its value is kept and changes nothing")
+        return value
     kind = type(flag.default)
     if isinstance(value, (bool, int, float)) and kind is not str:
         value = kind(value)
@@ -138,25 +156,25 @@ def _fitting(name: str, value: Any) -> bool | int | float | str:
     return value
 
 
-def get_flags(flags: str | Iterable[str]) -> dict[str, bool | int | float | str]:
+def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
     """The values of one flag or several, by name.
 
     Raises:
         ArgumentTypeError: neither a string nor a list or tuple (a TypeError).
-        UsageError: an unknown flag (a ValueError).
+        UsageError: a name that does not begin with ``FLAGS_`` (a ValueError).
+
+    Of a flag that is not known and was not set it is None, with a warning.
     """
     if not isinstance(flags, (str, list, tuple)):
         raise ArgumentTypeError(
             f"Flags in get_flags should be a list, tuple or string, but received {type(flags).__name__}."
         )
     asked = [flags] if isinstance(flags, str) else flags
-    return {name: _values.get(name, _flag(name, "get").default) for name in asked}
+    return {name: _value(name) for name in asked}
 
 
-def _flag(name: str, verb: str) -> Flag:
-    flag = FLAGS.get(name)
-    if flag is None:
-        raise UsageError(
-            f"Flag {name} cannot {verb} its value through this function.", hint=did_you_mean(str(name), FLAGS)
-        )
-    return flag
+def _value(name: str) -> Any:
+    if name not in _values and name not in FLAGS:
+        _unknown(name, "get", "None stands for its value")
+        return None
+    return _values[name] if name in _values else FLAGS[name].default

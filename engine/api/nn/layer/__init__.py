@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from gradtool import _parameters
+from gradtool import _lazy, _parameters
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
@@ -16,11 +16,11 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Parameter
 from gradtool.utils import unique_name
 
-from ._layer_dtypes import Convertible
-from ._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
-from ._layer_hooks import Hooked
-from ._layer_paths import Reachable
-from ._layer_state import Stateful
+from .._layer_dtypes import Convertible
+from .._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
+from .._layer_hooks import Hooked
+from .._layer_paths import Reachable
+from .._layer_state import Stateful
 
 AnyParameter = Parameter | TensorParameter
 PARAMETERS = (Parameter, TensorParameter)
@@ -385,3 +385,6 @@ class Layer(Hooked, Stateful, Convertible, Reachable):
         lines = [f"({name}): {layer!r}".replace("\n", "\n  ") for name, layer in self.__dict__["_sub_layers"].items()]
         body = "".join(f"\n  {line}" for line in lines)
         return f"{type(self).__name__}({self.extra_repr()}{body}" + ("\n)" if lines else ")")
+
+
+__getattr__, __dir__ = _lazy.attach(__name__)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from typing import Any
 
+from gradtool import _lazy
 from gradtool.engine.core.errors import ArgumentTypeError, UnsupportedError, UsageError
 
 
 class CPUPlace:
     """The CPU; all of them are equal."""
+
+    def is_cpu_place(self) -> bool:
+        """True."""
+        return True
+
+    def is_gpu_place(self) -> bool:
+        """False, as of any other kind of device."""
+        return False
+
+    is_cuda_pinned_place = is_custom_place = is_ipu_place = is_xpu_place = is_xpu_pinned_place = is_gpu_place
+
+    def _type(self) -> int:
+        """The number of this kind of place."""
+        return 1
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CPUPlace)
@@ -41,6 +58,23 @@ class CUDAPinnedPlace(_OtherPlace):
 class XPUPlace(_OtherPlace):
     """Another accelerator."""
 
+    def __init__(self, dev_id: int) -> None:
+        super().__init__(dev_id)
+
+
+class IPUPlace(_OtherPlace):
+    """Another accelerator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class CustomPlace(_OtherPlace):
+    """An accelerator that is plugged in."""
+
+    def __init__(self, device_type: str, device: int = 0) -> None:
+        super().__init__(device)
+
 
 def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
     """That many CPU places; as many as ``CPU_NUM`` says (1 by default) when None."""
@@ -57,13 +91,15 @@ class NotCompiled(UnsupportedError, AssertionError):
     """A device of a kind that is not there (Paddle raises AssertionError)."""
 
 
-def set_device(device: str) -> CPUPlace:
-    """Compute on *device*, which must be ``"cpu"``.
+def set_device(device: str | CPUPlace | int | None) -> CPUPlace:
+    """Compute on *device*, which must be ``"cpu"``; of a place, a number or None, it is the CPU, as in Paddle.
 
     Raises:
         ArgumentTypeError: no string (a TypeError).
         UsageError: any other device (a ValueError).
     """
+    if device is None or isinstance(device, (CPUPlace, int)):
+        return CPUPlace()
     if not isinstance(device, str):
         raise ArgumentTypeError(f"The device must be a string such as 'cpu', but received {type(device).__name__}.")
     name = device.lower().partition(":")[0]
@@ -96,6 +132,19 @@ def is_compiled_with_custom_device(device_type: str) -> bool:
     return False
 
 
+def get_all_device_type() -> list[str]:
+    """The kinds of devices beside the CPU: none."""
+    return []
+
+
+get_all_custom_device_type = get_available_device = get_available_custom_device = get_all_device_type
+
+
+def device_count() -> int:
+    """How many devices there are beside the CPU: 0."""
+    return 0
+
+
 def get_cudnn_version() -> None:
     """None: there is no such library here."""
 
@@ -122,3 +171,11 @@ class device_guard:
 
     def __exit__(self, *_: object) -> None:
         """Nothing is put back."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "cuda":
+        return importlib.import_module("gradtool.device.cuda")
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise _lazy.missing(__name__, name, [n for n in globals() if not n.startswith("_")])
