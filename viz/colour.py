@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gradtool.engine.view.graph import OP, GraphView, NodeView
@@ -15,6 +16,8 @@ STEPS: Final = ("#FFF7E0", "#FDDC9B", "#F5B94A", "#E69F00", "#E1812C")
 
 KINDS: Final = ("#56B4E9", "#F0E442", "#CC79A7", "#E69F00", "#009E73", "#D9D9D9", "#F2B8A0", "#B7E3C0")
 """Fills for kinds that have no order."""
+
+_NOT_FINITE: Final = "#D55E00"
 
 
 def by_dtype(view: GraphView) -> Colouring:
@@ -59,35 +62,54 @@ def by_value(
         filled: the nodes that get a colour; of others the number is written only.
     """
     sizes: dict[str, float] = {}
-    coloured = set()
+    coloured: dict[str, float] = {}
     for n in view.drawn():
         members = [values[i] for i in (n.members or (n.id,)) if i in values]
         if members:
             sizes[n.id] = joined(members)
-            if filled(n):
-                coloured.add(n.id)
-    shown = {i: v for i, v in sizes.items() if i in coloured}
-    positives = [v for v in shown.values() if math.isfinite(v) and v > 0]
-    low, high = (math.log(min(positives)), math.log(max(positives))) if positives else (0.0, 0.0)
-    width = (high - low) / len(STEPS)
+        if members and filled(n):
+            coloured[n.id] = sizes[n.id]
+    scale = _Scale.of(coloured.values())
+    fills = {i: scale.fill(v) for i, v in coloured.items()}
+    return Colouring(title, fills, scale.entries(text), {i: text(v) for i, v in sizes.items()}, ordered=True)
 
-    def fill(v: float) -> str:
-        if not math.isfinite(v):
-            return "#D55E00"
-        if v <= 0 or width <= 0:
+
+@dataclass(frozen=True)
+class _Scale:
+    """Which of :data:`STEPS` a number has, on a logarithmic scale."""
+
+    values: tuple[float, ...]
+    low: float
+    width: float
+    """Of one step; 0 where all positive numbers are the same."""
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> _Scale:
+        """From the least positive number to the largest."""
+        values = tuple(values)
+        logs = [math.log(v) for v in values if 0 < v < math.inf]
+        if not logs:
+            return cls(values, 0.0, 0.0)
+        return cls(values, min(logs), (max(logs) - min(logs)) / len(STEPS))
+
+    def fill(self, value: float) -> str:
+        if not math.isfinite(value):
+            return _NOT_FINITE
+        if value <= 0 or self.width <= 0:
             return STEPS[0]
-        return STEPS[min(int((math.log(v) - low) / width), len(STEPS) - 1)]
+        return STEPS[min(int((math.log(value) - self.low) / self.width), len(STEPS) - 1)]
 
-    entries = []
-    if width > 0:
-        bounds = [math.exp(low + width * i) for i in range(len(STEPS) + 1)]
-        entries = [(f"{text(a)} … {text(b)}", c) for a, b, c in zip(bounds, bounds[1:], STEPS, strict=False)]
-    elif shown:
-        entries = [(text(next(iter(shown.values()))), STEPS[0])]
-    if any(not math.isfinite(v) for v in shown.values()):
-        entries.append(("not finite", "#D55E00"))
-    fills = {i: fill(v) for i, v in shown.items()}
-    return Colouring(title, fills, tuple(entries), {i: text(v) for i, v in sizes.items()}, ordered=True)
+    def entries(self, text: Callable[[float], str]) -> tuple[tuple[str, str], ...]:
+        """What the legend says of each colour."""
+        entries = []
+        if self.width > 0:
+            bounds = [text(math.exp(self.low + self.width * i)) for i in range(len(STEPS) + 1)]
+            entries = [(f"{a} … {b}", c) for a, b, c in zip(bounds, bounds[1:], STEPS, strict=False)]
+        elif self.values:
+            entries = [(text(self.values[0]), STEPS[0])]
+        if not all(map(math.isfinite, self.values)):
+            entries.append(("not finite", _NOT_FINITE))
+        return tuple(entries)
 
 
 def root_of_squares(values: Iterable[float]) -> float:

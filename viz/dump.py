@@ -19,7 +19,7 @@ from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.program import Program
 from gradtool.engine.view import from_tape
-from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
 
 from .mirror.layout import mirror
 from .render import dot
@@ -85,13 +85,16 @@ def _stacks(view: GraphView, locations: Sequence[Location], whole: bool) -> Iter
     if not whole and all(len(where) <= 1 for where in locations):
         yield "# One frame each, the line that called the operator; `gradtool dump` keeps whole stacks."
     for node, where in zip(nodes, locations, strict=True):
-        of = ""
-        if node.part == BACKWARD and node.pair is not None:
-            of = f"  (gradient of {node.pair} {by_id[node.pair].name})"
         yield ""
-        yield f"{node.id} {node.name}{of}"
+        yield f"{node.id} {node.name}{_differentiated(node, by_id)}"
         frames = list(source.stack(where))
         yield from (f"  {line}" for line in frames or ["(not made by a line of the user's)"])
+
+
+def _differentiated(node: NodeView, by_id: Mapping[str, NodeView]) -> str:
+    if node.part != BACKWARD or node.pair is None:
+        return ""
+    return f"  (gradient of {node.pair} {by_id[node.pair].name})"
 
 
 # -- dynamic mode -----------------------------------------------------------------------------------------------------

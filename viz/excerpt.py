@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from gradtool.engine.view.graph import OP, GraphView
 
@@ -20,21 +21,19 @@ def focus(view: GraphView, nodes: Iterable[str], radius: int = 2) -> GraphView:
         neighbours.setdefault(e.source, []).append(e.target)
         neighbours.setdefault(e.target, []).append(e.source)
     kinds = {n.id: n.kind for n in view.nodes}
+
+    def beside(ids: Iterable[str]) -> list[str]:
+        """What is not near yet and has an edge to one of these; it is near from now on."""
+        reached = dict.fromkeys(chain.from_iterable(neighbours.get(i, ()) for i in ids))
+        new = [i for i in reached if i not in near]
+        near.update(new)
+        return new
+
     here = sorted(near)
     for _ in range(radius):
-        following: dict[str, None] = {}
-        for i in here:
-            for j in neighbours.get(i, ()):
-                if j not in near:
-                    near.add(j)
-                    following[j] = None
+        following = beside(here)
         # A tensor's own box is on the way between operators, and is no step.
-        for j in [j for j in following if kinds[j] != OP]:
-            for k in neighbours.get(j, ()):
-                if k not in near:
-                    near.add(k)
-                    following[k] = None
-        here = list(following)
+        here = following + beside(i for i in following if kinds[i] != OP)
     return induced(view, near)
 
 

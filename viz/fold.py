@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final, NamedTuple, TypeVar
 
 from gradtool.engine.view.graph import BACKWARD, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
 
@@ -21,6 +22,8 @@ REPEAT: Final = "repeat"
 AUTO: Final = "auto"
 NONE: Final = "none"
 FOLDS: Final = (AUTO, NONE, LAYER, REPEAT)
+
+_T = TypeVar("_T")
 
 MAX_NODES: Final = 400
 """Nodes that a picture shows before it is folded; beyond that people search, they do not look."""
@@ -191,14 +194,7 @@ def merged(
     key_of, copy_of = dict(keys), dict(copies or {})
     _backward_keys(view, key_of, copy_of)
     _tensor_keys(view, key_of, copy_of)
-    members: dict[Key, list[NodeView]] = {}
-    for n in view.nodes:
-        key = key_of.get(n.id)
-        if key is not None:
-            members.setdefault(key, []).append(n)
-    if copy_of:
-        for nodes in members.values():
-            nodes.sort(key=lambda n: copy_of.get(n.id, 0))
+    members = _members(view, key_of, copy_of)
     to = {n.id: nodes[0].id for nodes in members.values() for n in nodes}
     shown = []
     for n in view.nodes:
@@ -213,59 +209,84 @@ def merged(
     return replace(view, nodes=tuple(shown), edges=tuple(edges))
 
 
+def _members(view: GraphView, key_of: Mapping[str, Key], copy_of: Mapping[str, int]) -> dict[Key, list[NodeView]]:
+    """The nodes with each key, repetition by repetition; the first of them stands for all."""
+    members: dict[Key, list[NodeView]] = {}
+    for n in view.nodes:
+        key = key_of.get(n.id)
+        if key is not None:
+            members.setdefault(key, []).append(n)
+    if copy_of:
+        for nodes in members.values():
+            nodes.sort(key=lambda n: copy_of.get(n.id, 0))
+    return members
+
+
 def _joined(
     view: GraphView, key_of: Mapping[str, Key], copy_of: Mapping[str, int], to: Mapping[str, str], whole: set[str]
 ) -> Iterable[EdgeView]:
     """The edges between what is left; all that goes between a folded layer and something else is one line."""
     parts = {n.id: n.part for n in view.nodes}
+
+    def to_another_copy(source: str, target: str) -> bool:
+        """Whether the edge leads from one repetition to the next."""
+        a, b = copy_of.get(source), copy_of.get(target)
+        return a is not None and b is not None and a != b and key_of[source][:2] == key_of[target][:2]
+
     edges: dict[tuple[object, ...], EdgeView] = {}
     for source_, target_, tensor_, slot, saved, shape_only, count in view.edges:
-        source, target = to.get(source_, source_), to.get(target_, target_)
-        if source == target:
+        source, target, tensor = to.get(source_, source_), to.get(target_, target_), to.get(tensor_, tensor_)
+        if source == target or to_another_copy(source_, target_):
             continue
-        a, b = copy_of.get(source_), copy_of.get(target_)
-        if a is not None and b is not None and a != b and key_of[source_][:2] == key_of[target_][:2]:
-            continue  # from one repetition to the next
-        tensor = to.get(tensor_, tensor_)
-        if source in whole or target in whole:
-            line: tuple[object, ...] = (source, target, parts[tensor], saved, shape_only)
-            if line in edges:
-                before = edges[line]
-                edges[line] = before._replace(count=before.count + count)
-                continue
-        else:
-            line = (source, target, tensor, slot, parts[tensor], saved, shape_only)
-        edges[line] = EdgeView(source, target, tensor, slot, saved, shape_only, count)
+        edge = EdgeView(source, target, tensor, slot, saved, shape_only, count)
+        if source not in whole and target not in whole:
+            edges[source, target, tensor, slot, parts[tensor], saved, shape_only] = edge
+            continue
+        line = (source, target, parts[tensor], saved, shape_only)
+        before = edges.get(line)
+        edges[line] = edge if before is None else before._replace(count=before.count + count)
     return edges.values()
 
 
 def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]) -> NodeView:
+    """The node that stands for *members*; of a layer with its *name*, of repetitions as the first of them."""
     first = members[0]
-    ids = tuple(i for n in members for i in (n.members or (n.id,)))
-    # A sum of gradients differentiates nothing, what it is folded with does.
-    paired = next((n.pair for n in members if n.pair is not None), None)
-    pair = to.get(paired, paired) if paired is not None else None
+    pair = _pair(members, to)
     if len(members) == 1:
         return first._replace(pair=pair)
-    if name is None:
-        shown = first.name if first.kind == OP else _pattern([n.name for n in members])
-        scope = _pattern([n.scope for n in members])
-        return first._replace(name=shown, scope=scope, pair=pair, count=sum(n.count for n in members), members=ids)
-    count = first.count if len({n.count for n in members}) == 1 else 1
-    if first.kind != OP:
-        shown = _pattern([n.name for n in members])
-        return first._replace(name=shown, pair=pair, shape=None, dtype=None, members=ids, count=count)
-    backward = first.part == BACKWARD
-    return first._replace(
+    node = first._replace(pair=pair, members=tuple(chain.from_iterable(n.members or (n.id,) for n in members)))
+    shown = first.name if first.kind == OP else _pattern([n.name for n in members])
+    if name is not None:
+        return _layer(node, members, name, shown)
+    scope = _pattern([n.scope for n in members])
+    return node._replace(name=shown, scope=scope, count=sum(n.count for n in members))
+
+
+def _pair(members: Sequence[NodeView], to: Mapping[str, str]) -> str | None:
+    """What *members* differentiate: a sum of gradients nothing, what it is folded with does."""
+    pair = next((n.pair for n in members if n.pair is not None), None)
+    return to.get(pair, pair) if pair is not None else None
+
+
+def _layer(node: NodeView, members: Sequence[NodeView], name: str, shown: str) -> NodeView:
+    """*node* as what a layer does forward or backward, or as all tensors that it has of one kind."""
+    count = _same([n.count for n in members], 1)
+    if node.kind != OP:
+        return node._replace(name=shown, shape=None, dtype=None, count=count)
+    backward = node.part == BACKWARD
+    return node._replace(
         name=f"{name} gradient" if backward else name,
         type=FOLDED,
         role="backward" if backward else "forward",
-        pair=pair,
         scope=name,
-        source=first.source if len({n.source for n in members}) == 1 else "",
-        members=ids,
+        source=_same([n.source for n in members], ""),
         count=count,
     )
+
+
+def _same(values: Sequence[_T], otherwise: _T) -> _T:
+    """What all values are, if they are one."""
+    return values[0] if len(set(values)) == 1 else otherwise
 
 
 def _pattern(names: Sequence[str]) -> str:
@@ -273,13 +294,18 @@ def _pattern(names: Sequence[str]) -> str:
     if len(set(names)) == 1:
         return names[0]
     parts = [re.split(r"(\d+)", n) for n in names]
-    if len({len(p) for p in parts}) == 1 and all(
-        len(set(column)) == 1 or column[0].isdigit() for column in zip(*parts, strict=True)
-    ):
-        return "".join(c[0] if len(set(c)) == 1 else "*" for c in zip(*parts, strict=True))
+    if _differ_in_numbers(parts):
+        return "".join(_same(column, "*") for column in zip(*parts, strict=True))
     start, end = _beginning(names), _beginning([n[::-1] for n in names])[::-1]
     shortest = min(map(len, names))
     return f"{start}*{end[max(0, len(start) + len(end) - shortest) :]}"
+
+
+def _differ_in_numbers(parts: Sequence[Sequence[str]]) -> bool:
+    """Whether names, taken apart at their numbers, have all else in common."""
+    if len({len(p) for p in parts}) != 1:
+        return False
+    return all(len(set(column)) == 1 or column[0].isdigit() for column in zip(*parts, strict=True))
 
 
 def _beginning(names: Sequence[str]) -> str:
@@ -289,6 +315,31 @@ def _beginning(names: Sequence[str]) -> str:
     return first[:at]
 
 
+class _Following:
+    """Gives nodes the key, and the repetition, of the operator that they belong to."""
+
+    def __init__(self, keys: dict[str, Key], copies: dict[str, int]) -> None:
+        self._keys = keys
+        self._copies = copies
+        self._numbers: dict[tuple[str, ...], int] = {}
+
+    def follow(self, node: str, op: str, role: str, *place: str) -> None:
+        """Fold *node* with *op*.
+
+        Args:
+            role: what all such nodes are in a folded layer.
+            place: what they are to a folded operator, where several are numbered.
+        """
+        key = self._keys[op]
+        if key.is_named:
+            self._keys[node] = key.inner(role)
+        else:
+            number = self._numbers[op, *place] = self._numbers.get((op, *place), -1) + 1
+            self._keys[node] = key.inner(*place, number)
+        if op in self._copies:
+            self._copies[node] = self._copies[op]
+
+
 def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) -> None:
     """Keys for gradient operators, from those of the operators that they differentiate.
 
@@ -296,81 +347,69 @@ def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]
     whose result its own result is the gradient of. Where that is not folded, or it is the gradient of a parameter or
     of data, it is folded with the first layer that reads this, whose gradient is the last to be added.
     """
-    apart = {n.id for n in view.nodes if n.kind == OP and n.part == BACKWARD and n.pair is None}
+    backward = [n for n in view.nodes if n.kind == OP and n.part == BACKWARD]
+    apart = {n.id for n in backward if n.pair is None}
     made_for = _made_for(view, apart, keys) if apart else {}
-    numbers: dict[tuple[str, str], int] = {}
-    for n in view.nodes:
-        if n.kind != OP or n.part != BACKWARD or n.role in ("optimize", "seed"):
-            continue
-        of = n.pair if n.pair is not None else made_for.get(n.id)
-        key = keys.get(of) if of is not None else None
-        if of is None or key is None:
-            continue
-        if key.is_named:
-            keys[n.id] = key.inner("gradient")
-        else:
-            number = numbers[of, n.type] = numbers.get((of, n.type), -1) + 1
-            keys[n.id] = key.inner(n.type, number)
-        if of in copies:
-            copies[n.id] = copies[of]
+    following = _Following(keys, copies)
+    for n in backward:
+        of = n.pair or made_for.get(n.id, "")
+        if of in keys and n.role not in ("optimize", "seed"):
+            following.follow(n.id, of, "gradient", n.type)
 
 
 def _made_for(view: GraphView, apart: set[str], keys: Mapping[str, Key]) -> dict[str, str]:
     """Backward operators that differentiate none -> the operator that they work for."""
     writer: dict[str, str] = {}
-    reader: dict[str, str] = {}
     written: dict[str, list[str]] = {}
     for e in view.edges:
         if e.source != e.tensor:
             writer.setdefault(e.tensor, e.source)
-            if e.source in apart:
-                written.setdefault(e.source, []).append(e.tensor)
-        key = keys.get(e.target)
-        if key is not None and key.is_named:
-            reader.setdefault(e.tensor, e.target)
+        if e.source in apart:
+            written.setdefault(e.source, []).append(e.tensor)
+    reader = _reading_layers(view, keys)
     pairs = {n.id: n.pair for n in view.nodes}
     owners = {}
     for op, tensors in written.items():
-        of = [pair for t in tensors if (pair := pairs[t]) is not None]
-        maker = next((writer[t] for t in of if t in writer), None)
-        if maker is not None and (maker in keys or maker in apart):
-            owners[op] = maker
-            continue
-        read = next((reader[t] for t in of if t in reader), maker)
-        if read is not None:
-            owners[op] = read
+        differentiated = [pairs[t] for t in tensors]
+        maker = _first(writer, differentiated)
+        is_folded = maker in keys or maker in apart
+        owner = maker if is_folded else _first(reader, differentiated) or maker
+        if owner is not None:
+            owners[op] = owner
     return owners
+
+
+def _reading_layers(view: GraphView, keys: Mapping[str, Key]) -> dict[str, str]:
+    """Tensors -> the first operator of a folded layer that reads them."""
+    readers: dict[str, str] = {}
+    for e in view.edges:
+        key = keys.get(e.target)
+        if key is not None and key.is_named:
+            readers.setdefault(e.tensor, e.target)
+    return readers
+
+
+def _first(table: Mapping[str, str], tensors: Iterable[str | None]) -> str | None:
+    return next(filter(None, (table.get(t or "") for t in tensors)), None)
 
 
 def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) -> None:
     """Keys for tensors: by the operator that makes them, or reads them first, and the slot there."""
     makers: dict[str, tuple[str, str]] = {}
-    read: dict[str, tuple[str, str]] = {}
+    readers: dict[str, tuple[str, str]] = {}
     boxes = set()
     for source, target, tensor, slot, *_ in view.edges:
         if source != tensor:
-            if tensor not in makers:
-                makers[tensor] = (source, slot if target == tensor else "")
+            makers.setdefault(tensor, (source, slot if target == tensor else ""))
             boxes.add(target)
         else:
-            if tensor not in read:
-                read[tensor] = (target, slot)
+            readers.setdefault(tensor, (target, slot))
             boxes.add(source)
-    numbers: dict[tuple[str, str, str], int] = {}
+    following = _Following(keys, copies)
     for n in view.nodes:
         if n.kind == OP or n.role in ("loss", "data"):
             continue
-        before = n.role in ("parameter", "state") or n.id not in makers
-        op, slot = (read if before else makers).get(n.id, ("", ""))
-        key = keys.get(op)
-        if key is None:
-            continue
-        if key.is_named:
-            if n.id not in boxes:
-                continue
-            keys[n.id] = key.inner(n.role)
-        else:
-            number = numbers[op, slot, n.role] = numbers.get((op, slot, n.role), -1) + 1
-            keys[n.id] = key.inner(slot, n.role, number)
-        if op in copies:
-            copies[n.id] = copies[op]
+        ends = readers if n.role in ("parameter", "state") or n.id not in makers else makers
+        op, slot = ends.get(n.id, ("", ""))
+        if op in keys and (n.id in boxes or not keys[op].is_named):
+            following.follow(n.id, op, n.role, slot, n.role)

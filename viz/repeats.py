@@ -54,30 +54,43 @@ def repetitions(view: GraphView, ops: Sequence[NodeView]) -> list[Repetition]:
 
 def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
     """A number for what each operator is, and how far back its inputs were made (0: by none of *ops*)."""
-    at = {n.id: i for i, n in enumerate(ops)}
-    origins = np.zeros((len(ops), INPUTS), dtype=np.int64)
-    slots: list[list[str]] = [[] for _ in ops]
-    makers: list[list[int]] = [[] for _ in ops]
-    maker = {e.tensor: at[e.source] for e in view.edges if e.source in at}
-    for e in view.edges:
-        i = at.get(e.target)
-        if i is not None:
-            slots[i].append(e.slot)
-            makers[i].append(at.get(e.source, maker.get(e.tensor, -1) if e.source == e.tensor else -1))
-    # What is made from nothing (a mask, an index) is like a tensor that no operator made, wherever it was made.
-    constant = [False] * len(ops)
-    for i, sources in enumerate(makers):
-        constant[i] = all(0 <= m < i and constant[m] for m in sources)
-        for k, m in enumerate(sources[:INPUTS]):
-            if 0 <= m < i and (constant[i] or not constant[m]):
-                origins[i, k] = i - m
+    slots, makers = _reads(view, ops)
     numbers: dict[tuple[object, ...], int] = {}
     layer = {scope: _NUMBER.sub("*", scope) for scope in {n.scope for n in ops}}
     token = [
         numbers.setdefault((n.type, n.block, n.part == FORWARD, layer[n.scope], *inputs), len(numbers))
         for n, inputs in zip(ops, slots, strict=True)
     ]
-    return np.array(token, dtype=np.int64), origins
+    return np.array(token, dtype=np.int64), _origins(makers)
+
+
+def _reads(view: GraphView, ops: Sequence[NodeView]) -> tuple[list[list[str]], list[list[int]]]:
+    """The slots that each operator reads, and the positions of the operators that made what is there (-1: none)."""
+    at = {n.id: i for i, n in enumerate(ops)}
+    makers_of_tensors = {e.tensor: at[e.source] for e in view.edges if e.source in at}
+    slots: list[list[str]] = [[] for _ in ops]
+    makers: list[list[int]] = [[] for _ in ops]
+    for e in view.edges:
+        i = at.get(e.target)
+        if i is not None:
+            slots[i].append(e.slot)
+            makers[i].append(at.get(e.source, makers_of_tensors.get(e.source, -1)))
+    return slots, makers
+
+
+def _origins(makers: Sequence[Sequence[int]]) -> Ints:
+    """How far back the inputs of each operator were made, from the positions of the operators that made them.
+
+    What is made from nothing (a mask, an index) is like a tensor that no operator made, wherever it was made.
+    """
+    origins = np.zeros((len(makers), INPUTS), dtype=np.int64)
+    constant = [False] * len(makers)
+    for i, sources in enumerate(makers):
+        constant[i] = all(0 <= m < i and constant[m] for m in sources)
+        for k, m in enumerate(sources[:INPUTS]):
+            if 0 <= m < i and (constant[i] or not constant[m]):
+                origins[i, k] = i - m
+    return origins
 
 
 def _lengths(token: Ints) -> list[int]:

@@ -64,8 +64,7 @@ def _block(b: Block) -> str:
         case Table():
             return "\n\n".join([*([line(b.title)] if b.title else []), table(b.headings, b.rows)])
         case Figure():
-            picture = fenced(b.mermaid, "mermaid") if b.mermaid else fenced(plain(b.text))
-            return "\n\n".join([picture, *([line(b.caption)] if b.caption else [])])
+            return _figure(b)
         case Excerpt():
             return f"**{line(b.place)}** {line(b.results)}\n\n{fenced(excerpt(b))}"
         case Commands():
@@ -73,12 +72,21 @@ def _block(b: Block) -> str:
         case Data():
             return f"<details><summary>{line(b.summary)}</summary>\n\n{fenced(b.text)}\n\n</details>"
         case Cell():
-            if b.note:
-                return note(b.source)
-            parts = [fenced(typed(b))]
-            if b.text:
-                parts += [f"{'Failed' if b.failed else 'Out'}\\[{b.number}\\]:", fenced(plain(b.text))]
-            return "\n\n".join(parts)
+            return _cell(b)
+
+
+def _figure(figure: Figure) -> str:
+    picture = fenced(figure.mermaid, "mermaid") if figure.mermaid else fenced(plain(figure.text))
+    return f"{picture}\n\n{line(figure.caption)}" if figure.caption else picture
+
+
+def _cell(cell: Cell) -> str:
+    if cell.note:
+        return note(cell.source)
+    source = fenced(typed(cell))
+    if not cell.text:
+        return source
+    return f"{source}\n\n{'Failed' if cell.failed else 'Out'}\\[{cell.number}\\]:\n\n{fenced(plain(cell.text))}"
 
 
 def _code(text: str) -> str:

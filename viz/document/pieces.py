@@ -54,8 +54,7 @@ def _block(b: Block) -> str:
         case Table():
             return f'<div class="wide" tabindex="0" role="region" aria-label="table">{b.html()}</div>'
         case Figure():
-            caption = f"<figcaption>{text(b.caption)}</figcaption>" if b.caption else ""
-            return f"<figure>{image(b.svg, b.caption or 'the picture')}{caption}</figure>"
+            return _figure(b)
         case Excerpt():
             return _excerpt(b)
         case Commands():
@@ -65,6 +64,12 @@ def _block(b: Block) -> str:
             return f"<details><summary>{text(b.summary)}</summary><pre>{_lines(b.text)}</pre></details>"
         case Cell():
             return _cell(b)
+
+
+def _figure(figure: Figure) -> str:
+    if not figure.caption:
+        return f"<figure>{image(figure.svg, 'the picture')}</figure>"
+    return f"<figure>{image(figure.svg, figure.caption)}<figcaption>{text(figure.caption)}</figcaption></figure>"
 
 
 def _excerpt(e: Excerpt) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from gradtool.engine.core import source
@@ -23,39 +24,37 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     about, story, names = answer.about, answer.story, answer.names
 
     def named(operation: Any) -> str:
-        found = names.operators.get(operation.origin)
-        fits = found is not None and found.rpartition(".")[0] == operation.type
-        return str(found if fits else operation.type)
+        name = names.operators.get(operation.origin)
+        fits = name is not None and name.rpartition(".")[0] == operation.type
+        return str(name if fits else operation.type)
 
     chosen = [b for b in story.buffers if held or not b.held]
     kinds = _folded(chosen)
     if top:
-        kinds = sorted(kinds, key=lambda found: (-sum(b.nbytes for b in found), found[0].number))[:top]
-    shown = [b for found in kinds for b in found]
+        kinds = sorted(kinds, key=lambda kind: (-sum(b.nbytes for b in kind), kind[0].number))[:top]
+    shown = [*chain.from_iterable(kinds)]
     by_number = {b.number: b for b in story.buffers}
     table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "source"])
-    for found in kinds:
-        table.rows.append(_cells(found, by_number, names, named))
-    rows = [_data(b, names, named) for b in shown]
+    table.rows = [_cells(kind, by_number, names, named) for kind in kinds]
     freed, operators, share = story.recomputable
-    peak = story.at_peak
+    peak = named(story.at_peak) if story.at_peak is not None else None
     total = (
         f"{len(shown)} of {count(len(chosen), 'buffer')} · {size(story.total)} kept for backward · "
         f"{size(story.held)} that the program holds anyway · {size(story.duplicated)} twice"
     )
     lines = [
         total,
-        f"peak {size(story.peak)} at {named(peak) if peak is not None else NOTHING}   {spark(story.timeline)}",
+        f"peak {size(story.peak)} at {peak or NOTHING}   {spark(story.timeline)}",
         f"computing {count(operators, 'operator')} again ({share} % of the forward work) would free {size(freed)}",
     ]
     data = {
         "model": about.name,
         "mode": about.mode,
-        "buffers": rows,
+        "buffers": [_data(b, names, named) for b in shown],
         "total": story.total,
         "held": story.held,
         "duplicated": story.duplicated,
-        "peak": {"bytes": story.peak, "operator": named(peak) if peak is not None else None},
+        "peak": {"bytes": story.peak, "operator": peak},
         "timeline": [
             {"operator": named(o), "part": o.part, "bytes": n}
             for o, n in zip(story.operations, story.timeline, strict=True)
@@ -79,39 +78,57 @@ def _folded(buffers: list[Any]) -> list[list[Any]]:
     return [*kinds.values()]
 
 
-def _cells(found: list[Any], by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
+def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
     """The row of one buffer, or of those that one operator makes in several runs."""
-    b = found[0]
-    notes = []
-    if len(found) > 1:
-        notes.append(f"{len(found)} runs")
-    elif b.producer is not None and b.producer.inside:
-        notes.append(names.within(b.producer.inside))
-    copies = [x for x in found if x.duplicate_of is not None]
-    if len(found) == 1 and copies:
-        notes.append(f"same as {_tensor(by_number[b.duplicate_of], names, named)}")
-    elif copies:
-        notes.append(f"{len(copies)} twice")
-    again = [x for x in found if x.recompute]
-    if again:
-        notes.append("again" if len(again) == len(found) else f"{len(again)} again")
+    b = runs[0]
+    producer = b.producer
+    several = len(runs) > 1
+    lifetime = f"{min(x.made for x in runs)}…{max(x.last for x in runs)}"
+    notes = _several_notes(runs) if several else _notes(b, by_number, names, named)
     notes += ["held anyway"] if b.held else []
-    where = source.short(b.producer.loc) if b.producer is not None else ""
     return [
         _tensor(b, names, named),
-        str(sum(x.nbytes for x in found)),
-        (f"{len(found)} of " if len(found) > 1 else "") + shape(b.shape),
+        str(sum(x.nbytes for x in runs)),
+        (f"{len(runs)} of " if several else "") + shape(b.shape),
         b.dtype,
-        named(b.producer) if b.producer is not None else NOTHING,
-        ", ".join(dict.fromkeys(named(r) for x in found for r in x.readers)),
-        f"{min(x.made for x in found)}…{max(x.last for x in found)}" if not b.held else NOTHING,
+        NOTHING if producer is None else named(producer),
+        ", ".join(dict.fromkeys(map(named, chain.from_iterable(x.readers for x in runs)))),
+        NOTHING if b.held else lifetime,
         ", ".join(notes) or NOTHING,
-        where or NOTHING,
+        _place(producer) or NOTHING,
     ]
 
 
+def _notes(b: Any, by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
+    """Of one buffer: what it was made inside of, what it is a copy of, whether it can be computed again."""
+    notes = []
+    if b.producer is not None and b.producer.inside:
+        notes.append(names.within(b.producer.inside))
+    if b.duplicate_of is not None:
+        notes.append(f"same as {_tensor(by_number[b.duplicate_of], names, named)}")
+    if b.recompute:
+        notes.append("again")
+    return notes
+
+
+def _several_notes(runs: list[Any]) -> list[str]:
+    """Of the buffers of several runs: how many there are, are copies and can be computed again."""
+    copies = sum(b.duplicate_of is not None for b in runs)
+    again = sum(bool(b.recompute) for b in runs)
+    notes = [f"{len(runs)} runs"]
+    if copies:
+        notes.append(f"{copies} twice")
+    if again:
+        notes.append("again" if again == len(runs) else f"{again} again")
+    return notes
+
+
+def _place(producer: Any) -> str:
+    return "" if producer is None else source.short(producer.loc)
+
+
 def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:
-    where = source.short(b.producer.loc) if b.producer is not None else ""
+    where = _place(b.producer)
     file, _, line = where.rpartition(":")
     return {
         "tensor": _tensor(b, names, named),
