@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+
 from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
@@ -33,15 +36,20 @@ def _head(answer: GradientTable) -> str:
 
 
 def _table(answer: GradientTable) -> Table:
-    names = [answer.row, *(["tensor"] if answer.two_names else []), "shape"]
-    gradient = ["gradient"] if answer.named_gradients else []
-    values = VALUE_HEADINGS if answer.computed else ()
-    table = Table([*names, *gradient, "from op", *values, "status", "source"], styles=STYLES)
+    """A row for each parameter or leaf, with the columns that this answer has."""
+    columns: list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]] = [
+        ([answer.row], lambda row: [row.shown]),
+        (["tensor"] if answer.two_names else [], lambda row: [row.name]),
+        (["shape"], lambda row: [shape(row.shape)]),
+        (["gradient"] if answer.named_gradients else [], lambda row: [row.gradient or NOTHING]),
+        (["from op"], lambda row: [row.operator or NOTHING]),
+        (VALUE_HEADINGS if answer.computed else [], value_cells),
+        (["status", "source"], lambda row: [row.status, row.source or NOTHING]),
+    ]
+    present = [(headings, cells) for headings, cells in columns if headings]
+    table = Table([*chain.from_iterable(headings for headings, _ in present)], styles=STYLES)
     for row in answer.rows:
-        cells = [row.shown, *([row.name] if answer.two_names else []), shape(row.shape)]
-        cells += [row.gradient or NOTHING] if answer.named_gradients else []
-        cells += [row.operator or NOTHING, *(value_cells(row) if answer.computed else [])]
-        table.rows.append([*cells, row.status, row.source or NOTHING])
+        table.rows.append([*chain.from_iterable(cells(row) for _, cells in present)])
     return table
 
 

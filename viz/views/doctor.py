@@ -6,6 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import metadata, util
 from typing import Any
 
@@ -25,27 +26,31 @@ def view(verbose: bool = False) -> View:
     versions: dict[str, str | None] = {"gradtool": __version__, "python": platform.python_version()}
     for package in ("numpy", "ml_dtypes", "click", "rich", "graphviz", "nbformat"):
         versions[package] = _version(package)
+    missing = [name for name, version in versions.items() if not version]
     path = shutil.which("dot")
     dot = _dot_version(path)
     backends = {name: _backend(name) for name in dict.fromkeys([*_BACKENDS, *available()])}
-    table = Table(["part", "found", "remark"], styles={})
-    for name, version in versions.items():
-        table.rows.append([name, version or NOTHING, "" if version else "missing: pip install " + name])
-    remark = "" if dot else "not found: DOT files are written all the same; installing Graphviz draws them"
-    if not dot and (library := _version("pygraphviz")):
-        remark = f"not found: pygraphviz draws, {library}"
-    table.rows.append(["dot", dot or NOTHING, remark])
-    for name, state in backends.items():
-        table.rows.append([f"backend {name}", state, _BACKENDS.get(name, "")])
-    if verbose:
-        table.rows.append(["python executable", sys.executable, ""])
-        table.rows.append(["dot executable", path or NOTHING, ""])
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
+    rows: list[Sequence[str]] = [
+        *(
+            [name, version or NOTHING, "" if version else f"missing: pip install {name}"]
+            for name, version in versions.items()
+        ),
+        ["dot", dot or NOTHING, "" if dot else _without_dot()],
+        *([f"backend {name}", state, _BACKENDS.get(name, "")] for name, state in backends.items()),
+    ]
     if verbose:
+        rows += [["python executable", sys.executable, ""], ["dot executable", path or NOTHING, ""]]
         data["paths"] = {"python": sys.executable, "dot": path}
-    missing = [name for name, version in versions.items() if not version]
     last = f"missing: {', '.join(missing)}" if missing else "everything that gradtool needs is here"
-    return View("doctor", data, [table, last], ["gradtool backward MODEL"])
+    return View("doctor", data, [Table(["part", "found", "remark"], rows), last], ["gradtool backward MODEL"])
+
+
+def _without_dot() -> str:
+    library = _version("pygraphviz")
+    if library:
+        return f"not found: pygraphviz draws, {library}"
+    return "not found: DOT files are written all the same; installing Graphviz draws them"
 
 
 def _version(package: str) -> str | None:

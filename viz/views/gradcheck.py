@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
+from gradtool.engine.answers.gradcheck import Checked
 from gradtool.engine.core import source
+from gradtool.models.names import line_of
 from gradtool.models.questions.gradcheck import Comparison
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
@@ -14,62 +19,68 @@ def view(answer: Comparison) -> View:
     about, entries = answer.about, answer.story.entries
     table = Table(
         ["parameter", "shape", "order", "status", "⟨g, u⟩", "difference", "error", "worst", "ratio", "cause", "source"],
-        styles={"ok": "good", "wrong": "bad", "kink": "warn", "unchecked": "warn"},
+        [_cells(e) for e in entries],
+        {"ok": "good", "wrong": "bad", "kink": "warn", "unchecked": "warn"},
     )
-    rows = []
-    for e in entries:
-        checked = e.status in ("ok", "wrong")
-        worst = NOTHING
-        if e.index is not None and e.element is not None:
-            worst = f"[{', '.join(map(str, e.index))}] {number(e.element[0])} for {number(e.element[1])}"
-        where = source.short(e.loc)
-        values = [number(v) if checked else NOTHING for v in (e.analytic, e.numeric, e.error)]
-        ratio = number(e.ratio) if e.ratio is not None else NOTHING
-        table.rows.append(
-            [
-                e.name,
-                shape(e.shape),
-                str(e.order),
-                e.status,
-                *values,
-                worst,
-                ratio,
-                (e.cause + (f" · look at {e.suspect}" if e.suspect else "")) or NOTHING,
-                where or NOTHING,
-            ]
-        )
-        file, _, line = where.rpartition(":")
-        rows.append(
-            {
-                "name": e.name,
-                "shape": list(e.shape),
-                "dtype": e.dtype,
-                "order": e.order,
-                "status": e.status,
-                "analytic": finite(e.analytic) if checked else None,
-                "numeric": finite(e.numeric) if checked else None,
-                "error": finite(e.error) if checked else None,
-                "worst": None
-                if e.index is None or e.element is None
-                else {
-                    "index": list(e.index),
-                    "analytic": finite(e.element[0]),
-                    "numeric": finite(e.element[1]),
-                    "ratio": None if e.ratio is None else finite(e.ratio),
-                },
-                "cause": e.cause or None,
-                "suspect": e.suspect or None,
-                "source": {"file": file, "line": int(line)} if file else None,
-            }
-        )
-    wrong = sum(e.status == "wrong" for e in entries)
-    refused = sum(e.status in ("kink", "unchecked") for e in entries)
+    statuses = Counter(e.status for e in entries)
+    wrong, refused = statuses["wrong"], statuses["kink"] + statuses["unchecked"]
     last = f"{len(entries) - wrong - refused} of {count(len(entries), 'gradient')} checked and right"
     last += f" · {wrong} wrong" if wrong else ""
     last += f" · {refused} not checked" if refused else ""
-    data = {"model": about.name, "mode": about.mode, "entries": rows, "passed": not wrong and not refused}
+    data = {
+        "model": about.name,
+        "mode": about.mode,
+        "entries": [_data(e) for e in entries],
+        "passed": not wrong and not refused,
+    }
     next_ = [
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
     return View("gradcheck", data, [table, last], next_)
+
+
+def _is_compared(e: Checked) -> bool:
+    return e.status in ("ok", "wrong")
+
+
+def _cells(e: Checked) -> list[str]:
+    values = [number(v) if _is_compared(e) else NOTHING for v in (e.analytic, e.numeric, e.error)]
+    worst = NOTHING
+    if e.index is not None and e.element is not None:
+        worst = f"[{', '.join(map(str, e.index))}] {number(e.element[0])} for {number(e.element[1])}"
+    ratio = number(e.ratio) if e.ratio is not None else NOTHING
+    cause = e.cause + (f" · look at {e.suspect}" if e.suspect else "")
+    head = [e.name, shape(e.shape), str(e.order), e.status]
+    return [*head, *values, worst, ratio, cause or NOTHING, source.short(e.loc) or NOTHING]
+
+
+def _data(e: Checked) -> dict[str, Any]:
+    def compared(value: float) -> Any:
+        return finite(value) if _is_compared(e) else None
+
+    return {
+        "name": e.name,
+        "shape": list(e.shape),
+        "dtype": e.dtype,
+        "order": e.order,
+        "status": e.status,
+        "analytic": compared(e.analytic),
+        "numeric": compared(e.numeric),
+        "error": compared(e.error),
+        "worst": _worst(e),
+        "cause": e.cause or None,
+        "suspect": e.suspect or None,
+        "source": line_of(e.loc),
+    }
+
+
+def _worst(e: Checked) -> dict[str, Any] | None:
+    if e.index is None or e.element is None:
+        return None
+    return {
+        "index": list(e.index),
+        "analytic": finite(e.element[0]),
+        "numeric": finite(e.element[1]),
+        "ratio": None if e.ratio is None else finite(e.ratio),
+    }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from gradtool.models.gradients import GradientRow
 from gradtool.models.questions.gradients import Derivatives
 from gradtool.models.wording import NOTHING, command_line, count, shape
 
@@ -15,11 +18,6 @@ def view(answer: Derivatives) -> View:
     ran = any(r.values is not None for r in rows)
     named = ", ".join(f"{name} {shape(dims)}" for name, dims in answer.targets)
     head = f"gradients  {about.name} · {about.mode} · {count(answer.added, 'new op')} · of {named}"
-    columns = VALUE_HEADINGS if ran else ()
-    table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"], styles=STYLES)
-    for row in rows:
-        cells = [row.shown, shape(row.shape), str(row.gradient if row.ok else None), row.operator or NOTHING]
-        table.rows.append([*cells, *(value_cells(row) if ran else []), row.status, row.source or NOTHING])
     last = f"{sum(r.ok for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
     next_ = [] if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
     next_.append(command_line("gradtool", "program", about.words[0], "--pairs"))
@@ -30,4 +28,13 @@ def view(answer: Derivatives) -> View:
         "inputs": [r.data() for r in rows],
         "new_ops": answer.added,
     }
-    return View("gradients", data, [head, table, last], next_)
+    return View("gradients", data, [head, _table(rows, ran), last], next_)
+
+
+def _table(rows: Sequence[GradientRow], ran: bool) -> Table:
+    columns = VALUE_HEADINGS if ran else ()
+    table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"], styles=STYLES)
+    for row in rows:
+        cells = [row.shown, shape(row.shape), str(row.gradient if row.ok else None), row.operator or NOTHING]
+        table.rows.append([*cells, *(value_cells(row) if ran else []), row.status, row.source or NOTHING])
+    return table

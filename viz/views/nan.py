@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gradtool.engine.answers.events import UPDATE
@@ -58,29 +59,7 @@ def _lines(story: NanStory, names: Names) -> list[str]:
         seen = passes(story.steps) if story.steps else "forward only"
         lines = [f"CLEAN  no finding · {seen}"]
     else:
-        first = story.births[0]
-        part = "came in" if first.part == DATA else first.part
-        lines = [
-            f"BIRTH  {part}  {names.operator(first)}   {names.tensor(first)}  {first.kind} {first.count}/{first.total}"
-            f"   {_place(first.loc)}".rstrip()
-        ]
-        if first.inside:
-            lines.append(f"   inside     {names.within(first.inside)}")
-        elif first.nth > 1:
-            lines.append(f"   inside     call {first.nth} of {first.type.removesuffix('_grad')} by this line")
-        lines.append(f"   cause      {first.cause}{_forward_note(first, story)}")
-        if first.masked_by is not None:
-            by, loc = first.masked_by
-            lines.append(
-                f"   masked     {by} ({source.short(loc)}) does not use these elements, but 0·∞ is NaN all the same"
-            )
-        if first.advice:
-            lines.append(f"   advice     {first.advice}")
-        if first.turned is not None:
-            lines.append(f"   turned     NaN at {first.turned[0]} ({source.short(first.turned[1])})")
-        lines.append(f"   carriers   {_carriers(story, names)}")
-        if first.step > 1:
-            lines.append(f"   step       {first.step}: the steps before were clean")
+        lines = [*_birth(story.births[0], story, names)]
         lines += [f"   also born  {_one_line(b, names)}" for b in story.births[1:]]
     lines.append(f"   forward    {_part(story, FORWARD)}")
     if story.steps:
@@ -91,6 +70,28 @@ def _lines(story: NanStory, names: Names) -> list[str]:
     lines += [f"   intended   {_one_line(b, names)}: {b.cause}" for b in story.intended]
     lines += [f"   unchecked  {text}" for text in story.unchecked]
     return lines
+
+
+def _birth(first: Birth, story: NanStory, names: Names) -> Iterator[str]:
+    """All that is known of the birth to look at."""
+    part = "came in" if first.part == DATA else first.part
+    bad = f"{first.kind} {first.count}/{first.total}"
+    yield f"BIRTH  {part}  {names.operator(first)}   {names.tensor(first)}  {bad}   {_place(first.loc)}".rstrip()
+    if first.inside:
+        yield f"   inside     {names.within(first.inside)}"
+    elif first.nth > 1:
+        yield f"   inside     call {first.nth} of {first.type.removesuffix('_grad')} by this line"
+    yield f"   cause      {first.cause}{_forward_note(first, story)}"
+    if first.masked_by is not None:
+        by, loc = first.masked_by
+        yield f"   masked     {by} ({source.short(loc)}) does not use these elements, but 0·∞ is NaN all the same"
+    if first.advice:
+        yield f"   advice     {first.advice}"
+    if first.turned is not None:
+        yield f"   turned     NaN at {first.turned[0]} ({source.short(first.turned[1])})"
+    yield f"   carriers   {_carriers(story, names)}"
+    if first.step > 1:
+        yield f"   step       {first.step}: the steps before were clean"
 
 
 def _forward_note(birth: Birth, story: NanStory) -> str:
@@ -157,5 +158,5 @@ def _data(birth: Birth, names: Names) -> dict[str, Any]:
     }
 
 
-def _other(found: tuple[str, source.Location] | None) -> dict[str, Any] | None:
-    return None if found is None else {"type": found[0], "source": place(found[1])}
+def _other(operator: tuple[str, source.Location] | None) -> dict[str, Any] | None:
+    return None if operator is None else {"type": operator[0], "source": place(operator[1])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradtool.engine.ops import registry
+from gradtool.engine.ops.opdef import OpDef
 from gradtool.models.errors import unknown
 from gradtool.models.wording import NOTHING, count, plain
 
@@ -31,19 +32,23 @@ def one(op_type: str) -> View:
     op = registry.find(op_type)
     if op is None:
         raise unknown("operator", op_type, [o.type for o in registry.all_ops()])
-    table = Table(["attribute", "default"], [[n, repr(plain(v))] for n, v in op.defaults.items()])
     lines = [f"{op.type}({_slots(op.inputs)}) → {_slots(op.outputs)}", f"gradient  {_gradient(op)}"]
     if op.forward is not None:
         lines.append(f"gradient of  {op.forward.type}")
     blocks: list[str | Table] = ["\n".join(lines)]
     if op.doc:
         blocks.append("\n".join(f"  {line}".rstrip() for line in op.doc.splitlines()))
-    if table.rows:
-        blocks.append(table)
+    if op.defaults:
+        blocks.append(Table(["attribute", "default"], [[n, repr(plain(v))] for n, v in op.defaults.items()]))
+    return View("op", {"operator": _data(op)}, blocks, [_next(op)])
+
+
+def _next(op: OpDef) -> str:
+    """Its gradient operator, where it has one of its own."""
     grad = op.grad_op
-    shown = grad is not None and op.rule is not None and not op.rule.expands
-    next_ = f"gradtool ops {grad.type}" if grad is not None and shown else "gradtool ops"
-    return View("op", {"operator": _data(op)}, blocks, [next_])
+    if grad is None or op.rule is None or op.rule.expands:
+        return "gradtool ops"
+    return f"gradtool ops {grad.type}"
 
 
 def _slots(slots: Any) -> str:

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.models.names import runs_data
+from gradtool.models.names import line_of, runs_data
 from gradtool.models.questions.saved import Kept
 from gradtool.models.wording import NOTHING, command_line, count, shape, size
 
@@ -128,31 +128,30 @@ def _place(producer: Any) -> str:
 
 
 def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:
-    where = _place(b.producer)
-    file, _, line = where.rpartition(":")
+    producer = b.producer
     return {
         "tensor": _tensor(b, names, named),
         "number": b.number,
         "bytes": b.nbytes,
         "shape": list(b.shape),
         "dtype": b.dtype,
-        "producer": named(b.producer) if b.producer is not None else None,
+        "producer": None if producer is None else named(producer),
         "readers": [named(r) for r in b.readers],
-        "made": b.made if not b.held else None,
+        "made": None if b.held else b.made,
         "last": b.last,
         "held_anyway": b.held,
         "duplicate_of": b.duplicate_of,
         "recomputable": b.recompute,
-        "inside": runs_data(names.runs(b.producer.inside)) if b.producer is not None else [],
-        "source": {"file": file, "line": int(line)} if file else None,
+        "inside": [] if producer is None else runs_data(names.runs(producer.inside)),
+        "source": None if producer is None else line_of(producer.loc),
     }
 
 
 def _tensor(b: Any, names: Any, named: Any) -> str:
     if b.tensor is not None:
-        shown: str = names.shown(b.tensor)
-        return shown
+        return str(names.shown(b.tensor))
     if b.producer is None:
         return str(b.slot)
-    found = names.written.get(b.producer.origin, {}).get(b.slot)
-    return found if found is not None and named(b.producer) != b.producer.type else f"{named(b.producer)}:{b.slot}"
+    name = names.written.get(b.producer.origin, {}).get(b.slot)
+    producer = named(b.producer)
+    return name if name is not None and producer != b.producer.type else f"{producer}:{b.slot}"

@@ -3,94 +3,108 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from gradtool.engine.answers.stats import Line, Numbers
+from gradtool.engine.answers.stats import Line, Numbers, Trend
 from gradtool.engine.core import source
-from gradtool.models.names import Names, runs_data
+from gradtool.models.names import Names, line_of, runs_data
 from gradtool.models.questions.stats import Sizes
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
 from ..bars import course, histogram, log_bar
 from .view import Table, View
 
+_HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
+
+_STYLES = {
+    "ok": "good",
+    "not finite": "bad",
+    "large": "bad",
+    "vanishing": "bad",
+    "all zero": "warn",
+    "no gra": "dim",
+}
+"""How a verdict looks on a terminal, by its beginning."""
+
 
 def view(answer: Sizes) -> View:
     """Norms, their ratio to the weights, zeros and numbers that are not finite: a row for each line."""
     about, lines, by = answer.about, answer.lines, answer.by
-    norms = [x.gradient.norm for x in lines if x.gradient is not None and x.gradient.norm > 0]
-    low, high = min(norms, default=0.0), max(norms, default=0.0)
-    headings = [by, "shape", "‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict"]
-    if by == "layer":
-        headings[1] = "parameters"
-    repeated = any(x.runs for x in lines)
-    if repeated:
-        headings.append("runs")
-    if answer.histogram:
-        headings.append("sizes")
-    styles = {
-        "ok": "good",
-        "not finite": "bad",
-        "large": "bad",
-        "vanishing": "bad",
-        "all zero": "warn",
-        "no gra": "dim",
-    }
-    table = Table([*headings, "source"], styles=styles)
-    rows = []
-    for x in lines:
-        g = x.gradient
-        extent = str(len(x.members)) if by == "layer" else shape(x.shape)
-        cells = [x.name, extent]
-        if g is None:
-            cells += [NOTHING, "", NOTHING, NOTHING, NOTHING, NOTHING]
-        else:
-            share = f"{100 * g.zeros / g.elements:.3g} %" if g.elements else NOTHING
-            cells += [number(g.norm), log_bar(g.norm, low, high), number(x.ratio), number(g.largest), share]
-            cells.append(str(g.nonfinite))
-        cells.append(x.verdict)
-        if repeated:
-            cells.append(_runs(x) if x.runs else NOTHING)
-        if answer.histogram:
-            cells.append(histogram(g.decades) if g is not None and g.decades else NOTHING)
-        where = source.short(x.loc)
-        table.rows.append([*cells, where or NOTHING])
-        rows.append(_row(x, where, answer.names))
-    wrong = [x for x in lines if x.verdict not in ("ok", "no gradient")]
-    bad = f"{count(len(wrong), 'row')} to look at" if wrong else "nothing to look at"
-    last = f"{len(lines)} of {count(answer.total, by)} · {bad}"
+    wrong = sum(x.verdict not in ("ok", "no gradient") for x in lines)
+    bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
+    told = [f"{len(lines)} of {count(answer.total, by)} · {bad}"]
     trend = answer.story.trend
-    told = [last]
     if trend is not None:
-        per = trend.factor if trend.factor >= 1 else 1 / trend.factor
-        told.append(
-            f"{trend.kind} with depth: from {trend.last} back to {trend.first} norms "
-            f"{'fall' if trend.kind == 'vanishing' else 'grow'} {number(per)}× per parameter"
-        )
+        told.append(_told(trend))
     data = {
         "model": about.name,
         "mode": about.mode,
         "by": by,
-        "rows": rows,
+        "rows": [_row(x, answer.names) for x in lines],
         "total": answer.total,
-        "trend": None
-        if trend is None
-        else {"kind": trend.kind, "factor": trend.factor, "first": trend.first, "last": trend.last},
+        "trend": None if trend is None else _trend(trend),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
     next_ = [command_line("gradtool", "nan", *about.words), command_line(*more)]
-    return View("stats", data, [table, "\n".join(told)], next_)
+    return View("stats", data, [_table(answer), "\n".join(told)], next_)
+
+
+def _table(answer: Sizes) -> Table:
+    """A row for each line: what it is of, numbers, what was asked for beside them, the place."""
+    lines, by_layer = answer.lines, answer.by == "layer"
+    norms = [x.gradient.norm for x in lines if x.gradient is not None]
+    positive = [n for n in norms if n > 0]
+    low, high = min(positive, default=0.0), max(positive, default=0.0)
+    asked: list[tuple[str, Callable[[Line], str]]] = []
+    if any(x.runs for x in lines):
+        asked.append(("runs", _runs))
+    if answer.histogram:
+        asked.append(("sizes", _sizes))
+    headings = [answer.by, "parameters" if by_layer else "shape", *_HEADINGS, *(h for h, _ in asked), "source"]
+    table = Table(headings, styles=_STYLES)
+    for x in lines:
+        extent = str(len(x.members)) if by_layer else shape(x.shape)
+        beside = [cell(x) for _, cell in asked]
+        table.rows.append([x.name, extent, *_cells(x, low, high), x.verdict, *beside, source.short(x.loc) or NOTHING])
+    return table
+
+
+def _cells(x: Line, low: float, high: float) -> list[str]:
+    """The numbers of a gradient, its norm also as a bar between the least and the largest one."""
+    g = x.gradient
+    if g is None:
+        return [NOTHING, "", NOTHING, NOTHING, NOTHING, NOTHING]
+    zeros = f"{100 * g.zeros / g.elements:.3g} %" if g.elements else NOTHING
+    return [number(g.norm), log_bar(g.norm, low, high), number(x.ratio), number(g.largest), zeros, str(g.nonfinite)]
+
+
+def _sizes(x: Line) -> str:
+    """A histogram of the decades of the elements."""
+    return histogram(x.gradient.decades) if x.gradient is not None and x.gradient.decades else NOTHING
+
+
+def _told(trend: Trend) -> str:
+    per = trend.factor if trend.factor >= 1 else 1 / trend.factor
+    way = "fall" if trend.kind == "vanishing" else "grow"
+    ends = f"from {trend.last} back to {trend.first}"
+    return f"{trend.kind} with depth: {ends} norms {way} {number(per)}× per parameter"
+
+
+def _trend(trend: Trend) -> dict[str, Any]:
+    return {"kind": trend.kind, "factor": trend.factor, "first": trend.first, "last": trend.last}
 
 
 def _runs(x: Line) -> str:
     """How often an operator ran inside of branches and loops, and how its norm went from run to run."""
+    if not x.runs:
+        return NOTHING
     bars = course([math.nan if n.nonfinite else n.norm for _, n in x.runs])
     return f"{len(x.runs)} {bars}"
 
 
-def _row(x: Line, where: str, names: Names) -> dict[str, Any]:
+def _row(x: Line, names: Names) -> dict[str, Any]:
     g = x.gradient
-    file, _, line = where.rpartition(":")
     return {
         "name": x.name,
         "shape": list(x.shape),
@@ -98,7 +112,7 @@ def _row(x: Line, where: str, names: Names) -> dict[str, Any]:
         "weight_norm": None if x.weight is None else finite(x.weight),
         "ratio": None if x.ratio is None else finite(x.ratio),
         "verdict": x.verdict,
-        "source": {"file": file, "line": int(line)} if file else None,
+        "source": line_of(x.loc),
         "gradient": None if g is None else _numbers(g),
         "runs": [{"inside": runs_data(names.runs(inside)), **_numbers(n)} for inside, n in x.runs],
     }

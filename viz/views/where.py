@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gradtool.engine.core import source
 from gradtool.models.questions.where import Places
+from gradtool.models.spots import Spot
 from gradtool.models.wording import NOTHING, command_line, count
 
 from .view import Table, View
@@ -26,19 +29,28 @@ def view(answer: Places) -> View:
     lines: list[str] = []
     shown = None
     for s in spots:
-        lines += [
-            f"{s.name}   {s.part}"
-            + (f"   ↔ {s.pair}" if s.pair else "")
-            + (f"   in {s.layer}" if s.layer else "")
-            + (f"   inside {' · '.join(s.inside)}" if s.inside else "")
-        ]
-        if s.location != shown:
-            lines += [f"  {line}" for line in s.excerpt]
-            if len(s.location) > 1:
-                lines += ["  called by", *(f"    {line.strip()}" for line in s.stack[:-2])]
+        lines += [_head(s), *(_source(s) if s.location != shown else ()), *_operands(s), ""]
         shown = s.location
-        for side, operands in (("reads", s.inputs), ("makes", s.outputs)):
-            for o in operands:
-                lines.append(f"  {side}  {o.slot:<8} {o.tensor}  {o.spec}" + (f"  {o.note}" if o.note else ""))
-        lines.append("")
     return View("where", data, ["\n".join(lines[:-1])], next_, table)
+
+
+def _head(spot: Spot) -> str:
+    pair = f"   ↔ {spot.pair}" if spot.pair else ""
+    layer = f"   in {spot.layer}" if spot.layer else ""
+    inside = f"   inside {' · '.join(spot.inside)}" if spot.inside else ""
+    return f"{spot.name}   {spot.part}{pair}{layer}{inside}"
+
+
+def _source(spot: Spot) -> Iterator[str]:
+    """The lines around the one that made the operator, and who called it."""
+    yield from (f"  {line}" for line in spot.excerpt)
+    if len(spot.location) > 1:
+        yield "  called by"
+        yield from (f"    {line.strip()}" for line in spot.stack[:-2])
+
+
+def _operands(spot: Spot) -> Iterator[str]:
+    for side, operands in (("reads", spot.inputs), ("makes", spot.outputs)):
+        for o in operands:
+            note = f"  {o.note}" if o.note else ""
+            yield f"  {side}  {o.slot:<8} {o.tensor}  {o.spec}{note}"

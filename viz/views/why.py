@@ -15,7 +15,6 @@ from .view import Table, View
 def view(answers: Verdicts) -> View:
     """Why each tensor has no gradient, or a zero one."""
     wrong = sum(a.finding for a in answers)
-    without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
     data = {
         "model": answers.about.name,
         "mode": answers.about.mode,
@@ -24,22 +23,26 @@ def view(answers: Verdicts) -> View:
         "findings": wrong,
         "asked": answers.subjects,
     }
-    lines = []
+    table = Table(["tensor", "verdict", "finding", "source", "code", "why", "the same for"])
+    for a in answers:
+        said = "; ".join(a.said)
+        table.rows.append([a.name, a.label, "yes" if a.finding else "no", a.source, a.code, said, ", ".join(a.also)])
+    return View("why", data, ["\n".join(_lines(answers, wrong))], _next(answers), table)
+
+
+def _lines(answers: Verdicts, wrong: int) -> list[str]:
+    """Each answer; parameters that are frozen together, unless they were asked about; how many there are."""
     frozen = [] if answers.chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
+    lines = []
     for a in answers:
         if a not in frozen:
             lines += [*a.lines(), ""]
     if frozen:
         lines += [_frozen(frozen), ""]
-    if answers.failure is None and not answers.chosen:
-        lines.append(_summary(answers.subjects, without, wrong))
-    elif lines:
-        lines.pop()
-    table = Table(["tensor", "verdict", "finding", "source", "code", "why", "the same for"])
-    for a in answers:
-        said = "; ".join(a.said)
-        table.rows.append([a.name, a.label, "yes" if a.finding else "no", a.source, a.code, said, ", ".join(a.also)])
-    return View("why", data, ["\n".join(lines)], _next(answers), table)
+    if answers.failure is not None or answers.chosen:
+        return lines[:-1]
+    without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
+    return [*lines, _summary(answers.subjects, without, wrong)]
 
 
 _NAMED = 3
@@ -69,12 +72,16 @@ def _summary(subjects: int, without: int, wrong: int) -> str:
 
 def _next(answers: Verdicts) -> list[str]:
     words = answers.about.words
-    first = next((a for a in answers if a.finding), answers[0] if answers and answers.chosen else None)
+    first = next((a for a in answers if a.finding), None)
+    if first is None and answers.chosen:
+        first = next(iter(answers), None)
     if first is None or answers.failure is not None:
         return [command_line("gradtool", "backward", *words)]
-    told = [command_line("gradtool", "where", f"line:{first.source}", *words)] if first.source else []
+    told = []
     if first.gradient is not None and not isfinite(first.gradient["norm"]):
-        told.insert(0, command_line("gradtool", "nan", *words))
-    if not answers.chosen:
-        return [command_line("gradtool", "why", first.name, *words), *told]
-    return [*told, command_line("gradtool", "backward", *words)]
+        told.append(command_line("gradtool", "nan", *words))
+    if first.source:
+        told.append(command_line("gradtool", "where", f"line:{first.source}", *words))
+    if answers.chosen:
+        return [*told, command_line("gradtool", "backward", *words)]
+    return [command_line("gradtool", "why", first.name, *words), *told]

@@ -75,9 +75,17 @@ def runs_data(runs: list[tuple[str, int | None]]) -> list[dict[str, Any]]:
     return [{"operator": name, "iteration": n} for name, n in runs]
 
 
-def place(loc: source.Location) -> Mapping[str, Any] | None:
-    """File, line and text of a location for JSON; None where it is not known."""
+def line_of(loc: source.Location) -> Mapping[str, Any] | None:
+    """File and line of a location for JSON; None where it is not known."""
     if not loc:
         return None
     file, _, line = source.short(loc).rpartition(":")
-    return {"file": file, "line": int(line), "text": source.text(*loc[0])}
+    return {"file": file, "line": int(line)}
+
+
+def place(loc: source.Location) -> Mapping[str, Any] | None:
+    """File, line and text of a location for JSON; None where it is not known."""
+    line = line_of(loc)
+    if line is None:
+        return None
+    return {**line, "text": source.text(*loc[0])}
