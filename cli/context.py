@@ -17,11 +17,13 @@ import click
 
 from gradtool.engine.kernels.choice import DEFAULT, available
 from gradtool.models.errors import CommandError
+from gradtool.models.limits import ALL, ENOUGH
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
 from . import streams
 from .files import Content, write_all
+from .main import SCRIPT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,7 +73,34 @@ def loading_options(command: F) -> F:
             help="static: as if the file began with paddle.enable_static().",
         ),
         click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="What to call the source on stdin."),
+        click.option("-m", "as_module", is_flag=True, help="MODEL is a module, run as by python -m."),
+        click.option(
+            "--backward", metavar="N|line:FILE:LINE", help="The backward pass to ask about; the last one by default."
+        ),
+        click.option(
+            "--steps",
+            metavar="N|all",
+            callback=_steps,
+            help=f"Stop the file after N backward passes.  [default: {ENOUGH}]",
+        ),
+        click.option("--script-arguments", "script", hidden=True, callback=_script, help="What follows --."),
     )(command)
+
+
+def _script(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The words after ``--``: the arguments of the file that is asked about."""
+    words: tuple[str, ...] = context.meta.get(SCRIPT, ())
+    return words
+
+
+def _steps(context: click.Context, option: click.Parameter, value: Any) -> int | None:
+    """How many backward passes; None where it is not said."""
+    if value is None or value == "all":
+        return None if value is None else ALL
+    number = int(value) if value.isdecimal() else 0
+    if number < 1:
+        raise click.BadParameter(f"{value!r} is neither a number of backward passes from 1 nor 'all'")
+    return number
 
 
 def backward_options(command: F) -> F:

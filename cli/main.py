@@ -18,6 +18,9 @@ from gradtool.models import imports
 
 from . import commands, streams
 
+SCRIPT = "gradtool.script"
+"""Where click's context keeps the words after ``--``."""
+
 _NEW_OBJECTS = 50_000
 """Objects that are made before the collector looks at them; Python's own number is 700."""
 
@@ -38,17 +41,27 @@ class Commands(click.Group):
             from gradtool.models.errors import unknown
 
             raise unknown("command", args[0], commands.names())
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        after = ctx.meta.get(SCRIPT, ())
+        if after and command is not None and all(option.name != "script" for option in command.params):
+            rest = [*rest, "--", *after]  # the command runs no file, so that the words are its own
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, commands.summary(name)) for name in commands.names()])
 
-    def make_context(self, *args: Any, **more: Any) -> click.Context:
-        """As click's, which prints help and versions here; click would end the process its own way."""
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> click.Context:
+        """As click's, which prints help and versions here; click would end the process its own way.
+
+        Words after ``--`` are not gradtool's, but the arguments of the file that it is asked about.
+        """
         with streams.written():
-            _check(args[1] if len(args) > 1 else more.get("args", ()))
-            return super().make_context(*args, **more)
+            _check(args)
+            end = args.index("--") if "--" in args else len(args)
+            context = super().make_context(info_name, args[:end], *rest, **more)
+            context.meta[SCRIPT] = tuple(args[end + 1 :])
+            return context
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click's."""

@@ -17,7 +17,6 @@ from ..errors import CLEAN, FAILED
 @click.option(
     "--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2: gradients of gradients, too."
 )
-@click.option("--steps", type=click.IntRange(1), metavar="N", help="Look at N steps of training (see above).")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @output_options
 def command(**values: Any) -> int:
@@ -39,7 +38,8 @@ def command(**values: Any) -> int:
     from gradtool.models.questions.nan import Nan
     from gradtool.viz.views import nan
 
+    steps = values["steps"]
     question = Nan.take(values)
-    answer = question.ask(Request.take(values), out)
+    answer = question.ask(Request.take(values, steps=steps), out)
     out.emit(nan.view(answer, as_table=out.format == "tsv"))
     return CLEAN if answer.story.clean else FAILED

@@ -18,8 +18,9 @@ from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
+from gradtool.models.calls import PassCall
 from gradtool.models.errors import CommandError, unknown
-from gradtool.models.loader import BackwardCall, Loaded, Request, exists
+from gradtool.models.loader import Loaded, Request, exists
 from gradtool.nn import Layer
 from gradtool.viz.debugger.notebook import Notebook
 
@@ -212,7 +213,8 @@ class Session:
             for name, listed, no_grad, where in self._made.get(program, ()):
                 theirs = None if listed is None else [block.vars[n] for n in listed if n in block.vars]
                 if name in block.vars:
-                    loaded.backward_calls.append(BackwardCall(block.vars[name], theirs, no_grad, where))
+                    calls = loaded.calls.appended
+                    calls.append(PassCall(len(calls) + 1, "append_backward", block.vars[name], where, theirs, no_grad))
             yield loaded
 
 

@@ -240,3 +240,31 @@ def note_backward(loss: Any, parameter_list: Any, no_grad_set: Any) -> None:
     watcher = _backward_watcher.get()
     if watcher is not None:
         watcher(loss, parameter_list, no_grad_set)
+
+
+_pass_watcher: ContextVar[Callable[..., None] | None] = ContextVar("gradtool_pass_watcher", default=None)
+
+
+@contextmanager
+def watched_passes(watcher: Callable[..., None]) -> Iterator[None]:
+    """Call ``watcher(roots, how, recorded)`` before each backward pass of dynamic mode that the user asks for.
+
+    *how* is ``backward`` or ``grad``; what the watcher raises ends the call.
+    """
+    before = _pass_watcher.get()
+    _pass_watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _pass_watcher.set(before)  # no token: a notebook may leave in another context than it entered
+
+
+def note_pass(roots: Any, how: str, recorded: bool) -> None:
+    """Tell whoever watches that a backward pass from *roots* begins.
+
+    Args:
+        recorded: whether the pass is itself recorded (``create_graph``).
+    """
+    watcher = _pass_watcher.get()
+    if watcher is not None:
+        watcher(roots, how, recorded)

@@ -258,6 +258,13 @@ class Cutting:
 
 
 @dataclass(frozen=True, slots=True)
+class Released:
+    """``stop_gradient = False`` was set on a tensor that no recorded operator made: it is a leaf from now on."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """Backward added to the ``.grad`` of a leaf."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import source, watch
+from ..core import source, state, watch
 from ..core.errors import DtypeError, GradientError, GradtoolError, ShapeError, describe
 from ..core.rows import RowArray
 from ..core.spec import TensorSpec, in_use
@@ -492,6 +492,7 @@ def grad(
 
     Hooks on intermediate results act, hooks on leaves do not: they belong to ``.grad``.
     """
+    state.note_pass(outputs, "grad", create_graph)
     wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t.stop_gradient}
     roots = [t for t in outputs if not t.stop_gradient]
     stops = frozenset(t.on_tape() for t in constants)

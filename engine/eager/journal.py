@@ -281,6 +281,12 @@ class Journal:
             self._event("stopped", self.number(t), event.how)
         return False
 
+    def _released(self, event: watch.Released) -> None:
+        t = event.tensor
+        if not t.persistable and (t._leaf is None or t._leaf not in self._leaves):
+            # Whatever computed its values, gradients end in it from here on.
+            self.entered[self._give(t)] = source.here()
+
     def _added(self, event: watch.Added) -> None:
         number = self._leaves.get(event.leaf)
         if number is not None:
@@ -338,6 +344,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Left: Journal._left,
     watch.Written: Journal._written,
     watch.Cutting: Journal._cutting,
+    watch.Released: Journal._released,
     watch.Added: Journal._added,
     watch.Cleared: Journal._cleared,
     watch.Listed: Journal._listed,

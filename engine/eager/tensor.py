@@ -216,6 +216,8 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
     def stop_gradient(self, value: bool) -> None:
         if value and watch.noting and watch.note(watch.Cutting("stop_gradient", self)):
             return
+        if not value and self._stop and self.node is None and watch.noting:
+            watch.note(watch.Released(self))
         self._stop = bool(value)
 
     @property

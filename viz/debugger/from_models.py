@@ -42,6 +42,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     recorder = Recorder(asked.history, asked.step, until)
     with shown_on(sys.stdout), recorder.recording(), loader.executed(request) as left, watch.unwatched():
+        loader.tell_stop(left, notes)
         kind = opening.kind_of(left, request, recorder)
         timeline = kind.timeline(left, request, recorder, asked, notes)
         session = Session(timeline, {"why": _why(request, asked)})

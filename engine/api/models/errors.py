@@ -43,6 +43,20 @@ class ModelError(CommandError):
         return [self.message, *(f"  {line}" for line in self.frames), *super().lines()[1:]]
 
 
+class ScriptExit(ModelError):
+    """The user's code called ``sys.exit``.
+
+    Args:
+        succeeded: whether it says that all went well.
+    """
+
+    def __init__(
+        self, message: str, frames: Iterable[str] = (), hint: str | None = None, *, succeeded: bool = False
+    ) -> None:
+        super().__init__(message, frames, hint)
+        self.succeeded = succeeded
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> CommandError:
     """The error for a name that does not exist, with the three closest ones that do."""
     from gradtool.engine.core.near_names import near, shortened

@@ -13,31 +13,36 @@ import linecache
 import os
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import util
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradtool import _alias
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import GradtoolError, UninitializedError
 from gradtool.engine.core.near_names import near, shortened
 from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.parameter import TensorParameter, living
 from gradtool.engine.eager.tape import keeping_graphs
-from gradtool.engine.eager.tensor import fresh_names
+from gradtool.engine.eager.tensor import Tensor, fresh_names
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import importers, imports, sessions
-from .errors import CommandError, ModelError, Terminated, unknown
+from . import importers, imports, scripts, sessions
+from .calls import PassCalls, Stopped
+from .errors import CommandError, ModelError, ScriptExit, Terminated, unknown
+from .limits import ALL, ENOUGH
+from .notes import Notes
 
 MODULE = "__gradtool_model__"
-"""The name that a model file runs under; not ``__main__``, so that guarded training code stays quiet."""
+"""The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
 
 
 _LONGEST_PATH = 4096
@@ -54,6 +59,14 @@ class Request:
     seed: int = 0
     mode: str = "auto"
     stdin_filename: str = "<stdin>"
+    script: tuple[str, ...] = ()
+    """The arguments of a script, which are not gradtool's."""
+    as_module: bool = False
+    """The model is a module that is run as by ``python -m``."""
+    backward: str | None = None
+    """The backward pass that is asked about, of several that the file makes: a number, or ``line:FILE:LINE``."""
+    steps: int = ENOUGH
+    """The file is stopped where it asks for more backward passes."""
     full_stacks: bool = False
     need_loss: bool = True
     journal: bool = False
@@ -65,36 +78,27 @@ class Request:
     @classmethod
     def take(cls, options: dict[str, Any], **more: Any) -> Request:
         """The model options of a command, taken out of *options*."""
-        names = ("model", "loss", "arg", "seed", "mode", "stdin_filename")
-        return cls(**{n: options.pop(n) for n in names}, **more)
+        names = ("model", "loss", "arg", "seed", "mode", "stdin_filename", "script", "as_module", "backward")
+        taken = {n: options.pop(n) for n in names}
+        steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
+        return cls(**taken, steps=steps, **more)
 
     def words(self) -> list[str]:
-        """The options that other commands need to load the same model."""
-        words = [self.model]
+        """The words that other commands need to load the same model."""
+        words = ["-m", self.model] if self.as_module else [self.model]
         for option, value, usual in (
             ("--loss", self.loss, None),
             ("--seed", self.seed, 0),
             ("--mode", self.mode, "auto"),
+            ("--backward", self.backward, None),
         ):
             if value != usual:
                 words += [option, str(value)]
+        if self.steps != ENOUGH:
+            words += ["--steps", "all" if self.steps == ALL else str(self.steps)]
         for pair in self.arg:
             words += ["--arg", pair]
-        return words
-
-
-class BackwardCall(NamedTuple):
-    """A call of ``append_backward`` that a model file made.
-
-    Attributes:
-        listed: the parameter list; None for all.
-        location: the user's line.
-    """
-
-    loss: Variable
-    listed: Any
-    no_grad: Any
-    location: source.Location
+        return words + (["--", *self.script] if self.script else [])
 
 
 @dataclass
@@ -109,9 +113,10 @@ class Loaded:
         main, startup: the default programs.
         fed: programs and feeds of the runs that the file made.
         journal: what happened in dynamic mode, if the request asked for a journal.
-        backward_calls: calls of ``append_backward`` that the file made, in their order.
+        calls: the backward passes that the file asked for.
         error: what the file raised, for a post-mortem.
         live: whether the model was there before the command and is not run again: a tensor in a notebook.
+        earlier: the parameters that there were before, by identity.
     """
 
     name: str
@@ -122,13 +127,15 @@ class Loaded:
     result: Any = None
     fed: list[tuple[Program, Mapping[str, Any]]] = field(default_factory=list)
     journal: Journal | None = None
-    backward_calls: list[BackwardCall] = field(default_factory=list)
+    calls: PassCalls = field(default_factory=PassCalls)
     error: CommandError | GradtoolError | None = None
     live: bool = False
+    earlier: Mapping[int, TensorParameter] | None = None
 
-    def called_backward(self, loss: Variable, listed: Any, no_grad: Any) -> None:
-        """Note a call of ``append_backward`` that is being made."""
-        self.backward_calls.append(BackwardCall(loss, listed, no_grad, source.here()))
+    def parameters(self) -> list[TensorParameter]:
+        """The living parameters of dynamic mode that were made while the file ran; none of a live model."""
+        earlier = self.earlier
+        return [] if earlier is None else [p for p in living() if earlier.get(id(p)) is not p]
 
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
@@ -148,7 +155,9 @@ def over_already(what: str, name: str) -> CommandError:
 class _Target:
     """A MODEL argument, taken apart."""
 
-    code: Callable[[], CodeType]
+    read: Callable[[], bytes]
+    shown: str
+    """What tracebacks and messages call the file."""
     file: str
     name: str
     folder: str | None
@@ -175,36 +184,61 @@ def executed(request: Request) -> Iterator[Loaded]:
         return
     target = _target(request)
     with contextlib.ExitStack() as stack:
-        main, startup, fed = stack.enter_context(_environment(request, target))
+        main, startup = stack.enter_context(_environment(request, target))
+        calls = PassCalls(request.backward, request.steps)
         journal = stack.enter_context(_journal(request)) if request.journal else None
-        loaded = Loaded(target.name, {}, main, startup, fed=fed, journal=journal)
-        stack.enter_context(state.watched_backwards(loaded.called_backward))
+        loaded = Loaded(target.name, {}, main, startup, fed=calls.fed, journal=journal, calls=calls)
+        for watching in (
+            state.watched_backwards(calls.called),
+            state.watched_passes(calls.began),
+            state.watched_runs(calls.ran),
+        ):
+            stack.enter_context(watching)
         if target.saved is not None:
             _import(loaded, target.saved, target, request)
             stack.enter_context(_values_wanted())
         else:
             stack.enter_context(_run(loaded, target, request))
+        calls.over = True
         yield loaded
 
 
 @contextlib.contextmanager
 def _run(loaded: Loaded, target: _Target, request: Request) -> Iterator[None]:
     """Run the file and its function; its module is there as long as it is asked about."""
-    module = types.ModuleType(MODULE)
-    module.__file__ = target.file
-    sys.modules[MODULE] = module
-    loaded.namespace = module.__dict__
-    try:
+    data = target.read()
+    wanted = request.as_module or bool(request.script)
+    parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
+    with _module_of(target, "__main__" if wanted or parts is not None else MODULE, request) as module:
+        loaded.namespace = module.__dict__
+        loaded.earlier = weakref.WeakValueDictionary({id(p): p for p in living()})
         try:
-            call(target.name, _execute, call(target.name, target.code), module.__dict__)
-            _call_function(loaded, target, request)
+            if parts is not None:
+                _run_parts(loaded, target, request, data, parts)
+            else:
+                call(target.name, _execute, call(target.name, _compiled, data, target.shown), module.__dict__)
+                if not wanted:
+                    _call_function(loaded, target, request)
         except (ModelError, GradtoolError) as error:
-            if not request.post_mortem:
+            if module.__name__ == "__main__" and isinstance(error, ScriptExit) and error.succeeded:
+                pass  # a script that is done
+            elif request.post_mortem:
+                loaded.error = error
+            else:
                 raise
-            loaded.error = error
+        except Stopped:
+            pass  # the calls know where
         yield
-    finally:
-        sys.modules.pop(MODULE, None)
+
+
+def tell_stop(left: Loaded, notes: Notes) -> None:
+    """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
+    if left.calls.stopped is not None:
+        passes = left.calls.passes
+        notes.note(
+            f"{left.name} was stopped at {source.short(left.calls.stopped)} after {passes} "
+            f"backward pass{'' if passes == 1 else 'es'}; --steps all lets it run to its end"
+        )
 
 
 def _import(loaded: Loaded, read: Callable[[], Any], target: _Target, request: Request) -> None:
@@ -237,6 +271,49 @@ def _values_wanted() -> Iterator[None]:
         raise
 
 
+def _run_parts(loaded: Loaded, target: _Target, request: Request, data: bytes, parts: scripts.Parts) -> None:
+    """Run a file with a guard; what is behind it only if there is nothing to be asked about without."""
+    code = call(target.name, _compiled, data, target.shown, parts.module)
+    call(target.name, _execute, code, loaded.namespace)
+    try:
+        _call_function(loaded, target, request)
+    except (ModelError, GradtoolError):
+        if loaded.function not in parts.calls:
+            raise
+        loaded.function = None  # the file calls it itself, where it has made ready for it
+    if loaded.function is None and not _is_there(loaded):
+        code = call(target.name, _compiled, data, target.shown, parts.guarded)
+        call(target.name, _execute, code, loaded.namespace)
+
+
+def _is_there(loaded: Loaded) -> bool:
+    """Whether the file has left something to be asked about: a backward pass, a program, or what may be a loss."""
+    if loaded.calls.swept or loaded.calls.appended or loaded.main.global_block().ops:
+        return True
+    return any(
+        isinstance(value, (Variable, Program)) or (isinstance(value, Tensor) and value.node is not None)
+        for value in loaded.namespace.values()
+    )
+
+
+@contextlib.contextmanager
+def _module_of(target: _Target, name: str, request: Request) -> Iterator[types.ModuleType]:
+    """The module that a file runs as, which others find by its name."""
+    module = types.ModuleType(name)
+    module.__file__ = target.file
+    if request.as_module:
+        module.__package__ = target.name.rpartition(".")[0]
+    before = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        yield module
+    finally:
+        if before is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = before
+
+
 def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
     from gradtool.engine.eager.journal import keeping
 
@@ -244,12 +321,9 @@ def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
 
 
 @contextlib.contextmanager
-def _environment(
-    request: Request, target: _Target
-) -> Iterator[tuple[Program, Program, list[tuple[Program, Mapping[str, Any]]]]]:
+def _environment(request: Request, target: _Target) -> Iterator[tuple[Program, Program]]:
     """Everything that a model file may change, fresh inside and restored afterwards."""
     argv = sys.argv
-    fed: list[tuple[Program, Mapping[str, Any]]] = []
     with (
         _alias.active(),
         default.fresh_programs() as (main, startup),
@@ -257,7 +331,6 @@ def _environment(
         unique_name.guard(),
         fresh_names(),
         source.full_stacks(request.full_stacks),
-        state.watched_runs(lambda program, feed: fed.append((program, feed))),
         keeping_graphs(),
         state.kept(),
         imports.of_models(target.folder) if target.folder is not None else imports.guarded(),
@@ -267,9 +340,9 @@ def _environment(
         else:
             state.disable_static()
         state.random.reset(request.seed)
-        sys.argv = [target.file]
+        sys.argv = [target.shown, *request.script]
         try:
-            yield main, startup, fed
+            yield main, startup
         finally:
             sys.argv = argv
 
@@ -286,11 +359,11 @@ def _target(request: Request) -> _Target:
         where, function = text, None
     if where == "-":
         name = request.stdin_filename
-        return _Target(lambda: _compiled(sys.stdin.buffer.read(), name), name, _short(name), "", function)
+        return _Target(sys.stdin.buffer.read, name, name, _short(name), "", function)
     session = sessions.current()
     text_there = session.source(where) if session is not None else None
     if text_there is not None:
-        return _Target(lambda: _compiled(text_there.encode(), where), where, where, "", function)
+        return _Target(text_there.encode, where, where, where, "", function)
     path = Path(where)
     if not exists(where):
         module = None if importers.is_file_name(path) else _module(where, function)
@@ -306,7 +379,7 @@ def _target(request: Request) -> _Target:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
     saved = importers.reader(path, data)
     folder_of = None if saved is not None else str(path.resolve().parent)
-    return _Target(lambda: _compiled(data, where), str(path.resolve()), _short(where), folder_of, function, saved)
+    return _Target(lambda: data, where, str(path.resolve()), _short(where), folder_of, function, saved)
 
 
 def exists(path: str) -> bool:
@@ -346,7 +419,7 @@ def _module(name: str, function: str | None) -> _Target | None:
     if spec is None or spec.origin is None or not hasattr(spec.loader, "get_source"):
         return None
     origin = spec.origin
-    return _Target(lambda: _compiled(Path(origin).read_bytes(), origin), origin, name, "", function)
+    return _Target(Path(origin).read_bytes, origin, origin, name, "", function)
 
 
 def _prefixes(name: str) -> set[str]:
@@ -354,12 +427,16 @@ def _prefixes(name: str) -> set[str]:
     return {".".join(parts[:i]) for i in range(1, len(parts) + 1)}
 
 
-def _compiled(data: bytes, name: str) -> CodeType:
-    """The code of a file; its lines are remembered, so that messages can quote them whatever happens to the file."""
+def _compiled(data: bytes, name: str, part: ast.Module | None = None) -> CodeType:
+    """The code of a file; its lines are remembered, so that messages can quote them whatever happens to the file.
+
+    Args:
+        part: what of it to compile; all when None.
+    """
     text = data.decode("utf-8", "replace")
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
-        return compile(data, name, "exec", dont_inherit=True)
+        return compile(data if part is None else part, name, "exec", dont_inherit=True)
     except SyntaxError as error:
         frames = [f'File "{_short(name)}", line {error.lineno}'] if error.lineno else []
         if error.text:
@@ -379,7 +456,7 @@ def run_file(where: str, namespace: dict[str, Any]) -> None:
     if target.saved is not None:
         raise CommandError(f"{target.name} holds a program: it has no functions")
     namespace["__file__"] = target.file
-    call(target.name, _execute, call(target.name, target.code), namespace)
+    call(target.name, _execute, call(target.name, _compiled, target.read(), target.shown), namespace)
 
 
 # -- the user's function ----------------------------------------------------------------------------------------------
@@ -393,7 +470,7 @@ def _call_function(loaded: Loaded, target: _Target, request: Request) -> None:
             raise unknown(f"function in {loaded.name}:", target.function, functions)
         chosen: str | None = target.function
     else:
-        chosen = next((n for n in ("build", "model") if isinstance(names.get(n), types.FunctionType)), None)
+        chosen = next((n for n in scripts.ENTRIES if _is_entry(names.get(n), loaded, request)), None)
     if chosen is None:
         if request.arg:
             raise CommandError(
@@ -406,6 +483,18 @@ def _call_function(loaded: Loaded, target: _Target, request: Request) -> None:
     _check_arguments(chosen, function, arguments)
     loaded.function = chosen
     loaded.result = call(loaded.name, function, **arguments)
+
+
+def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
+    """Whether a function is called by itself; a helper that wants arguments is not, in a file that has computed."""
+    if not isinstance(value, types.FunctionType):
+        return False
+    code, defaults = value.__code__, value.__defaults__ or ()
+    needs = code.co_argcount > len(defaults) or code.co_kwonlyargcount > len(value.__kwdefaults__ or {})
+    if not needs or request.arg:
+        return True
+    computed = any(isinstance(v, (Tensor, Variable)) for v in loaded.namespace.values())
+    return not (computed or loaded.calls.swept or loaded.calls.appended)
 
 
 def _argument(text: str) -> tuple[str, Any]:
@@ -443,14 +532,15 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     try:
         with contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext():
             return function(*args, **kwargs)
-    except (KeyboardInterrupt, Terminated, CommandError):
+    except (KeyboardInterrupt, Terminated, CommandError, Stopped):
         raise
     except SystemExit as error:
         said = "" if error.code is None else repr(error.code)
-        raise ModelError(
+        raise ScriptExit(
             f"{name} called sys.exit({said})",
             _frames(error.__traceback__),
             "put what only a script does under: if __name__ == '__main__':",
+            succeeded=not error.code,
         ) from None
     except GradtoolError as error:
         if error.made is None:

@@ -139,7 +139,7 @@ def test_params_and_no_grad(opened: Open) -> None:
 
 def test_the_last_pass_of_a_training_file(opened: Open) -> None:
     book = opened(TRAINING)
-    assert list(book.session.timeline.results) == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert list(book.session.timeline.results) == ["model.0.weight", "model.0.bias", "model.2.weight", "model.2.bias"]
     assert not np.isfinite(value(book, "0.weight")).all()  # the third step went wrong, and all after it
 
 

@@ -50,7 +50,8 @@ def _runner(model: ProgramModel, asked: Why, notes: Notes) -> Callable[[Sequence
 def _asked(model: ProgramModel, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
     """What the command line asks backward for; where it says nothing, what the file asked for."""
     constants = list(stopped)
-    if listed is None and not constants and model.backward_calls:
-        _, theirs, no_grad, at = model.backward_calls[-1]
-        return Asked(None if theirs is None else {v.name for v in theirs}, list(no_grad), at)
+    if listed is None and not constants and model.calls:
+        last = model.calls[-1]
+        listed_there = None if last.listed is None else {v.name for v in last.listed}
+        return Asked(listed_there, list(last.no_grad), last.location)
     return Asked(None if listed is None else {v.name for v in listed}, constants, NOWHERE)

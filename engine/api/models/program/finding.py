@@ -38,8 +38,13 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
     known = [*programs, left.main, *(v for v in left.namespace.values() if isinstance(v, Program))]
     known += [v.block.program for v in (*returned, *named.values())]
     known = list(dict.fromkeys(known))
+    appended = left.calls.meant_in_programs()
+    if appended is not None and appended.loss.block.program not in known:
+        known.append(appended.loss.block.program)
     if request.loss is not None:
         loss: Variable | None = _asked(request.loss, named, known)
+    elif appended is not None and not (left.function is not None and returned):
+        loss = appended.loss
     elif left.function is not None and returned:
         loss = _chosen({_python_name(v, named): v for v in returned}, left, request)
     elif programs:
@@ -56,7 +61,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
             where = "this notebook" if left.live else left.name
             feed, feed_from = dict(runs[-1]), f"the last Executor.run in {where}"
     stripped = strip_backward(program, [loss] if loss is not None else [])
-    calls = [c for c in left.backward_calls if c.loss is loss]
+    calls = [c for c in left.calls.appended if c.loss is loss]
     startups = [left.startup, *(p for p in known if p is not program)]
     named = {**_paths(left.namespace), **named}
     return ProgramModel(
@@ -179,7 +184,9 @@ def _no_loss(left: Loaded, request: Request) -> CommandError:
     import types
 
     functions = [
-        n for n, v in left.namespace.items() if isinstance(v, types.FunctionType) and v.__module__ == loader.MODULE
+        n
+        for n, v in left.namespace.items()
+        if isinstance(v, types.FunctionType) and v.__module__ in (loader.MODULE, "__main__")
     ]
     if left.function is None and functions:
         hint = f"name the function that returns it: {request.model}:{functions[0]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
@@ -18,7 +19,7 @@ def mend(model: ProgramModel, answer: Answer) -> None:
     """Take the cut that *answer* names out of the program."""
     program = model.program
     if answer.verdict is Verdict.NO_GRAD_SET:
-        model.backward_calls = [call._replace(no_grad=set()) for call in model.backward_calls]
+        model.calls = [replace(call, no_grad=set()) for call in model.calls]
         return
     name = answer.cut or answer.tensor
     v = next(block.vars[name] for block in program.blocks if name in block.vars)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 
-from ..loader import BackwardCall, Loaded, Request
+from ..calls import PassCall
+from ..loader import Loaded, Request
 from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
 
@@ -46,7 +47,7 @@ class ProgramModel(Model):
         feed: what to feed, if the file says so; *feed_from* says where it was found.
         stripped: how many operators were taken out.
         namespace: the module's names.
-        backward_calls: calls of ``append_backward`` for this loss that the file made.
+        calls: calls of ``append_backward`` for this loss that the file made.
         seed: of random feeds and of the run.
     """
 
@@ -59,7 +60,7 @@ class ProgramModel(Model):
     feed_from: str
     stripped: int
     namespace: dict[str, Any]
-    backward_calls: list[BackwardCall] = field(default_factory=list)
+    calls: list[PassCall] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     seed: int = 0
     live: bool = False

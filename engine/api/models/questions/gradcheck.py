@@ -40,6 +40,7 @@ class Gradcheck(Question[Comparison]):
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder()
         with recorder.recording(), loader.executed(request) as left, watch.unwatched():
+            loader.tell_stop(left, notes)
             return self._of(opening.model_in(left, request), recorder, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Comparison:

@@ -63,6 +63,7 @@ class Gradients(Question[Derivatives]):
         """As in the base; targets take the place of a loss."""
         request = replace(request, need_loss=not self.target)
         with loader.executed(request) as left:
+            loader.tell_stop(left, notes)
             kind = opening.kind_of(left, request)
             refused = kind.refusal("gradients", left.name)
             if refused is not None:

@@ -61,6 +61,8 @@ class Nan(Question[Births]):
         with watch.watched(adapter), loader.executed(request) as left:
             self._step(left)
             adapter.finish()
+            if self.steps is None:
+                loader.tell_stop(left, notes)
             with watch.unwatched():
                 return self._searched(left, request, hunt, coverage, notes)
 

@@ -48,6 +48,7 @@ class Drawn(Cuts, Question[Picture]):
         """As in the base."""
         request = replace(request, full_stacks=self.full_stacks)
         with _timed(self.measure == "time") as stopwatch, loader.executed(request) as left, watch.unwatched():
+            loader.tell_stop(left, notes)
             return self._of(opening.model_in(left, request), stopwatch, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Picture:

@@ -52,6 +52,7 @@ class Question(ABC, Generic[A]):
         """
         request = replace(request, **self.needs)
         with loader.executed(request) as left:
+            loader.tell_stop(left, notes)
             return self.answer(opening.model_in(left, request), notes)
 
     @abstractmethod

@@ -42,6 +42,7 @@ class Saved(Question[Kept]):
         keeper = Keeper()
         passes = under_watch.Passes(keeper)
         with watch.watched(Adapter(passes)), loader.executed(request) as left, watch.unwatched():
+            loader.tell_stop(left, notes)
             model = opening.model_in(left, request)
             if not model.computes_while_loading:
                 return self.answer(model, notes)

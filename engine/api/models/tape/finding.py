@@ -15,8 +15,11 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.nn import Layer
 
+from .. import paths
+from ..calls import PassCall
 from ..errors import CommandError, unknown
 from ..loader import Loaded, Request
+from .births import born
 from .model import Entry, TapeModel, stand_in
 
 _USUAL = ("loss", "avg_loss", "total_loss", "cost", "avg_cost")
@@ -27,6 +30,8 @@ def is_eager(left: Loaded, request: Request) -> bool:
     if request.mode != "auto":
         return request.mode == "eager"
     values = [*left.namespace.values(), *_entries(left.result)]
+    if left.calls.swept and not left.calls.appended:
+        return True
     if any(isinstance(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
         return False
     return any(isinstance(v, Tensor) for v in values)
@@ -52,11 +57,33 @@ def find(left: Loaded, request: Request) -> TapeModel:
     named, parameters = _named(left)
     if request.loss is not None:
         loss = _asked(request.loss, {**parameters, **named}, returned)
+    elif (meant := _meant(left, request, returned)) is not None:
+        loss = meant
     elif returned:
         loss = _chosen({_python_name(t, named) or t.name: t for t in returned}, left, request)
     else:
         loss = _chosen(named, left, request)
     return around(left, loss, request)
+
+
+def _meant(left: Loaded, request: Request, returned: Sequence[Tensor]) -> Tensor | None:
+    """What was backpropagated; None where the file says what is meant in another way.
+
+    A loss of the module with a graph that was made later is going to be backpropagated next.
+    """
+    if request.backward is None and returned:
+        return None
+    call = left.calls.meant()
+    if call is None or request.backward is not None:
+        return None if call is None else call.loss
+    usual = next((left.namespace[n] for n in _USUAL if isinstance(left.namespace.get(n), Tensor)), None)
+    if usual is not None and (call.how == "grad" or _is_later(usual, call.loss)):
+        return None
+    return call.loss if call.how == "backward" or not _candidates(_of_module(left.namespace, None)[0]) else None
+
+
+def _is_later(t: Tensor, than: Tensor) -> bool:
+    return t.node is not None and (than.node is None or t.node.key < than.node.key)  # keys fall with time
 
 
 def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
@@ -89,12 +116,53 @@ def entries_in(left: Loaded) -> list[Entry]:
 
 
 def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Tensors by their Python name, and the parameters of layers by their Python path."""
-    named = {n: v for n, v in left.namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
-    layers = {n: v for n, v in left.namespace.items() if isinstance(v, Layer)}
-    values = _entries(left.result)
+    """Tensors by their Python name, and parameters by their Python path.
+
+    The module's names come first, then those of the functions that were running when backward began.
+    """
+    meant = left.calls.meant()
+    scopes = meant.names if meant is not None else ()
+    # A name of the module may be bound anew after backward: what it stood for then is meant.
+    then = {
+        name: value
+        for scope in scopes
+        for name, value in scope.values.items()
+        if not scope.function and not _goes_on(left.namespace.get(name), meant)
+    }
+    named, parameters = _of_module({**left.namespace, **then}, left.result)
+    taken = {id(t) for t in (*named.values(), *parameters.values())}
+    for scope in scopes:
+        for path, t in paths.tensors_in(scope.values):
+            if id(t) in taken:
+                continue
+            taken.add(id(t))
+            into = parameters if getattr(t, "is_parameter", False) else named
+            free = path if path not in named and path not in parameters else f"{scope.function}.{path}"
+            into.setdefault(free, t)
+    for path, t in born(left.parameters(), taken):
+        parameters.setdefault(path, t)
+    return named, parameters
+
+
+def _goes_on(value: Any, call: PassCall | None) -> bool:
+    """Whether a name stands for something that was recorded after a backward pass."""
+    return call is not None and isinstance(value, Tensor) and _is_later(value, call.loss)
+
+
+def _of_module(namespace: Mapping[str, Any], result: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """As :func:`_named`, of the names of the module."""
+    named = {n: v for n, v in namespace.items() if isinstance(v, Tensor) and not n.startswith("__")}
+    layers = {n: v for n, v in namespace.items() if isinstance(v, Layer)}
+    values = _entries(result)
     layers |= {_layer_name(v, layers): v for v in values if isinstance(v, Layer) and v not in layers.values()}
-    return named, dict(_parameters(layers))
+    parameters = dict(_parameters(layers))
+    held = {id(t) for t in (*named.values(), *parameters.values())}
+    inside = {n: v for n, v in namespace.items() if not isinstance(v, Tensor) and not n.startswith("__")}
+    for path, t in paths.tensors_in(inside):
+        if id(t) not in held:
+            held.add(id(t))
+            parameters.setdefault(path, t)
+    return named, parameters
 
 
 def of_loss(loss: Tensor, name: str, journal: Journal, live: bool, words: list[str]) -> TapeModel:
@@ -164,8 +232,13 @@ def _asked(name: str, named: Mapping[str, Tensor], returned: Iterable[Tensor]) -
     raise unknown("loss", name, [*likely, *(n for n in named if n not in likely)])
 
 
+def _candidates(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The named tensors of which one may be the loss."""
+    return {n: t for n, t in named.items() if t.node is not None and t.dtype.is_floating and t.spec.count == 1}
+
+
 def _chosen(named: Mapping[str, Tensor], left: Loaded, request: Request) -> Tensor:
-    one = {n: t for n, t in named.items() if t.node is not None and t.dtype.is_floating and t.spec.count == 1}
+    one = _candidates(named)
     for name in _USUAL:
         if name in one:
             return one[name]
