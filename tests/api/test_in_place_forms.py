@@ -79,6 +79,7 @@ ROWS: dict[str, Row] = {
     "unsqueeze_": (X, 1),
     "where_": (FLAGS, X, Y),
     "zero_": (X,),
+    **dict.fromkeys(("elu_", "hardtanh_", "leaky_relu_", "relu_", "softmax_", "thresholded_relu_"), (X - 0.5,)),
 }
 """What each is called with: arrays (and lists of indices) become tensors, floating-point ones with gradients."""
 
@@ -89,6 +90,7 @@ OTHERS = {
     "apply_": "takes a function, and no tensor that gradients flow into",
     "copy_": "takes over values alone",
     "detach_": "writes nothing",
+    "embedding_renorm_": "writes a table, without gradients",
     "requires_grad_": "writes nothing",
     **dict.fromkeys(
         ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "random_"), "writes random numbers"
@@ -126,6 +128,11 @@ def test_every_name_has_a_row() -> None:
     assert not {*ROWS} & {*OTHERS}
 
 
+def public(name: str) -> Any:
+    """The function of that name, of ``paddle`` or of ``paddle.nn.functional``."""
+    return getattr(paddle if name in dir(paddle) else paddle.nn.functional, name)
+
+
 class Call:
     """The arguments of one call as tensors: the target, and every other one, computed from leaves."""
 
@@ -152,7 +159,7 @@ class Call:
 
     def out_of_place(self) -> Any:
         paddle.seed(5)
-        return (OUT_OF_PLACE.get(self.name) or getattr(paddle, self.name[:-1]))(*self.args)
+        return (OUT_OF_PLACE.get(self.name) or public(self.name[:-1]))(*self.args)
 
     def method(self) -> Any:
         paddle.seed(5)
@@ -160,7 +167,7 @@ class Call:
 
     def function(self) -> Any:
         paddle.seed(5)
-        return getattr(paddle, self.name)(*self.args)
+        return public(self.name)(*self.args)
 
     def slopes(self, result: Any) -> list[Any]:
         """The gradients of a sum of *result* with weights, None for a leaf that gets none or zeros."""
