@@ -141,3 +141,12 @@ def test_a_group_of_parameters_has_its_own_momentum() -> None:
         return np.float32(weight.item())
 
     assert trained({"momentum": 0.5}, 0.9) == trained({}, 0.5) != trained({}, 0.9)
+
+
+@pytest.mark.usefixtures("dynamic")
+def test_layers_keep_what_subclasses_read() -> None:
+    table = nn.Embedding(4, 3, padding_idx=-1)
+    assert (table._num_embeddings, table._embedding_dim, table._size, table._padding_idx) == (4, 3, [4, 3], -1)
+    assert nn.Embedding(4, 3)._padding_idx is None
+    for layer in (nn.Linear(2, 2, bias_attr=False), nn.LayerNorm(2, bias_attr=False)):
+        assert (layer._weight_attr, layer._bias_attr) == (None, False)

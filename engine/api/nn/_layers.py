@@ -37,6 +37,7 @@ class Linear(Layer):
     ) -> None:
         super().__init__(dtype=state.default_dtype())
         needed(weight_attr, "weight_attr", "Linear")
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight: Any = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
         self.name = name
@@ -69,6 +70,7 @@ class LayerNorm(Layer):
         if not isinstance(sizes, (list, tuple)) or not all(isinstance(n, int) for n in sizes):
             raise UsageError("normalized_shape of LayerNorm should be int, list of ints or tuple of ints.")
         self._normalized_shape, self._epsilon = list(sizes), epsilon
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         size = [math.prod(sizes)]
         self.weight = self.create_parameter(size, weight_attr, default_initializer=initializer.Constant(1.0))
         self.bias = self.create_parameter(size, bias_attr, is_bias=True)
@@ -102,6 +104,10 @@ class Embedding(Layer):
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise UsageError(f"padding_idx must be within [-{num_embeddings}, {num_embeddings}), but is {padding_idx}.")
         needed(weight_attr, "weight_attr", "Embedding")
+        # what subclasses of users read
+        self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
+        self._size, self._padding_idx = [num_embeddings, embedding_dim], padding_idx
+        self._sparse, self._weight_attr, self._name = sparse, weight_attr, name
         self._settings: dict[str, Any] = {
             "padding_idx": padding_idx,
             "max_norm": max_norm,
