@@ -35,6 +35,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
+from . import cells as notebooks
 from . import importers, imports, scripts, sessions
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit, Terminated, unknown
@@ -163,6 +164,8 @@ class _Target:
     folder: str | None
     """Where its own modules lie; None for what is not Python."""
     function: str | None
+    cells: Sequence[tuple[str, bytes]] = ()
+    """Names and texts of the code cells of a notebook."""
     saved: Callable[[], Any] | None = None
     """Reads the model, if the file holds something else than Python."""
 
@@ -216,7 +219,8 @@ def _run(loaded: Loaded, target: _Target, request: Request) -> Iterator[None]:
             if parts is not None:
                 _run_parts(loaded, target, request, data, parts)
             else:
-                call(target.name, _execute, call(target.name, _compiled, data, target.shown), module.__dict__)
+                for name, text in target.cells or ((target.shown, data),):
+                    call(target.name, _execute, call(target.name, _compiled, text, name), module.__dict__)
                 if not wanted:
                     _call_function(loaded, target, request)
         except (ModelError, GradtoolError) as error:
@@ -277,7 +281,7 @@ def _run_parts(loaded: Loaded, target: _Target, request: Request, data: bytes, p
     call(target.name, _execute, code, loaded.namespace)
     try:
         _call_function(loaded, target, request)
-    except (ModelError, GradtoolError):
+    except (CommandError, GradtoolError):
         if loaded.function not in parts.calls:
             raise
         loaded.function = None  # the file calls it itself, where it has made ready for it
@@ -377,9 +381,14 @@ def _target(request: Request) -> _Target:
         data = path.read_bytes()
     except OSError as error:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
+    if path.suffix == notebooks.ENDING:
+        texts = notebooks.cells(data, where)
+        return _Target(
+            lambda: b"", where, str(path.resolve()), _short(where), str(path.resolve().parent), function, texts
+        )
     saved = importers.reader(path, data)
     folder_of = None if saved is not None else str(path.resolve().parent)
-    return _Target(lambda: data, where, str(path.resolve()), _short(where), folder_of, function, saved)
+    return _Target(lambda: data, where, str(path.resolve()), _short(where), folder_of, function, saved=saved)
 
 
 def exists(path: str) -> bool:
@@ -480,8 +489,8 @@ def _call_function(loaded: Loaded, target: _Target, request: Request) -> None:
         return
     function = names[chosen]
     arguments = dict(map(_argument, request.arg))
-    _check_arguments(chosen, function, arguments)
     loaded.function = chosen
+    _check_arguments(chosen, function, arguments)
     loaded.result = call(loaded.name, function, **arguments)
 
 
