@@ -348,8 +348,7 @@ def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]
     of data, it is folded with the first layer that reads this, whose gradient is the last to be added.
     """
     backward = [n for n in view.nodes if n.kind == OP and n.part == BACKWARD]
-    apart = {n.id for n in backward if n.pair is None}
-    made_for = _made_for(view, apart, keys) if apart else {}
+    made_for = _made_for(view, {n.id for n in backward if n.pair is None}, keys)
     following = _Following(keys, copies)
     for n in backward:
         of = n.pair or made_for.get(n.id, "")
@@ -359,6 +358,8 @@ def _backward_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]
 
 def _made_for(view: GraphView, apart: set[str], keys: Mapping[str, Key]) -> dict[str, str]:
     """Backward operators that differentiate none -> the operator that they work for."""
+    if not apart:
+        return {}
     writer: dict[str, str] = {}
     written: dict[str, list[str]] = {}
     for e in view.edges:
@@ -368,12 +369,12 @@ def _made_for(view: GraphView, apart: set[str], keys: Mapping[str, Key]) -> dict
             written.setdefault(e.source, []).append(e.tensor)
     reader = _reading_layers(view, keys)
     pairs = {n.id: n.pair for n in view.nodes}
+    folded = apart.union(keys)
     owners = {}
     for op, tensors in written.items():
         differentiated = [pairs[t] for t in tensors]
         maker = _first(writer, differentiated)
-        is_folded = maker in keys or maker in apart
-        owner = maker if is_folded else _first(reader, differentiated) or maker
+        owner = maker if maker in folded else _first(reader, differentiated) or maker
         if owner is not None:
             owners[op] = owner
     return owners
@@ -395,6 +396,19 @@ def _first(table: Mapping[str, str], tensors: Iterable[str | None]) -> str | Non
 
 def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) -> None:
     """Keys for tensors: by the operator that makes them, or reads them first, and the slot there."""
+    makers, readers, boxes = _ends(view)
+    following = _Following(keys, copies)
+    for n in view.nodes:
+        if n.kind == OP or n.role in ("loss", "data"):
+            continue
+        ends = readers if n.role in ("parameter", "state") or n.id not in makers else makers
+        op, slot = ends.get(n.id, ("", ""))
+        if op in keys and (n.id in boxes or not keys[op].is_named):
+            following.follow(n.id, op, n.role, slot, n.role)
+
+
+def _ends(view: GraphView) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]], set[str]]:
+    """Of tensors the operator that makes them and the one that reads them first, with the slots; those with a box."""
     makers: dict[str, tuple[str, str]] = {}
     readers: dict[str, tuple[str, str]] = {}
     boxes = set()
@@ -405,11 +419,4 @@ def _tensor_keys(view: GraphView, keys: dict[str, Key], copies: dict[str, int]) 
         else:
             readers.setdefault(tensor, (target, slot))
             boxes.add(source)
-    following = _Following(keys, copies)
-    for n in view.nodes:
-        if n.kind == OP or n.role in ("loss", "data"):
-            continue
-        ends = readers if n.role in ("parameter", "state") or n.id not in makers else makers
-        op, slot = ends.get(n.id, ("", ""))
-        if op in keys and (n.id in boxes or not keys[op].is_named):
-            following.follow(n.id, op, n.role, slot, n.role)
+    return makers, readers, boxes

@@ -6,6 +6,7 @@ timeline, so nothing of the running program is touched.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -37,13 +38,20 @@ def lay_out(recorder: Recorder, running: backward.Pass) -> int:
     while keys:
         node = waiting[heappop(keys)]
         hooked = node is not current or running.hooking
-        for place in _next(recorder, work, running, node, hooked):
-            if isinstance(place, Leaf) or place[0].key in waiting:
-                continue
-            if running.needed is None or place[0] in running.needed:
-                waiting[place[0].key] = place[0]
-                heappush(keys, place[0].key)
+        for maker in _makers(_next(recorder, work, running, node, hooked), running):
+            if maker.key not in waiting:
+                waiting[maker.key] = maker
+                heappush(keys, maker.key)
     return done
+
+
+def _makers(places: Sequence[Place], running: backward.Pass) -> Iterator[GradNode]:
+    """The operators that made what is at these places, as far as the pass comes to them."""
+    for place in places:
+        if isinstance(place, Leaf):
+            continue
+        if running.needed is None or place[0] in running.needed:
+            yield place[0]
 
 
 def _arrived(recorder: Recorder, work: PassRecord, running: backward.Pass) -> None:
@@ -61,17 +69,10 @@ def _arrived(recorder: Recorder, work: PassRecord, running: backward.Pass) -> No
 def _next(recorder: Recorder, work: PassRecord, running: backward.Pass, node: GradNode, hooked: bool) -> list[Place]:
     """Lay out the differentiation of one recorded operator; the places that it sends gradients to."""
     wrt = tuple(p if p is not None and running.flows_to(p) else None for p in node.wrt)
-    if not any(p is not None for p in wrt):
+    targets = [p for p in wrt if p is not None]
+    if not targets:
         return []
-    arriving: list[int | None] = []
-    for i in range(len(node.shapes)):
-        number = work.totals.get((node, i))
-        hooks = [h for h in (node.hooks or {}).get(i, {}).values() if not isinstance(h, Keep)]
-        if number is not None and hooks and hooked:
-            after = recorder.unknown()
-            work.events.append(Hooked(number, after, (node, i), hooks, node.loc))
-            work.totals[node, i] = number = after
-        arriving.append(number)
+    arriving = [_arriving(recorder, work, node, i, hooked) for i in range(len(node.shapes))]
     outs, sums = [], []
     for place in wrt:
         if place is None:
@@ -86,4 +87,16 @@ def _next(recorder: Recorder, work: PassRecord, running: backward.Pass, node: Gr
             number = total
         work.totals[place] = number
     work.events.append(Pull(node, recorder.read(node, arriving), arriving, wrt, outs, sums))
-    return [p for p in wrt if p is not None]
+    return targets
+
+
+def _arriving(recorder: Recorder, work: PassRecord, node: GradNode, index: int, hooked: bool) -> int | None:
+    """The gradient of a result, after its hooks if these are yet to run."""
+    place = node, index
+    number = work.totals.get(place)
+    hooks = [h for h in (node.hooks or {}).get(index, {}).values() if not isinstance(h, Keep)]
+    if number is None or not hooks or not hooked:
+        return number
+    after = work.totals[place] = recorder.unknown()
+    work.events.append(Hooked(number, after, place, hooks, node.loc))
+    return after

@@ -17,7 +17,7 @@ import numpy as np
 from ..core import watch
 from ..core.errors import FixedError
 from .bound import digest, runs_again
-from .timeline import NOBODY, Entry, FixedOperand, Timeline
+from .timeline import NOBODY, Entry, FixedOperand, Timeline, Value
 
 _rerunning: ContextVar[bool] = ContextVar("gradtool_debugger_reruns", default=False)
 
@@ -125,17 +125,21 @@ class Branch:
         self._dropped = {e.dropped for e in self.edits if e.dropped >= 0}
         if not self.edits:
             return
-        values = self.timeline.values
         for entry in self.timeline.entries[min(e.at for e in self.edits) :]:
-            i = entry.index
-            if i in self._dropped or any(self._differs(n, i) for n in (*entry.inputs, *entry.needs)):
-                self._affected.update(n for _, n in entry.outs if n >= 0)
-            for total in entry.sums:
-                parts = values[total].parts
-                if parts is not None and any(self._differs(n, i) for n in parts):
-                    self._affected.add(total)
+            self._spread_over(entry)
             if not self._affected.isdisjoint(entry.made):
-                self._changed.append(i)
+                self._changed.append(entry.index)
+
+    def _spread_over(self, entry: Entry) -> None:
+        """Note which results of an entry, and which sums that end there, depend on the edits."""
+        if entry.index in self._dropped or self._any_differs((*entry.inputs, *entry.needs), entry.index):
+            self._affected.update(n for _, n in entry.outs if n >= 0)
+        for total in entry.sums:
+            if self._any_differs(self.timeline.values[total].parts or (), entry.index):
+                self._affected.add(total)
+
+    def _any_differs(self, numbers: Iterable[int], at: int) -> bool:
+        return any(self._differs(n, at) for n in numbers)
 
     def _differs(self, number: int, at: int) -> bool:
         return number in self._affected or self._edited(number, at) is not None
@@ -224,10 +228,7 @@ class Branch:
             at = value.maker
             if at == NOBODY:
                 raise FixedError(f"'{value.name}' was there before the run, and nobody holds it any more.")
-            needs: Iterable[int] = value.parts if value.parts is not None else entries[at].inputs
-            if value.parts is None and at in self._dropped:
-                needs = ()
-            missing = [n for n in needs if n not in fresh and self._edited(n, at) is None and not self.is_ready(n)]
+            missing = [n for n in self._needs(value) if n not in fresh and not self._is_at_hand(n, at)]
             if missing:
                 todo += missing
                 continue
@@ -240,6 +241,15 @@ class Branch:
             else:
                 self._run(entries[at], fresh)
         return fresh[wanted]
+
+    def _needs(self, value: Value) -> Iterable[int]:
+        """What a value is computed from; one that was dropped from nothing."""
+        if value.parts is not None:
+            return value.parts
+        return () if value.maker in self._dropped else self.timeline.entries[value.maker].inputs
+
+    def _is_at_hand(self, number: int, at: int) -> bool:
+        return self._edited(number, at) is not None or self.is_ready(number)
 
     def _run(self, entry: Entry, fresh: dict[int, Any]) -> None:
         if entry.index in self._dropped:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,12 @@ def fill(
         draws: whether an entry may draw random numbers now; it draws the same ones whenever it runs again.
         explained: what an operator raised, with what it was given, as people should see it.
     """
-    store, values = timeline.store, timeline.values
-    last: dict[int, int] = {}
-    for entry in timeline.entries:
-        last.update(dict.fromkeys(entry.inputs, entry.index))
-        last.update(dict.fromkeys((n for t in entry.sums for n in values[t].parts or ()), entry.index))
-    held = {n for n, _ in store.items()}
-    at_hand = {n: a for n, a in store.items() if n in last}
+    filling = _Filling(timeline)
     end = timeline.failed[0] if timeline.failed is not None else len(timeline.entries)
     for entry in timeline.entries[:end]:
-        there = bool(entry.outs) and held.issuperset(n for _, n in entry.outs if n >= 0)
-        if entry.kernel is not None and not there and all(n in at_hand for n in entry.inputs):
+        if entry.kernel is not None and filling.can_run(entry):
             before: Any = state.random.generator.bit_generator.state if draws(entry) else None
-            operands = [_operand(o, at_hand) for o in entry.operands]
+            operands = [_operand(o, filling.at_hand) for o in entry.operands]
             try:
                 with np.errstate(all="ignore"):
                     results = entry.kernel(*operands)
@@ -46,25 +40,57 @@ def fill(
             if before is not None:
                 entry.kernel, entry.drawn = redrawing(entry.kernel, before), before
             for (_, number), array in zip(entry.outs, results, strict=True):
-                if number >= 0:
-                    _hold(timeline, number, array, last, at_hand)
+                filling.hold(number, array)
         for total in entry.sums:
-            parts = values[total].parts
-            if parts is not None and total not in held and all(n in at_hand for n in parts):
-                with np.errstate(all="ignore"):
-                    array = at_hand[parts[0]] + at_hand[parts[1]]
-                _hold(timeline, total, array, last, at_hand)
-        for number in {*entry.inputs, *(n for t in entry.sums for n in values[t].parts or ())}:
-            if last[number] == entry.index:
-                at_hand.pop(number, None)
+            filling.add(total)
+        filling.let_go(entry)
 
 
-def _hold(timeline: Timeline, number: int, array: Any, last: dict[int, int], at_hand: dict[int, Any]) -> None:
-    if number in at_hand:  # it was there before the run, and stays
-        return
-    timeline.store.put(number, array)
-    if number in last:
-        at_hand[number] = array
+class _Filling:
+    """The values of a timeline that are at hand: those that are still to be read."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._values = timeline.values
+        self._store = timeline.store
+        self._last: dict[int, int] = {}
+        """Values -> the last entry that reads them."""
+        for entry in timeline.entries:
+            self._last.update(dict.fromkeys(self._read(entry), entry.index))
+        self._before = {n for n, _ in timeline.store.items()}
+        self.at_hand = {n: a for n, a in timeline.store.items() if n in self._last}
+
+    def _read(self, entry: Entry) -> set[int]:
+        """What an entry reads, as operands and as parts of the sums that end there."""
+        parts = [self._values[total].parts or () for total in entry.sums]
+        return {*entry.inputs, *chain.from_iterable(parts)}
+
+    def can_run(self, entry: Entry) -> bool:
+        """Whether all that the entry reads is at hand, and not all that it makes is there."""
+        is_there = bool(entry.outs) and self._before >= {n for _, n in entry.outs if n >= 0}
+        return not is_there and self.at_hand.keys() >= {*entry.inputs}
+
+    def hold(self, number: int, array: Any) -> None:
+        """Have a value that an entry made."""
+        if number < 0 or number in self.at_hand:  # then it was there before the run, and stays
+            return
+        self._store.put(number, array)
+        if number in self._last:
+            self.at_hand[number] = array
+
+    def add(self, total: int) -> None:
+        """Have the sum of two values, if they are at hand."""
+        parts = self._values[total].parts
+        if parts is None or total in self._before or not self.at_hand.keys() >= {*parts}:
+            return
+        with np.errstate(all="ignore"):
+            array = self.at_hand[parts[0]] + self.at_hand[parts[1]]
+        self.hold(total, array)
+
+    def let_go(self, entry: Entry) -> None:
+        """Of what nobody reads after the entry."""
+        for number in self._read(entry):
+            if self._last[number] == entry.index:
+                self.at_hand.pop(number, None)
 
 
 def _operand(operand: Any, at_hand: dict[int, Any]) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..core import watch
 from ..core.source import NOWHERE
 from ..eager.saved import Packed
 from ..eager.tape import Freed, GradNode, PackedValues
-from ..ops.opdef import Trait
+from ..ops.opdef import Read, Trait
 from .calls import CallRecord, Failure, Hooked, PassRecord, Pull, UsersOp, UsersSlot, flat
 from .ledger import Ledger
 from .timeline import NOBODY, FixedOperand
@@ -144,34 +145,49 @@ class Numbering:
         return number
 
     def _read(self, node: GradNode, arriving: Sequence[int | None], retained: Any) -> list[Any] | None:
+        """The operands of a gradient operator; None where they are not known one by one."""
         rule = node.op.rule
         if isinstance(retained, Freed) or getattr(node.op, "grad_op", None) is None or rule is None:
             return None
         call = None
         if isinstance(retained, PackedValues):
-            call = self._by_key.get(node.key)
-            if call is None or call.op is not node.op or not all(map(_comes_back, retained)):
+            call = self._unpacked(node, retained)
+            if call is None:
                 return None
         sizes = iter(node.out_sizes if node.out_sizes is not None else [None] * len(arriving))
         numbers, shapes = iter(arriving), iter(node.shapes)
+
+        def gradients(takes_none: bool) -> Any:
+            """What arrives in the next slot."""
+            size = next(sizes, None)
+            arrived = [
+                self._or_zeros(next(numbers, None), next(shapes), takes_none)
+                for _ in range(1 if size is None else size)
+            ]
+            return arrived[0] if size is None else arrived
+
         operands: list[Any] = []
-        for (kind, at, like, late), value in zip(rule.reads, retained, strict=True):
-            if kind == "dout":
-                size = next(sizes, None)
-                gradients = [
-                    self._or_zeros(next(numbers, None), next(shapes), rule.takes_none or late)
-                    for _ in range(1 if size is None else size)
-                ]
-                operands.append(gradients if size is not None else gradients[0])
-            elif value is None:
-                operands.append(None)
-            elif call is not None and not like:
-                operands.append(call.operands[at] if kind == "in" else call.outs[at])
-            elif like:
-                operands.append(_each(value, lambda v: FixedOperand(getattr(v, "array", v))))
+        for read, value in zip(rule.reads, retained, strict=True):
+            if read.kind == "dout":
+                operands.append(gradients(rule.takes_none or read.late))
             else:
-                operands.append(_each(value, lambda v: self._number(getattr(v, "array", v))))
+                operands.append(self._retained(read, value, call))
         return operands
+
+    def _unpacked(self, node: GradNode, packed: PackedValues) -> CallRecord | None:
+        """The call whose operands and results hooks packed, if they are to give these back."""
+        call = self._by_key.get(node.key)
+        return call if call is not None and call.op is node.op and all(map(_comes_back, packed)) else None
+
+    def _retained(self, read: Read, value: Any, call: CallRecord | None) -> Any:
+        """A value that was retained of the forward operator; *call* says which where hooks packed it."""
+        if value is None:
+            return None
+        if read.like:
+            return _each(value, lambda v: FixedOperand(getattr(v, "array", v)))
+        if call is None:
+            return _each(value, lambda v: self._number(getattr(v, "array", v)))
+        return call.operands[read.place] if read.kind == "in" else call.outs[read.place]
 
     def _or_zeros(self, number: int | None, shape: Any, takes_none: bool) -> Any:
         if number is not None or takes_none:
@@ -192,20 +208,19 @@ class Numbering:
         freed = self._drop_pass(self._last)
         old, self._calls = self._calls[: self._begun_at], self._calls[self._begun_at :]
         self._begun_at = 0
-        read = {n for c in self._calls for n in flat(c.operands)}
+        read = _read_by(self._calls)
         held = cache(self._store.held_elsewhere)
         stays = []
         for call in old:
             if call.recorded and call.key not in freed:
                 stays.append(call)
-                for n in flat(call.outs):
-                    if n not in read:
-                        self._store.release(n)
+                for n in {*flat(call.outs)} - read:
+                    self._store.release(n)
             elif self._can_be_let_go(call, read, held):
                 self._let_go(call, read, held)
             else:
                 stays.append(call)
-        read.update(n for c in stays for n in flat(c.operands))
+        read |= _read_by(stays)
         self._keep_leaves(read)
         self._older += stays
         for key in freed - {c.key for c in stays}:
@@ -275,6 +290,10 @@ class Numbering:
 def _comes_back(value: Any) -> bool:
     """Whether a packed value is the one that the operator read or made."""
     return all(v.exact for v in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(v, Packed))
+
+
+def _read_by(calls: Iterable[CallRecord]) -> set[int]:
+    return {*chain.from_iterable(flat(c.operands) for c in calls)}
 
 
 def _each(value: Any, change: Any) -> Any:

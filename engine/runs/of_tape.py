@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from ..core import names
-from ..eager.tape import Place
+from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
 from ..ops.opdef import Trait
 from ..view import from_tape
@@ -194,6 +194,7 @@ class _Builder:
         return entry
 
     def _forward(self, call: CallRecord) -> None:
+        """An entry for what an operator did: its name, its kernel, its results."""
         node = call.node or self.nodes.get(call.key)
         if node is not None and node.op is not call.op and call.node is None:
             node = None
@@ -208,26 +209,30 @@ class _Builder:
         entry.operands = call.operands
         entry.reads = _laid(call.op.inputs, call.operands)
         entry.outs = [(slot, n) for slot, n in _outs(call.op.outputs, call.outs)]
+        self._bind(entry, call)
+        self._name_results(entry, node)
+
+    def _bind(self, entry: Entry, call: CallRecord) -> None:
+        """What runs the operator again, or why nothing does."""
+        failed = call is self.failing
         if call.fixed:
             entry.fixed = call.fixed
-        elif call is not self.failing or not any(s.many for s in call.op.outputs):
-            entry.binding = again.of_call(call, padded=call is self.failing)
-            entry.kernel = kernel(entry.binding)
-        else:
+            return
+        if failed and any(s.many for s in call.op.outputs):
             entry.fixed = "it failed"
-        if (
-            entry.kernel is not None
-            and call is not self.failing
-            and call.op.trait & Trait.RANDOM
-            and not draws_nothing(call.op, call.attrs)
-        ):
+            return
+        entry.binding = again.of_call(call, padded=failed)
+        entry.kernel = kernel(entry.binding)
+        is_random = call.op.trait & Trait.RANDOM and not draws_nothing(call.op, call.attrs)
+        if is_random and entry.kernel is not None and not failed:
             self._as_drawn(entry, call)
+
+    def _name_results(self, entry: Entry, node: GradNode | None) -> None:
+        """Names for what an operator made: the user's, else that of its place on the tape, else the operator's."""
         # The places of the tape have an order of their own, and not every result has one.
-        placed = (
-            {self.places.at.get((node, i), NOBODY): (node, i) for i in range(len(node.shapes))}
-            if node is not None
-            else {}
-        )
+        results = [(node, i) for i in range(len(node.shapes))] if node is not None else []
+        placed = {self.places.at.get(place, NOBODY): place for place in results}
+        is_alone = len(entry.outs) == 1
         for i, (slot, number) in enumerate(entry.outs):
             if number < 0:
                 continue
@@ -235,13 +240,13 @@ class _Builder:
             value.maker, value.slot, value.role = entry.index, slot, "temporary"
             if number in placed:
                 value.name = self.called.place(placed[number])
-            elif len(entry.outs) == 1:
-                value.name = name
+            elif is_alone:
+                value.name = entry.name
             else:
-                value.name = f"{name}.{slot}" if placed else f"{name}[{i}]"
+                value.name = f"{entry.name}.{slot}" if placed else f"{entry.name}[{i}]"
             value.name = self.by_number.get(number, value.name)
-            if value.name != name and len(entry.outs) == 1:
-                value.names = (name,)
+            if is_alone and value.name != entry.name:
+                value.names = (entry.name,)
 
     def _name_leaves(self) -> None:
         """Names for what no operator made and no gradient goes to."""
@@ -258,14 +263,15 @@ class _Builder:
                 value.role = self.roles.get(number, "constant")
 
     def _as_drawn(self, entry: Entry, call: CallRecord) -> None:
-        numbers = [n for _, n in entry.outs]
-        arrays = [self.recorder.store.get(n) if n >= 0 else None for n in numbers]
-        for n, array in zip(numbers, arrays, strict=True):
-            if n >= 0 and array is not None:
+        """Have a random operator make again what it drew: its mask is an operand, or nothing can run it again."""
+        arrays = {n: self.recorder.store.get(n) for _, n in entry.outs if n >= 0}
+        for n, array in arrays.items():
+            if array is not None:
                 self.recorder.store.keep(n, array)
-        if entry.binding is not None and call.op.type in MASKED and len(arrays) > 1 and arrays[1] is not None:
-            entry.binding = replace(entry.binding, mask=numbers[1])
-            entry.kernel = kernel(entry.binding, arrays[1])
+        mask = entry.outs[1][1] if len(entry.outs) > 1 else NOBODY
+        if entry.binding is not None and call.op.type in MASKED and arrays.get(mask) is not None:
+            entry.binding = replace(entry.binding, mask=mask)
+            entry.kernel = kernel(entry.binding, arrays[mask])
         else:
             entry.kernel, entry.binding = None, None
             entry.fixed = NOT_DRAWN_AGAIN

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ..core import watch
@@ -226,15 +227,21 @@ class Recorder(Numbering):
             return
         self._depth -= 1
         work = self._last
-        if not self._depth and work is not None:
-            failed = self._failure is not None and bool(work.events) and work.events[-1] is self._failure.of
-            self._ended_at = len(self._log)
-            work.done = not failed
-            pulled = [e.wrt for e in (*work.events, *self._log) if isinstance(e, (Pull, watch.Pulled))]
-            work.parameters = [*parameters_at({p for wrt in pulled for p in wrt if type(p) is Leaf}).values()]
-            self.closed = (self.which is not None and self.passes >= self.which) or (
-                self.until is not None and not failed and self.until(self)
-            )
+        if self._depth or work is None:
+            return
+        failed = self._failure is not None and bool(work.events) and work.events[-1] is self._failure.of
+        self._ended_at = len(self._log)
+        work.done = not failed
+        pulled = [e.wrt for e in (*work.events, *self._log) if isinstance(e, (Pull, watch.Pulled))]
+        leaves = {p for p in chain.from_iterable(pulled) if type(p) is Leaf}
+        work.parameters = [*parameters_at(leaves).values()]
+        self.closed = self._is_wanted(failed)
+
+    def _is_wanted(self, failed: bool) -> bool:
+        """Whether the pass that has just ended is the one to record: then nothing more is."""
+        if self.which is not None and self.passes >= self.which:
+            return True
+        return self.until is not None and not failed and self.until(self)
 
     # -- values -------------------------------------------------------------------------------------------------------
 

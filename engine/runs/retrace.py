@@ -7,14 +7,15 @@ again if all that it was computed from is known; else it stays unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import Any
 
 from ..eager.parameter import parameters_at
 from ..eager.recorded import nodes_behind
 from ..eager.tape import GradNode, Place
 from ..eager.tensor import Leaf, Tensor
-from ..ops.opdef import OpDef
+from ..ops.opdef import OpDef, Read
 from .calls import CallRecord
 from .recorder import Recorder
 from .timeline import NOBODY
@@ -29,7 +30,7 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
         held: tensors that somebody holds; their values are known.
     """
     nodes = [n for n in nodes_behind(roots) if isinstance(n.op, OpDef) and n.op.rule is not None]
-    arrays = _known(nodes, [*roots, *held])
+    arrays = _arrays(nodes, [*roots, *held])
     numbers: dict[Place, int] = {}
     for node in nodes:
         operands, complete = _operands(recorder, node, arrays, numbers)
@@ -38,31 +39,34 @@ def retrace(recorder: Recorder, roots: Sequence[Tensor], held: Iterable[Tensor] 
         recorder.add(CallRecord(node.op, node.attrs, operands, outs, node.loc, node.key, fixed, backend=node.backend))
 
 
-def _known(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any]:
+def _arrays(nodes: Sequence[GradNode], held: Iterable[Tensor]) -> dict[Place, Any]:
     """Arrays by their place on the tape."""
-    arrays: dict[Place, Any] = {}
     leaves = {p for n in nodes for p in n.wrt if isinstance(p, Leaf)}
-    for leaf, parameter in parameters_at(leaves).items():
-        arrays[leaf] = parameter.array
-    for t in held:
-        if not t.stop_gradient:
-            arrays.setdefault(t.on_tape(), t.array)
+    arrays: dict[Place, Any] = {leaf: parameter.array for leaf, parameter in parameters_at(leaves).items()}
+
+    def note(tensors: Iterable[Any]) -> None:
+        for t in tensors:
+            if isinstance(t, Tensor) and not t.stop_gradient:
+                arrays.setdefault(t.on_tape(), t.array)
+
+    note(held)
     for node in nodes:
-        rule = node.op.rule
-        assert rule is not None
-        for read, value in zip(rule.reads, node.args or (), strict=False):
-            if read.like or read.kind == "dout":
-                continue
-            entries = value if isinstance(value, (list, tuple)) else (value,)
+        for read, entries in _retained(node):
             if read.kind == "in":
-                for t in entries:
-                    if isinstance(t, Tensor) and not t.stop_gradient:
-                        arrays.setdefault(t.on_tape(), t.array)
+                note(entries)
                 continue
             for place, array in zip(_results(node, read.place), entries, strict=False):
                 if array is not None:
                     arrays.setdefault(place, getattr(array, "array", array))
     return arrays
+
+
+def _retained(node: GradNode) -> Iterator[tuple[Read, Sequence[Any]]]:
+    """What the node retains of the operator's operands and results, with what each is."""
+    assert node.op.rule is not None
+    for read, value in zip(node.op.rule.reads, node.args or (), strict=False):
+        if value is not None and not read.like and read.kind != "dout":
+            yield read, value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _results(node: GradNode, slot: int) -> list[tuple[GradNode, int]]:
@@ -79,56 +83,54 @@ def _results(node: GradNode, slot: int) -> list[tuple[GradNode, int]]:
 
 
 def _operands(
-    recorder: Recorder, node: GradNode, known: Mapping[Place, Any], numbers: dict[Place, int]
+    recorder: Recorder, node: GradNode, arrays: Mapping[Place, Any], numbers: dict[Place, int]
 ) -> tuple[list[Any], bool]:
     """What the operator took, slot by slot, and whether all of it is known."""
-    op, rule = node.op, node.op.rule
-    assert rule is not None
-    retained = {r.place: v for r, v in zip(rule.reads, node.args or (), strict=False) if r.kind == "in" and not r.like}
-    places: dict[int, list[Place | None]] = {}
-    at = 0
-    for wanted, size in zip(rule.wrt, node.wrt_sizes or [None] * len(rule.wrt), strict=False):
-        count = 1 if size is None else size
-        places[wanted] = list(node.wrt[at : at + count])
-        at += count
+    retained = {read.place: entries for read, entries in _retained(node) if read.kind == "in"}
+    places = _places(node)
     operands: list[Any] = []
     complete = True
-    for i, slot in enumerate(op.inputs):
-        value = retained.get(i)
-        tensors = list(value) if isinstance(value, (list, tuple)) else [value] if value is not None else []
-        on_tape = places.get(i, [])
-        slot_numbers = []
-        for k in range(max(len(tensors), len(on_tape))):
-            tensor = tensors[k] if k < len(tensors) else None
-            place = on_tape[k] if k < len(on_tape) else None
-            slot_numbers.append(_number(recorder, tensor, place, known, numbers))
+    for i, slot in enumerate(node.op.inputs):
+        pairs = zip_longest(retained.get(i, ()), places.get(i, ()))
+        slot_numbers = [_number(recorder, tensor, place, arrays, numbers) for tensor, place in pairs]
         complete = complete and bool(slot_numbers) and None not in slot_numbers
-        operands.append(slot_numbers if slot.many else slot_numbers[0] if slot_numbers else None)
+        operands.append(slot_numbers if slot.many else next(iter(slot_numbers), None))
     return operands, complete
 
 
+def _places(node: GradNode) -> dict[int, list[Place | None]]:
+    """The places that gradients go to, by the input slot that is differentiated."""
+    assert node.op.rule is not None
+    wrt = node.op.rule.wrt
+    places = iter(node.wrt)
+    return {
+        slot: [*islice(places, 1 if size is None else size)]
+        for slot, size in zip(wrt, node.wrt_sizes or [None] * len(wrt), strict=False)
+    }
+
+
 def _number(
-    recorder: Recorder, tensor: Any, place: Place | None, known: Mapping[Place, Any], numbers: dict[Place, int]
+    recorder: Recorder, tensor: Any, place: Place | None, arrays: Mapping[Place, Any], numbers: dict[Place, int]
 ) -> int | None:
-    if place is not None:
-        if place not in numbers:
-            if place not in known:
-                return None
-            numbers[place] = recorder.number_of(known[place])
-        return numbers[place]
-    return None if tensor is None else recorder.number_of(getattr(tensor, "array", tensor))
+    if place is None:
+        return None if tensor is None else recorder.number_of(getattr(tensor, "array", tensor))
+    if place not in numbers:
+        if place not in arrays:
+            return None
+        numbers[place] = recorder.number_of(arrays[place])
+    return numbers[place]
 
 
 def _outs(
-    recorder: Recorder, node: GradNode, known: Mapping[Place, Any], numbers: dict[Place, int], complete: bool
+    recorder: Recorder, node: GradNode, arrays: Mapping[Place, Any], numbers: dict[Place, int], complete: bool
 ) -> list[Any]:
     """Numbers for what the operator made; those that are not known get one only if they can be computed."""
     outs: list[Any] = []
     for slot_index, slot in enumerate(node.op.outputs):
         slot_numbers = []
         for place in _results(node, slot_index):
-            if place in known:
-                numbers[place] = recorder.number_of(known[place])
+            if place in arrays:
+                numbers[place] = recorder.number_of(arrays[place])
             elif complete:
                 numbers[place] = recorder.unknown()
             slot_numbers.append(numbers.get(place, NOBODY))

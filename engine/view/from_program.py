@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 import numpy as np
 
@@ -46,26 +47,30 @@ class _ProgramBuilder:
     def __init__(self, program: Program, loss: Variable | None, gradients: Mapping[Variable, Variable] | None) -> None:
         self.program = program
         self.loss = loss
-        self.ops = ops = [op for block in program.blocks for op in block.ops]
-        self.variables = [v for block in program.blocks for v in block.vars.values()]
+        self.ops = ops = [*chain.from_iterable(block.ops for block in program.blocks)]
+        self.variables = [*chain.from_iterable(block.vars.values() for block in program.blocks)]
         self.op_at = {op: i for i, op in enumerate(ops)}
         self.at = {v: i for i, v in enumerate(self.variables, len(ops))}
         self.ids = [*(f"op{i}" for i in range(len(ops))), *(f"v{i}" for i in range(len(self.variables)))]
         self.owners = {g: p for p, g in gradients.items()} if gradients is not None else dict(_noted(program, ops))
-        self.is_forward = [roles.is_forward(op.role) or op.saves for op in ops]
-        forward = [op for op, is_forward in zip(ops, self.is_forward, strict=True) if is_forward]
-        backward = [op for op, is_forward in zip(ops, self.is_forward, strict=True) if not is_forward]
-        written = {v for op in forward for v in op.output_variables()}
-        read = {v for op in forward for v in op.input_variables()}
-        self.backward = {v for op in backward for v in op.output_variables()}
+        self._divide()
+        self.roles = {v: self._tensor_role(v) for v in self.variables}
+        self.sources: dict[tuple[int, int] | None, str] = {}
+
+    def _divide(self) -> None:
+        """What is forward and what is backward, of operators and of what they write; and what is read at all."""
+        self.is_forward = [roles.is_forward(op.role) or op.saves for op in self.ops]
+        forward = [op for op, is_forward in zip(self.ops, self.is_forward, strict=True) if is_forward]
+        backward = [op for op, is_forward in zip(self.ops, self.is_forward, strict=True) if not is_forward]
+        written = {*chain.from_iterable(op.output_variables() for op in forward)}
+        read = {*chain.from_iterable(op.input_variables() for op in forward)}
+        self.backward = {*chain.from_iterable(op.output_variables() for op in backward)}
         self.written = written | self.backward
-        self.read = read.union(v for op in backward for v in op.input_variables())
+        self.read = read.union(*(op.input_variables() for op in backward))
         # An optimizer writes parameters, which the forward part read before.
         self.backward -= written
         self.backward -= {v for v in read if v.persistable}
         self.layers = dict(zip(forward, filled([(layer_of(op), op.loc) for op in forward]), strict=True))
-        self.roles = {v: self._tensor_role(v) for v in self.variables}
-        self.sources: dict[tuple[int, int] | None, str] = {}
 
     def build(self, title: str) -> GraphView:
         op_name = op_names(self.ops)
@@ -144,19 +149,14 @@ class _ProgramBuilder:
 
     def _edges(self) -> tuple[list[EdgeView], list[tuple[int, int, int]]]:
         """The edges, and the positions of source, target and tensor of each."""
-        ids, at, backward = self.ids, self.at, self.backward
-        # Tensors that are more than what one operator tells another stand in the picture themselves.
-        shown = {v for v in self.variables if self.roles[v] != "temporary"}
-        shown.update(self.written ^ self.read)
+        ids, at, shown = self.ids, self.at, self._shown()
         writer: dict[Variable, int] = {}
         edges, ends = [], []
         for here, op in enumerate(self.ops):
-            gradient = not self.is_forward[here]
             for slot, v, shape_only in reads(op):
                 tensor = at[v]
                 start = tensor if v in shown else writer.get(v, tensor)
-                forward = self.is_forward[start] if start != tensor else v not in backward
-                across = gradient and forward
+                across = not self.is_forward[here] and self._is_forward(start, v)
                 ends.append((start, here, tensor))
                 edges.append(
                     EdgeView(ids[start], ids[here], ids[tensor], slot, across and not shape_only, across and shape_only)
@@ -168,6 +168,14 @@ class _ProgramBuilder:
                     ends.append((here, tensor, tensor))
                     edges.append(EdgeView(ids[here], ids[tensor], ids[tensor], slot))
         return edges, ends
+
+    def _shown(self) -> set[Variable]:
+        """Tensors that are more than what one operator tells another: they stand in the picture themselves."""
+        return {v for v in self.variables if self.roles[v] != "temporary"} | (self.written ^ self.read)
+
+    def _is_forward(self, start: int, v: Variable) -> bool:
+        """Whether what comes from there, from an operator or from the tensor itself, is a forward value."""
+        return self.is_forward[start] if start < len(self.ops) else v not in self.backward
 
 
 def _noted(program: Program, ops: list[Operator]) -> Iterator[tuple[Variable, Variable]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 from ..core import names, source
 from ..core.collector import paused_gc
@@ -69,14 +70,21 @@ def view(tensors: Sequence[Tensor], *, title: str = "", named: Mapping[Tensor, s
 
 class _TapeBuilder:
     def __init__(self, tensors: Sequence[Tensor], named: Mapping[Tensor, str]) -> None:
-        self.named: dict[Place, str] = {}
-        self.constant_names: dict[Tensor, str] = {}
         self.roots: dict[Place, Tensor] = {}
         for t in tensors:
             if not t.stop_gradient:
                 self.roots.setdefault(t.on_tape(), t)
         self.nodes = nodes_behind(self.roots.values())
         self.inputs = {n: list(inputs_of(n)) for n in self.nodes}
+        self.leaves = leaves_behind(self.roots.values(), self.nodes)
+        self._name_tensors(named)
+        self._name_operators()
+        self._number_tensors()
+
+    def _name_tensors(self, named: Mapping[Tensor, str]) -> None:
+        """The names that users know tensors by, and the tensors of leaves."""
+        self.named: dict[Place, str] = {}
+        self.constant_names: dict[Tensor, str] = {}
         self.tensors = leaf_tensors(self.nodes)
         self.tensors.update({t.leaf: t for t in self.roots.values() if t.node is None})
         for t, name in named.items():
@@ -86,35 +94,40 @@ class _TapeBuilder:
             self.named.setdefault(t.on_tape(), name)
             if t.node is None:
                 self.tensors[t.leaf] = t
-        self.leaves = leaves_behind(self.roots.values(), self.nodes)
         self.tensors.update(parameters_at(set(self.leaves)))
+
+    def _name_operators(self) -> None:
+        """Ids, names and layers of operators; gradient operators count from the newest."""
         self.slots: dict[GradNode, list[int]] = {}
-        count = len(self.nodes)
+        newest = self.nodes[::-1]
         self.op_ids = {n: f"op{i}" for i, n in enumerate(self.nodes)}
-        self.grad_ids = {n: f"op{2 * count - 1 - i}" for i, n in enumerate(self.nodes)}
+        self.grad_ids = {n: f"op{i}" for i, n in enumerate(newest, len(newest))}
         self.scopes = dict(zip(self.nodes, filled([(self._layer(n), n.loc) for n in self.nodes]), strict=True))
         self.op_names = dict(zip(self.nodes, numbered(n.op.type for n in self.nodes), strict=True))
-        newest = self.nodes[::-1]
         self.grad_names = dict(zip(newest, numbered(f"{n.op.type}_grad" for n in newest), strict=True))
-        self.places: list[Place] = [*self.leaves, *((n, i) for n in self.nodes for i in range(len(n.outs)))]
-        self.constants = list(
-            dict.fromkeys(i.constant for n in self.nodes for i in self.inputs[n] if i.constant is not None)
-        )
+
+    def _number_tensors(self) -> None:
+        """Ids of leaves and results, then of constants, then of the gradients of the first."""
+        self.places: list[Place] = [*self.leaves, *chain.from_iterable(map(results_of, self.nodes))]
+        reads = chain.from_iterable(self.inputs[n] for n in self.nodes)
+        self.constants = list(dict.fromkeys(i.constant for i in reads if i.constant is not None))
         for i, t in enumerate(self.constants):
             self.constant_names.setdefault(t, t._name or f"constant.{i}")
-        total = len(self.places)
-        self.ids: dict[Place, str] = {p: f"v{i}" for i, p in enumerate(self.places)}
-        self.constant_ids = {t: f"v{total + i}" for i, t in enumerate(self.constants)}
-        total += len(self.constants)
-        self.gradients: dict[Place, str] = {p: f"v{total + i}" for i, p in enumerate(self.places)}
+        ids = map("v{}".format, count())
+        self.ids: dict[Place, str] = dict(zip(self.places, ids, strict=False))
+        self.constant_ids = dict(zip(self.constants, ids, strict=False))
+        self.gradients: dict[Place, str] = dict(zip(self.places, ids, strict=False))
 
     def build(self, title: str) -> TapeGraph:
-        nodes = [self._forward(n) for n in self.nodes]
-        nodes += [self._backward(n) for n in self.nodes[::-1]]
-        nodes += [self._tensor(p) for p in self.places]
-        nodes += [self._constant(t) for t in self.constants]
-        nodes += [self._gradient(p) for p in self.places]
-        locations = [n.loc for n in (*self.nodes, *self.nodes[::-1])]
+        newest = self.nodes[::-1]
+        nodes = [
+            *map(self._forward, self.nodes),
+            *map(self._backward, newest),
+            *map(self._tensor, self.places),
+            *map(self._constant, self.constants),
+            *map(self._gradient, self.places),
+        ]
+        locations = [n.loc for n in (*self.nodes, *newest)]
         edges = (*self._forward_edges(), *self._backward_edges())
         calls = {ids[n]: n for ids in (self.op_ids, self.grad_ids) for n in self.nodes}
         places = {i: p for p, i in self.ids.items()}
@@ -299,25 +312,26 @@ class _TapeBuilder:
             if not isinstance(place, Leaf):
                 yield EdgeView(seed, self.grad_ids[place[0]], seed, names.grad(self._slot(place)))
         for node in self.nodes[::-1]:
-            here = self.grad_ids[node]
+            yield from self._edges_of_values(node)
             for read in self.inputs[node]:
-                if read.kept or read.shape_only:
-                    if read.place is not None:
-                        start, tensor = self._start(read.place), self.ids[read.place]
-                    elif read.constant is not None:
-                        start = tensor = self.constant_ids[read.constant]
-                    else:
-                        continue
-                    yield EdgeView(start, here, tensor, read.slot, read.kept, read.shape_only)
-            for index, slot, shape_only in kept_results(node):
-                start = self._start((node, index))
-                yield EdgeView(start, here, self.ids[(node, index)], slot, not shape_only, shape_only)
-            for read in self.inputs[node]:
-                to = read.place
-                if to is None:
-                    continue
-                gradient = self.gradients[to]
-                if isinstance(to, Leaf) or to in self.roots:
-                    yield EdgeView(here, gradient, gradient, names.grad(read.slot))
-                else:
-                    yield EdgeView(here, self.grad_ids[to[0]], gradient, names.grad(self._slot(to)))
+                if read.place is not None:
+                    yield self._edge_of_gradient(node, read.slot, read.place)
+
+    def _edges_of_values(self, node: GradNode) -> Iterator[EdgeView]:
+        """From forward values to the gradient operator that reads them, or their shapes."""
+        here = self.grad_ids[node]
+        for read in self.inputs[node]:
+            tensor = self._read_id(read)
+            if tensor and (read.kept or read.shape_only):
+                start = self._start(read.place) if read.place is not None else tensor
+                yield EdgeView(start, here, tensor, read.slot, read.kept, read.shape_only)
+        for index, slot, shape_only in kept_results(node):
+            start = self._start((node, index))
+            yield EdgeView(start, here, self.ids[(node, index)], slot, not shape_only, shape_only)
+
+    def _edge_of_gradient(self, node: GradNode, slot: str, to: Place) -> EdgeView:
+        """From a gradient operator to the one that its gradient goes to, or to the gradient's own node."""
+        here, gradient = self.grad_ids[node], self.gradients[to]
+        if isinstance(to, Leaf) or to in self.roots:
+            return EdgeView(here, gradient, gradient, names.grad(slot))
+        return EdgeView(here, self.grad_ids[to[0]], gradient, names.grad(self._slot(to)))

@@ -36,8 +36,17 @@ def _head(answer: GradientTable) -> str:
 
 
 def _table(answer: GradientTable) -> Table:
-    """A row for each parameter or leaf, with the columns that this answer has."""
-    columns: list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]] = [
+    """A row for each parameter or leaf."""
+    columns = [(headings, cells) for headings, cells in _columns(answer) if headings]
+    table = Table([*chain.from_iterable(headings for headings, _ in columns)], styles=STYLES)
+    for row in answer.rows:
+        table.rows.append([*chain.from_iterable(cells(row) for _, cells in columns)])
+    return table
+
+
+def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]]:
+    """Headings, none for what this answer does not have, with the cells under them."""
+    return [
         ([answer.row], lambda row: [row.shown]),
         (["tensor"] if answer.two_names else [], lambda row: [row.name]),
         (["shape"], lambda row: [shape(row.shape)]),
@@ -46,11 +55,6 @@ def _table(answer: GradientTable) -> Table:
         (VALUE_HEADINGS if answer.computed else [], value_cells),
         (["status", "source"], lambda row: [row.status, row.source or NOTHING]),
     ]
-    present = [(headings, cells) for headings, cells in columns if headings]
-    table = Table([*chain.from_iterable(headings for headings, _ in present)], styles=STYLES)
-    for row in answer.rows:
-        table.rows.append([*chain.from_iterable(cells(row) for _, cells in present)])
-    return table
 
 
 def value_cells(row: GradientRow) -> list[str]:

@@ -6,7 +6,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata, util
 from typing import Any
 
@@ -31,19 +31,20 @@ def view(verbose: bool = False) -> View:
     dot = _dot_version(path)
     backends = {name: _backend(name) for name in dict.fromkeys([*_BACKENDS, *available()])}
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
-    rows: list[Sequence[str]] = [
-        *(
-            [name, version or NOTHING, "" if version else f"missing: pip install {name}"]
-            for name, version in versions.items()
-        ),
-        ["dot", dot or NOTHING, "" if dot else _without_dot()],
-        *([f"backend {name}", state, _BACKENDS.get(name, "")] for name, state in backends.items()),
-    ]
+    table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)])
     if verbose:
-        rows += [["python executable", sys.executable, ""], ["dot executable", path or NOTHING, ""]]
+        table.rows += [["python executable", sys.executable, ""], ["dot executable", path or NOTHING, ""]]
         data["paths"] = {"python": sys.executable, "dot": path}
     last = f"missing: {', '.join(missing)}" if missing else "everything that gradtool needs is here"
-    return View("doctor", data, [Table(["part", "found", "remark"], rows), last], ["gradtool backward MODEL"])
+    return View("doctor", data, [table, last], ["gradtool backward MODEL"])
+
+
+def _rows(versions: Mapping[str, str | None], dot: str | None, backends: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    for name, version in versions.items():
+        yield [name, version or NOTHING, "" if version else f"missing: pip install {name}"]
+    yield ["dot", dot or NOTHING, "" if dot else _without_dot()]
+    for name, state in backends.items():
+        yield [f"backend {name}", state, _BACKENDS.get(name, "")]
 
 
 def _without_dot() -> str:

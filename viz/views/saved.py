@@ -29,9 +29,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         return str(name if fits else operation.type)
 
     chosen = [b for b in story.buffers if held or not b.held]
-    kinds = _folded(chosen)
-    if top:
-        kinds = sorted(kinds, key=lambda kind: (-sum(b.nbytes for b in kind), kind[0].number))[:top]
+    kinds = _largest(_folded(chosen), top)
     shown = [*chain.from_iterable(kinds)]
     by_number = {b.number: b for b in story.buffers}
     table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "source"])
@@ -78,12 +76,17 @@ def _folded(buffers: list[Any]) -> list[list[Any]]:
     return [*kinds.values()]
 
 
+def _largest(kinds: list[list[Any]], top: int | None) -> list[list[Any]]:
+    if not top:
+        return kinds
+    return sorted(kinds, key=lambda kind: (-sum(b.nbytes for b in kind), kind[0].number))[:top]
+
+
 def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any) -> list[str]:
     """The row of one buffer, or of those that one operator makes in several runs."""
     b = runs[0]
     producer = b.producer
     several = len(runs) > 1
-    lifetime = f"{min(x.made for x in runs)}…{max(x.last for x in runs)}"
     notes = _several_notes(runs) if several else _notes(b, by_number, names, named)
     notes += ["held anyway"] if b.held else []
     return [
@@ -93,9 +96,9 @@ def _cells(runs: list[Any], by_number: dict[int, Any], names: Any, named: Any) -
         b.dtype,
         NOTHING if producer is None else named(producer),
         ", ".join(dict.fromkeys(map(named, chain.from_iterable(x.readers for x in runs)))),
-        NOTHING if b.held else lifetime,
+        NOTHING if b.held else f"{min(x.made for x in runs)}…{max(x.last for x in runs)}",
         ", ".join(notes) or NOTHING,
-        _place(producer) or NOTHING,
+        _place(producer),
     ]
 
 
@@ -124,7 +127,7 @@ def _several_notes(runs: list[Any]) -> list[str]:
 
 
 def _place(producer: Any) -> str:
-    return "" if producer is None else source.short(producer.loc)
+    return NOTHING if producer is None else source.short(producer.loc) or NOTHING
 
 
 def _data(b: Any, names: Any, named: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradtool.engine.answers.stats import Line, Numbers, Trend
@@ -53,9 +53,7 @@ def view(answer: Sizes) -> View:
 def _table(answer: Sizes) -> Table:
     """A row for each line: what it is of, numbers, what was asked for beside them, the place."""
     lines, by_layer = answer.lines, answer.by == "layer"
-    norms = [x.gradient.norm for x in lines if x.gradient is not None]
-    positive = [n for n in norms if n > 0]
-    low, high = min(positive, default=0.0), max(positive, default=0.0)
+    low, high = _range(lines)
     asked: list[tuple[str, Callable[[Line], str]]] = []
     if any(x.runs for x in lines):
         asked.append(("runs", _runs))
@@ -68,6 +66,13 @@ def _table(answer: Sizes) -> Table:
         beside = [cell(x) for _, cell in asked]
         table.rows.append([x.name, extent, *_cells(x, low, high), x.verdict, *beside, source.short(x.loc) or NOTHING])
     return table
+
+
+def _range(lines: Iterable[Line]) -> tuple[float, float]:
+    """The least and the largest norm that is not 0."""
+    norms = [x.gradient.norm for x in lines if x.gradient is not None]
+    positive = [n for n in norms if n > 0]
+    return min(positive, default=0.0), max(positive, default=0.0)
 
 
 def _cells(x: Line, low: float, high: float) -> list[str]:

@@ -41,8 +41,7 @@ def _lines(answers: Verdicts, wrong: int) -> list[str]:
         lines += [_frozen(frozen), ""]
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
-    return [*lines, _summary(answers.subjects, without, wrong)]
+    return [*lines, _summary(answers, wrong)]
 
 
 _NAMED = 3
@@ -62,19 +61,19 @@ def _frozen(answers: Sequence[Answer]) -> str:
     )
 
 
-def _summary(subjects: int, without: int, wrong: int) -> str:
+def _summary(answers: Verdicts, wrong: int) -> str:
+    subjects = answers.subjects
     if not subjects:
         return "no parameters"
+    without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
     findings = count(wrong, "finding") if wrong else "no findings"
-    got = subjects - without
-    return f"{got} of {count(subjects, 'parameter')} get{'s' if subjects == 1 else ''} a gradient · {findings}"
+    gets = "gets" if subjects == 1 else "get"
+    return f"{subjects - without} of {count(subjects, 'parameter')} {gets} a gradient · {findings}"
 
 
 def _next(answers: Verdicts) -> list[str]:
     words = answers.about.words
-    first = next((a for a in answers if a.finding), None)
-    if first is None and answers.chosen:
-        first = next(iter(answers), None)
+    first = _subject(answers)
     if first is None or answers.failure is not None:
         return [command_line("gradtool", "backward", *words)]
     told = []
@@ -85,3 +84,9 @@ def _next(answers: Verdicts) -> list[str]:
     if answers.chosen:
         return [*told, command_line("gradtool", "backward", *words)]
     return [command_line("gradtool", "why", first.name, *words), *told]
+
+
+def _subject(answers: Verdicts) -> Answer | None:
+    """The answer to go on from: the first finding, else what was asked about."""
+    finding = next((a for a in answers if a.finding), None)
+    return next(iter(answers), None) if finding is None and answers.chosen else finding
