@@ -24,9 +24,12 @@ of tensors      when
 ``Left``        the values of a tensor went to Python or NumPy
 ``Written``     the values of a tensor were overwritten
 ``Cutting``     gradients are about to be cut off; a true answer spares them
+``Guarding``    recording is switched off or on, by ``no_grad`` and its like
+``Guarded``     the block whose guard was entered last is left
 ``Added``       backward added to the ``.grad`` of a leaf
 ``Cleared``     the ``.grad`` of a tensor was cleared
 ``Listed``      an optimizer was made for some parameters
+``Replaced``    an attribute of a layer that held parameters was assigned to anew
 ``Updating``    an optimizer begins to update parameters
 ``Updated``     it is done, or failed
 ==============  ============================================================================================
@@ -258,6 +261,36 @@ class Cutting:
 
 
 @dataclass(frozen=True, slots=True)
+class Guarding:
+    """Recording is switched off or on from here.
+
+    Attributes:
+        enabled: whether what follows is recorded.
+        site: of a decorator, where the user's file has it; None for whoever calls now.
+    """
+
+    enabled: bool
+    site: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What :class:`Guarding` began last is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """Parameters of a layer were replaced by others, or let go of, as something else was assigned to an attribute.
+
+    Attributes:
+        before, after: the parameters by their path from the attribute.
+    """
+
+    before: Mapping[str, Tensor]
+    after: Mapping[str, Tensor]
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """``stop_gradient = False`` was set on a tensor that no recorded operator made: it is a leaf from now on."""
 
@@ -266,9 +299,14 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Backward added to the ``.grad`` of a leaf."""
+    """Backward added to the ``.grad`` of a leaf.
+
+    Attributes:
+        root: the first of the tensors that the pass started from; None outside of a pass.
+    """
 
     leaf: Any
+    root: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)

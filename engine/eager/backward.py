@@ -430,10 +430,10 @@ def _as_tensor(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value)
 
 
-def store(leaf: Leaf, gradient: Grad) -> None:
-    """Add *gradient* to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone."""
+def store(leaf: Leaf, gradient: Grad, root: Tensor | None = None) -> None:
+    """Add *gradient*, of *root*, to the ``.grad`` of *leaf*, in storage that belongs to that ``.grad`` alone."""
     if watch.noting:
-        watch.note(watch.Added(leaf))
+        watch.note(watch.Added(leaf, root))
     with leaf.lock:
         before = None if leaf.cleared else leaf.grad
         leaf.cleared = False
@@ -473,7 +473,7 @@ def backward(
     with _GradMode(create_graph):
         gradients = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
         for leaf, gradient in (*work.intermediate, *gradients):
-            store(leaf, gradient)
+            store(leaf, gradient, tensors[0])
     for leaf in leaves:
         for after in list(leaf.after.values()):
             after()

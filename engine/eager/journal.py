@@ -78,7 +78,7 @@ class Event(NamedTuple):
     Attributes:
         kind: ``left`` (values went to Python), ``stopped`` (``stop_gradient`` was set), ``added`` (backward added to
             ``.grad``), ``cleared``, ``step`` (an optimizer updated) or ``written``.
-        into: the number of the tensor that values were copied to, where that is known.
+        into: the number of the tensor that values were copied to, where that is known; of ``added``, of the loss.
         time: counts on with the numbers of values: a value with a greater number was met later.
         how: the method or operator.
     """
@@ -99,6 +99,18 @@ class Listing(NamedTuple):
 
     leaves: frozenset[int]
     loc: Location
+    time: int
+
+
+class Replacement(NamedTuple):
+    """What stands in a layer where a parameter stood before.
+
+    Attributes:
+        after: the number of the parameter that took its place; None where nothing of its name did.
+    """
+
+    after: int | None
+    loc: Location
 
 
 class Journal:
@@ -109,6 +121,8 @@ class Journal:
         events: by the number of the value.
         entered: by the number of the value, where a tensor that an operator read was made from plain values.
         listings: the optimizers that were made.
+        replacements: by the number of a parameter that a layer held once.
+        guards: by the time of a call under ``no_grad``, where recording was switched off.
         forgotten: how many calls were dropped for :data:`LIMIT`.
 
     Args:
@@ -124,6 +138,9 @@ class Journal:
         self.events: dict[int, list[Event]] = {}
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
+        self.replacements: dict[int, Replacement] = {}
+        self.guards: dict[int, Any] = {}
+        self._open_guards: list[Any] = []
         self.forgotten = 0
         self._silent = 0
         self._time = 0
@@ -252,6 +269,8 @@ class Journal:
                 self.entered.setdefault(number, t.loc)
         site, time = source.site(sys._getframe(2)), self.tick()
         self.calls.append(Call(type_, tuple(reads), tuple(writes), passes, halted, taken, key, unrecorded, site, time))
+        if unrecorded is Unrecorded.NO_GRAD and self._open_guards:
+            self.guards[time] = self._open_guards[-1]
         if len(self.calls) >= 2 * self._limit:
             del self.calls[: self._limit]
             self._forget_before(self.calls[0].time)
@@ -264,6 +283,7 @@ class Journal:
         self._places = {place: n for place, n in self._places.items() if n >= time}
         self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
         self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
+        self.guards = {n: site for n, site in self.guards.items() if n >= time}
 
     def _event(self, kind: str, number: int, how: str, into: int | None = None) -> None:
         site = source.site(sys._getframe(2))
@@ -290,7 +310,7 @@ class Journal:
     def _added(self, event: watch.Added) -> None:
         number = self._leaves.get(event.leaf)
         if number is not None:
-            self._event("added", number, "backward")
+            self._event("added", number, "backward", None if event.root is None else self.number(event.root))
 
     def _cleared(self, event: watch.Cleared) -> None:
         if event.tensor.node is None:
@@ -304,7 +324,22 @@ class Journal:
         self._event("written", self.number(t), event.writer)
 
     def _listed(self, event: watch.Listed) -> None:
-        self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here()))
+        self.listings.append(Listing(frozenset(map(self.number, event.tensors)), source.here(), self.tick()))
+
+    def _replaced(self, event: watch.Replaced) -> None:
+        here = source.here()
+        for path, before in event.before.items():
+            after = event.after.get(path)
+            self.replacements[self.number(before)] = Replacement(None if after is None else self.number(after), here)
+
+    def _guarding(self, event: watch.Guarding) -> None:
+        site = source.site(sys._getframe(2)) if event.site is None else event.site
+        self._open_guards.append(site)
+
+    def _guarded(self, event: watch.Guarded) -> None:
+        # Watching may have begun inside a guard.
+        if self._open_guards:
+            self._open_guards.pop()
 
     def _updating(self, event: watch.Updating) -> None:
         if not self._silent:
@@ -348,6 +383,9 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Added: Journal._added,
     watch.Cleared: Journal._cleared,
     watch.Listed: Journal._listed,
+    watch.Replaced: Journal._replaced,
+    watch.Guarding: Journal._guarding,
+    watch.Guarded: Journal._guarded,
 }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
+from ..core import source, watch
 from ..core.errors import ArgumentTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,19 +28,27 @@ def is_grad_enabled() -> bool:
 class _GradMode:
     """Switches recording on or off inside a ``with`` block or a decorated function (a generator function too)."""
 
-    def __init__(self, enabled: bool) -> None:
+    def __init__(self, enabled: bool, site: Any = None) -> None:
         self._wanted = enabled
+        self._site = site
         self._before: list[bool] = []
 
     def __enter__(self) -> None:
         self._before.append(_enabled.get())
         _enabled.set(self._wanted)
+        if watch.noting:
+            watch.note(watch.Guarding(self._wanted, self._site))
 
     def __exit__(self, *exception: object) -> None:
         _enabled.set(self._before.pop())  # no token: a notebook may leave in another context than it entered
+        if watch.noting:
+            watch.note(watch.Guarded())
 
     def __call__(self, function: F) -> F:
         wanted = self._wanted
+        # Of gradtool's own functions the line that calls them is what a user can look at.
+        own = function.__module__.partition(".")[0] == "gradtool"
+        site = None if own else source.site(sys._getframe(1))
 
         if inspect.isgeneratorfunction(function):
 
@@ -48,7 +58,7 @@ class _GradMode:
                 generator = function(*args, **kwargs)
                 value = None
                 while True:
-                    with _GradMode(wanted):
+                    with _GradMode(wanted, site):
                         try:
                             item = generator.send(value)
                         except StopIteration as stop:
@@ -59,7 +69,7 @@ class _GradMode:
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            with _GradMode(wanted):
+            with _GradMode(wanted, site):
                 return function(*args, **kwargs)
 
         return cast(F, call)
@@ -95,8 +105,7 @@ class set_grad_enabled(_GradMode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
-        self._before.append(_enabled.get())
-        _enabled.set(bool(mode))
+        super().__enter__()
 
     def __enter__(self) -> None:
         """The mode was set when the object was made."""

@@ -44,21 +44,13 @@ def _lines(answers: Verdicts, wrong: int) -> list[str]:
     return [*lines, _summary(answers, wrong)]
 
 
-_NAMED = 3
-"""Names of frozen parameters that are listed, of as many as there are."""
-
-
 def _frozen(answers: Sequence[Answer]) -> str:
     """Nothing is wrong with these: they share a few lines."""
-    names = [n for a in answers for n in (a.name, *a.also)]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    lines = dict.fromkeys(a.source for a in answers if a.source)
-    return "\n".join(
-        [
-            f"frozen on purpose, no finding: {', '.join(names[:_NAMED])}{more}",
-            *([f"  made at {', '.join(lines)}"] if lines else []),
-        ]
-    )
+    lines = []
+    for a in answers:
+        lines.append(f"{a.label} · no finding: {', '.join([a.name, *a.also])}")
+        lines += [f"  {a.source}    {a.code}".rstrip()] if a.source else []
+    return "\n".join(lines)
 
 
 def _summary(answers: Verdicts, wrong: int) -> str:
@@ -79,8 +71,8 @@ def _next(answers: Verdicts) -> list[str]:
     told = []
     if first.gradient is not None and not isfinite(first.gradient["norm"]):
         told.append(command_line("gradtool", "nan", *words))
-    if first.source:
-        told.append(command_line("gradtool", "where", f"line:{first.source}", *words))
+    if first.operator:
+        told.append(command_line("gradtool", "where", f"line:{first.operator}", *words))
     if answers.chosen:
         return [*told, command_line("gradtool", "backward", *words)]
     return [command_line("gradtool", "why", first.name, *words), *told]

@@ -38,7 +38,8 @@ class Answer(Result):
         label: the verdict in words, with numbers where it has some.
         finding: whether something is wrong, unless someone wanted it so.
         said: sentences that explain.
-        location: the user's line to look at.
+        location: the user's line to look at: the cause.
+        cut_at: the operator's line, where that is another one.
         path: from the loss to the tensor, operators by name; :data:`CUT` stands where gradients end.
         cut: the name of the tensor at which gradients end, or empty.
         cut_lines: the lines (file and number) that a run without the cut has to spare.
@@ -62,6 +63,7 @@ class Answer(Result):
     finding: bool
     said: tuple[str, ...] = ()
     location: Location = NOWHERE
+    cut_at: Location = NOWHERE
     path: tuple[str, ...] = ()
     cut: str = ""
     cut_lines: tuple[tuple[str, int], ...] = ()
@@ -78,6 +80,13 @@ class Answer(Result):
     def source(self) -> str:
         """``model.py:14``, or empty."""
         return source.short(self.location)
+
+    @property
+    def operator(self) -> str:
+        """The line of the operator that it is about, ``model.py:14``: ``where`` takes it. Empty if there is none."""
+        if self.verdict in _WITHOUT_OPERATOR:
+            return ""
+        return source.short(self.cut_at or self.location)
 
     @property
     def code(self) -> str:
@@ -102,8 +111,9 @@ class Answer(Result):
         if self.location:
             lines.append(f"  {self.source}    {self.code}".rstrip())
         lines += [f"  {s}" for s in self.said]
-        wide = max((len(what) for what, _ in self.places), default=0)
-        lines += [f"  {what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in self.places if at]
+        places = self._places()
+        wide = max((len(what) for what, _ in places), default=0)
+        lines += [f"  {what:<{wide}}  {source.short(at)}    {_code(at)}".rstrip() for what, at in places if at]
         for name, place in self.frontier:
             lines.append(f"  its part of the graph ends at {name}" + (f", {place}" if place else ""))
         for p in self.parts:
@@ -123,6 +133,10 @@ class Answer(Result):
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def _places(self) -> list[tuple[str, Location]]:
+        """The lines that belong together beside the cause."""
+        return [*([("cut at", self.cut_at)] if self.cut_at else []), *self.places]
 
     def data(self) -> dict[str, Any]:
         """The answer in JSON's types."""
@@ -144,7 +158,7 @@ class Answer(Result):
             "cut": self.cut or None,
             "shared": [{"name": n, "partly": partly} for n, partly in self.shared],
             "frontier": [{"name": n, "source": s} for n, s in self.frontier],
-            "places": [{"what": w, "source": source.short(at), "code": _code(at)} for w, at in self.places],
+            "places": [{"what": w, "source": source.short(at), "code": _code(at)} for w, at in self._places()],
             "contributions": [
                 {"operator": p.op, "source": p.source, "norm": p.norm, "cosine": p.cosine} for p in self.parts
             ],
@@ -160,6 +174,10 @@ class Answers(list[Answer], Result):
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self))
+
+
+_WITHOUT_OPERATOR = (Verdict.NOT_LISTED, Verdict.FROZEN)
+"""Verdicts about an optimizer's list, or an assignment."""
 
 
 def _code(location: Location) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import source
 from ...core.collector import paused_gc
-from ...core.source import Location
+from ...core.source import NOWHERE, Location
 from .answers import CUT, Answer, Part, statistics
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .slopes import Death, Slopes, Use, dense
@@ -133,6 +133,7 @@ class Case(ABC, Generic[V, C]):
             return replace(base, said=tuple(said), frontier=frontier, advice=_ADVICE.get(reason.verdict, ""))
         said += self._cut_said(subject, cut)
         shared = self._shared(subject, cut) if asked else ()
+        victim = flow.called_at(cut.call) if cut.call is not None else NOWHERE
         path = self._path(subject.value, cut) if asked else ()
         return replace(
             base,
@@ -141,6 +142,7 @@ class Case(ABC, Generic[V, C]):
             cut=flow.name(cut.value),
             cut_lines=self._cut_lines(subject.value, cut, reason.location) if asked else (),
             shared=shared,
+            cut_at=victim if reason.location != victim else NOWHERE,
             advice=_ADVICE.get(reason.verdict, ""),
         )
 
@@ -148,6 +150,7 @@ class Case(ABC, Generic[V, C]):
         """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
         places = [location]
         if cut.verdict is Verdict.NO_GRAD:
+            places += [self.reasons.flow.called_at(cut.call)] if cut.call is not None else []
             for v, call in self.reasons.path(value):
                 if same(v, cut.value) or call is None:
                     break
@@ -239,7 +242,11 @@ class Case(ABC, Generic[V, C]):
 
     def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
         flow = self.reasons.flow
-        whole = slopes
+        at_rest = self._is_at_rest(death, slopes)
+        if at_rest:
+            # A loss is at its minimum only where its residual is zero by itself.
+            constant = self._constant_factor(subject.value, slopes)
+            death, at_rest = constant or death, constant is None
         death, slopes, later = self._unwrapped(death, slopes)
         stations: list[Any] = [flow.name(subject.value), *((c,) for c in death.way)]
         if death.killer is None or death.use is None:
@@ -266,27 +273,40 @@ class Case(ABC, Generic[V, C]):
         if verdict is Verdict.TIMES_ZERO and culprit is not None and self.culprit_is_trained(death.use, culprit):
             finding = False
             said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
-        # Where a loss is least, all slopes are zero.
-        if (
-            finding
-            and verdict in _AT_REST
-            and self.loss_is_zero()
-            and all(whole.is_dead(p.value) for p in self.parameters())
-        ):
+        if finding and at_rest and verdict in _AT_REST:
             verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.value, False
             said += f"; {self.target_name()} is 0, so this is no fault"
         stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), self.target_name()]
         path = self._named(stations[::-1])
+        at = flow.called_at(death.use.call)
+        cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
+        if finding and verdict is Verdict.TIMES_ZERO and death.use.zero is not None:
+            cause = flow.made_at(death.use.zero) or at
         return replace(
             base,
             verdict=verdict,
             label=label,
             finding=finding,
             said=(said,),
-            location=flow.made_at(death.value) if verdict is Verdict.INTEGER else flow.called_at(death.use.call),
+            location=cause,
+            cut_at=at if cause != at else NOWHERE,
             path=path,
             advice=_ADVICE.get(verdict, "") if finding else "",
         )
+
+    def _is_at_rest(self, death: Death[V, C], slopes: Slopes[V, C]) -> bool:
+        """Whether the loss is 0 and all its slopes are, as where it is least."""
+        if death.killer is None or not self.loss_is_zero():
+            return False
+        return all(slopes.is_dead(p.value) for p in self.parameters())
+
+    def _constant_factor(self, value: V, slopes: Slopes[V, C]) -> Death[V, C] | None:
+        """Where a zero that no gradient can change is multiplied into what *value* does for the loss."""
+        for death in slopes.factors(value):
+            assert death.use is not None
+            if death.use.zero is None or death.use.zero not in self.reasons.reached:
+                return death
+        return None
 
     def _unwrapped(self, death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], Slopes[V, C], list[C]]:
         """The innermost of deaths in blocks, seen from outside, its slopes, and the calls from there to the loss."""

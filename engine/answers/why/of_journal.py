@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...core import source
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded
@@ -29,11 +30,13 @@ class NamedTensor:
 
     Attributes:
         made: where it was made.
+        container: the plain list of a Layer that holds it, such as ``net.blocks``; empty if none does.
     """
 
     tensor: Tensor
     shown: str
     made: Location = NOWHERE
+    container: str = ""
 
 
 class JournalFlow(Flow[int, Call]):
@@ -87,7 +90,8 @@ class JournalFlow(Flow[int, Call]):
             kind = named.tensor.array.dtype.kind if named is not None else "f"
             return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, maker)
         assert maker is not None
-        return Cut(_VERDICTS[maker.unrecorded], value, maker)
+        guard = source.located(self.journal.guards.get(maker.time, NOWHERE))
+        return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard)
 
     def passes_stops_on(self, call: Call) -> bool:
         return call.unrecorded is None

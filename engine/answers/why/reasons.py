@@ -38,6 +38,7 @@ class Cut(Generic[V, C]):
         call: the call that passes no gradient on, or that made the value; None for data and parameters.
         at_input: whether the call has gradients, but none for this input.
         at: the user's line, where it is not that of the call.
+        guard: where the recording of the call was switched off.
     """
 
     verdict: Verdict
@@ -45,6 +46,7 @@ class Cut(Generic[V, C]):
     call: C | None
     at_input: bool = False
     at: Location = NOWHERE
+    guard: Location = NOWHERE
 
 
 class Flow(ABC, Generic[V, C]):
@@ -111,6 +113,8 @@ class Reason(Generic[V, C]):
         cut = self.cut
         if cut is not None and cut.at:
             return cut.at
+        if cut is not None and cut.guard and not same(cut.value, self.value):
+            return cut.guard
         if cut is None or (cut.call is None and same(cut.value, self.value)):
             return self.flow.made_at(self.value)
         return self.flow.called_at(cut.call) if cut.call is not None else self.flow.made_at(cut.value)

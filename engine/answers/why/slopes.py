@@ -7,7 +7,7 @@ leaves, and the parts of the values that someone asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from .reasons import C, Reasons, V
 from .verdicts import Verdict
-from .zeros import JOINS, SELECTS, Killer, Scene, cancels, killer
+from .zeros import FACTORS, JOINS, SELECTS, Killer, Scene, cancels, killer, zero_factor
 
 _NOISE = 32.0
 """Rounding errors, in units of the dtype's epsilon, below which a difference of larger parts counts as zero."""
@@ -35,6 +35,8 @@ class Use(Generic[V, C]):
         array: the part itself, for values that were asked for.
         inside: of a call that runs a block: the reasons and slopes of the block, and what made the part zero there.
         parts: of a call that runs a block, for values that were asked for: the uses in the block, one for each call.
+        factor: what multiplies by zero here, whether or not a gradient arrives.
+        zero: the value that is zero, where it is one that the call reads.
     """
 
     call: C
@@ -48,6 +50,8 @@ class Use(Generic[V, C]):
     array: Any = None
     inside: Blame[V, C] | None = None
     parts: tuple[Use[V, C], ...] = ()
+    factor: Killer | None = None
+    zero: V | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +145,18 @@ class Slopes(Generic[V, C]):
                 scene = now.inside() if scene is None else scene
                 slots = tuple(now.slots)
                 cause = killer(Scene(now.type, now.attrs, *scene, slots[i], slots, strongest, g is not None))
+            factor: Killer | None = None
+            if not largest and now.blame is None and now.type in FACTORS:
+                scene = now.inside() if scene is None else scene
+                factor = zero_factor(Scene(now.type, now.attrs, *scene, now.slots[i], tuple(now.slots), 0.0, True))
+            source = cause if factor is None else factor
+            zero = None if source is None or source.culprit is None else now.reads[source.culprit]
             norm = None if g is None else norm_of(g)
             part = dense(g).copy() if g is not None and v in self.keep else None
             dead = not alive or cause is not None
             parts = () if now.parts is None or v not in self.keep else now.parts(i)
             onto = tuple(now.arriving)
-            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, part, inside, parts)
+            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, part, inside, parts, factor, zero)
             self.uses.setdefault(v, []).append(use)
             if g is not None:
                 before = self.sums.get(v)
@@ -181,6 +191,19 @@ class Slopes(Generic[V, C]):
                         seen.add(w)
                         todo.append((w, (*way, u.call) if len(way) < _WAY else way))
         return None
+
+    def factors(self, v: V) -> Iterator[Death[V, C]]:
+        """Where something multiplies by zero on the way from *v* to the targets, the nearest first."""
+        todo: list[tuple[V, tuple[C, ...]]] = [(v, ())]
+        seen = {v}
+        for value, way in todo:
+            for u in self.uses.get(value, ()):
+                if u.factor is not None:
+                    yield Death(u.factor, value, u, (*way, u.call))
+                for w in u.onto:
+                    if w not in seen:
+                        seen.add(w)
+                        todo.append((w, (*way, u.call) if len(way) < _WAY else way))
 
     def _selecting(self, use: Use[V, C], way: tuple[C, ...]) -> Death[V, C] | None:
         """Where the elements that a joining operator moved are left out, if that is what makes them zero."""

@@ -11,6 +11,8 @@ from ...eager.journal import Call, Event, Journal, counted
 from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
+from .intent import intended
+from .listings import not_listed
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
 from .slopes import Slopes, Use
@@ -48,6 +50,7 @@ class TensorCase(Case[int, Call]):
         parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
         self.usual = parameters or [t for t in leaves if not t.stop_gradient]
         self.held = self.usual if chosen is None else list(chosen)
+        self._loss_value = journal.number(loss)
         self._keep = [journal.number(t) for t in chosen or ()]
         self._slopes: Slopes[int, Call] | None = None
 
@@ -110,7 +113,7 @@ class TensorCase(Case[int, Call]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
-        beside = self._beside(subject, answer)
+        beside = intended(self._reasons.flow, self._loss_value, subject, self._beside(subject, answer))
         if not self.journal.forgotten or beside.verdict is Verdict.OK:
             return beside
         said = (
@@ -185,16 +188,9 @@ class TensorCase(Case[int, Call]):
             return None
         if self._events(subject.value, "written"):
             return None
-        last = listings[-1]
-        return replace(
-            answer,
-            verdict=Verdict.NOT_LISTED,
-            label=Verdict.NOT_LISTED.value,
-            finding=True,
-            said=(f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters",),
-            location=last.loc,
-            advice="give it to the optimizer, or set its stop_gradient if it is frozen on purpose",
-        )
+        named = self.names.get(subject.held)
+        container = named.container if named is not None else ""
+        return not_listed(self._reasons.flow, subject, answer, container)
 
     def _cleared(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """The gradient was cleared between backward and the step that should have used it."""

@@ -20,7 +20,7 @@ class Verdict(enum.Enum):
     INTEGER = "integer dtype"
     NOT_RETAINED = "non-leaf, not retained"
     PRUNED = "pruned branch"
-    FROZEN = "frozen on purpose"
+    FROZEN = "frozen"
     DEAD_RELU = "zero: dead relu"
     SATURATED = "zero: saturated"
     TIMES_ZERO = "zero: multiplied by 0"

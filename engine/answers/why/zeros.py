@@ -72,6 +72,17 @@ def killer(scene: Scene) -> Killer:
     return _KINDS.get(scene.type, _other)(scene)
 
 
+def zero_factor(scene: Scene) -> Killer | None:
+    """What multiplies by zero in *scene* whatever arrives; None if nothing does."""
+    if scene.type == "scale":
+        return None if float(scene.attrs.get("scale", 1.0)) else _scale(scene)
+    for i, slot in enumerate(scene.operands):
+        other = _array(scene.inputs, slot)
+        if slot != scene.slot and other is not None and not np.any(other):
+            return Killer(Verdict.TIMES_ZERO, f"the other operand ({slot}) is 0 everywhere", culprit=i)
+    return None
+
+
 def not_run(type_: str) -> Killer:
     """What is said of an operator whose block did not run."""
     if type_ == "while":
@@ -218,6 +229,7 @@ _PRODUCTS = _names(
     "elementwise_mul elementwise_div elementwise_pow matmul_v2 mul bmm dot einsum conv2d depthwise_conv2d conv3d "
     "conv2d_transpose conv3d_transpose pow square huber_loss addmm abs p_norm frobenius_norm squared_l2_norm"
 )
+FACTORS = _names("scale elementwise_mul matmul_v2 mul bmm dot")
 _CHOICES = _names(
     "where lookup_table_v2 masked_fill elementwise_max elementwise_min set_value scatter index_put put_along_axis "
     "nll_loss pad pad3d"

@@ -42,6 +42,22 @@ def tensors_in(values: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
             todo += [(p, v, depth + 1) for p, v in reversed(list(_within(path, value)))]
 
 
+def container(path: str, values: Mapping[str, Any]) -> str:
+    """The plain list, tuple or dict of a Layer through which *path* leads, such as ``net.blocks``; empty if none does.
+
+    Args:
+        values: what *path* starts from, by name.
+    """
+    steps = path.partition("[")[0].split(".")
+    if "[" not in path or steps[0] not in values:
+        return ""
+    owner = values[steps[0]]
+    for step in steps[1:-1]:
+        owner = getattr(owner, step, None)
+    held = getattr(owner, steps[-1], None)
+    return ".".join(steps) if isinstance(owner, Layer) and isinstance(held, (list, tuple, dict)) else ""
+
+
 def _within(path: str, value: Any) -> Iterable[tuple[str, Any]]:
     """What *value* holds, with the path to it."""
     if isinstance(value, Layer):

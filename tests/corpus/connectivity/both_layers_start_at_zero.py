@@ -2,7 +2,7 @@
 # cause    two layers in a row start at zero
 # command  why net.0.weight
 # verdict  zero: multiplied by 0
-# line     loss = (net(x) - 1.0).square().mean()
+# line     nn.Linear(4, 1, weight_attr=zero, bias_attr=False),
 import paddle
 from paddle import nn
 

@@ -1,7 +1,7 @@
 # symptom  the classifier of the backbone does not learn
 # cause    the pattern for the frozen layers matches it too
 # command  why net.classifier_head.weight
-# verdict  frozen on purpose
+# verdict  frozen
 # line     p.stop_gradient = True
 import paddle
 from paddle import nn

@@ -2,7 +2,7 @@
 # cause    set_grad_enabled(False) is never undone
 # command  why
 # verdict  computed under no_grad
-# line     loss = net(x).square().mean()
+# line     paddle.set_grad_enabled(False)
 import paddle
 from paddle import nn
 

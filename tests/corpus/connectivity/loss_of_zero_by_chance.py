@@ -2,7 +2,7 @@
 # cause    the features cancel; the bias still has a slope, so that loss is no minimum
 # command  why head.weight
 # verdict  zero: multiplied by 0
-# line     loss = head(features).mean()
+# line     features = nn.functional.relu(h) - nn.functional.relu(h)
 import paddle
 from paddle import nn
 

@@ -2,7 +2,7 @@
 # cause    a with no_grad() left from evaluation
 # command  why encoder.weight
 # verdict  computed under no_grad
-# line     h = encoder(x)
+# line     with paddle.no_grad():
 import paddle
 from paddle import nn
 

@@ -93,6 +93,9 @@ def around(left: Loaded, loss: Tensor, request: Request) -> TapeModel:
     restored = restore(nodes)
     leaves = leaves_behind([loss], nodes)
     entries = _all_entries(nodes, leaves, named, parameters)
+    values = _values(left)
+    for entry in entries:
+        entry.container = paths.container(entry.python or "", values)
     name = _python_name(loss, named) or loss.name
     return TapeModel(
         left.name,
@@ -147,6 +150,15 @@ def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
 def _goes_on(value: Any, call: PassCall | None) -> bool:
     """Whether a name stands for something that was recorded after a backward pass."""
     return call is not None and isinstance(value, Tensor) and _is_later(value, call.loss)
+
+
+def _values(left: Loaded) -> dict[str, Any]:
+    """What the names of the module, and of the functions that were running when backward began, stand for."""
+    values = dict(left.namespace)
+    meant = left.calls.meant()
+    for scope in meant.names if meant is not None else ():
+        values |= {name: value for name, value in scope.values.items() if name not in values}
+    return values
 
 
 def _of_module(namespace: Mapping[str, Any], result: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

@@ -49,11 +49,13 @@ class Entry:
         tensor: stands for the leaf where nobody holds the leaf's tensor any more.
         python: its Python name, or the path from one (``model.head.weight``); None when nothing is known.
         path: its path inside its model, if a Layer holds it.
+        container: the plain list of a Layer that it was reached through, such as ``net.blocks``; empty if none.
     """
 
     tensor: Tensor
     python: str | None
     path: str | None
+    container: str = ""
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from gradtool import _lazy, _parameters
+from gradtool.engine.core import watch
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError, did_you_mean
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
@@ -149,10 +150,14 @@ class Layer(Hooked, Stateful, Convertible, Reachable):
         return f"{path}.{name}" if path else name
 
     def _keep_parameter(self, name: str, value: AnyParameter) -> None:
+        if watch.noting:
+            _tell_replaced(self.__dict__["_parameters"].get(name), value)
         self.__dict__["_parameters"][name] = value
         value.layer_path = self._join(name)
 
     def _keep_layer(self, name: str, value: Layer) -> None:
+        if watch.noting:
+            _tell_replaced(self.__dict__["_sub_layers"].get(name), value)
         self.__dict__["_sub_layers"][name] = value
         value._place(self._join(name))
 
@@ -385,6 +390,19 @@ class Layer(Hooked, Stateful, Convertible, Reachable):
         lines = [f"({name}): {layer!r}".replace("\n", "\n  ") for name, layer in self.__dict__["_sub_layers"].items()]
         body = "".join(f"\n  {line}" for line in lines)
         return f"{type(self).__name__}({self.extra_repr()}{body}" + ("\n)" if lines else ")")
+
+
+def _tell_replaced(before: Any, after: Any) -> None:
+    """Tell of the parameters of an attribute that is being assigned to anew."""
+    if before is None or before is after:
+        return
+    watch.note(watch.Replaced(_parameters_within(before), _parameters_within(after)))
+
+
+def _parameters_within(member: Any) -> dict[str, Tensor]:
+    """The parameters of dynamic mode of a layer, or a parameter itself, by the path from there."""
+    members = member.named_parameters() if isinstance(member, Layer) else [("", member)]
+    return {path: p for path, p in members if isinstance(p, Tensor)}
 
 
 __getattr__, __dir__ = _lazy.attach(__name__)

@@ -1,0 +1,41 @@
+"""Parameters that get gradients and that no optimizer was given: which list lacks them, and how they came after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...core.source import Location
+from .answers import Answer
+from .case import Subject
+from .of_journal import JournalFlow
+from .verdicts import Verdict
+
+
+def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, container: str) -> Answer:
+    """The verdict on a parameter that is in no optimizer's list, with the lines of both.
+
+    Args:
+        container: the plain list of a Layer that holds the parameter; empty if none does.
+    """
+    last = flow.journal.listings[-1]
+    said = f"it gets a gradient, but no optimizer was given it: this one has {len(last.leaves)} parameters"
+    places: tuple[tuple[str, Location], ...] = (("made", flow.made_at(subject.value)),)
+    advice = "give it to the optimizer, or set its stop_gradient if it is not to be trained"
+    replaced = [r.loc for r in flow.journal.replacements.values() if r.after == subject.value]
+    if container:
+        advice = f"make {container} an nn.LayerList: parameters() does not look into a plain list of layers"
+    elif replaced:
+        places = (("took the place of another", replaced[-1]),)
+        advice = "make the optimizer after the last change of the layers"
+    elif subject.value > last.time:
+        advice = "make the optimizer after the last change of the layers, or add a parameter group to it"
+    return replace(
+        answer,
+        verdict=Verdict.NOT_LISTED,
+        label=Verdict.NOT_LISTED.value,
+        finding=True,
+        said=(said,),
+        location=last.loc,
+        places=places,
+        advice=advice,
+    )
