@@ -339,7 +339,7 @@ class Case(ABC, Generic[V, C]):
         brief = [(s, self.answer(s, asked=False)) for s in self.subjects()]
         grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
         for s, a in brief:
-            if a.verdict is not Verdict.OK:
+            if a.verdict is not Verdict.OK or a.label != Verdict.OK.value:
                 key = (not a.finding, a.verdict, a.location, a.location or s.name)
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])

@@ -24,6 +24,10 @@ _VERDICTS: Final = {
 """What kept a call from being recorded -> what became of the gradient."""
 
 
+_NUMBERS = ("item", "__float__", "__int__")
+"""The ways in which a tensor becomes a Python number."""
+
+
 @dataclass(frozen=True, slots=True)
 class NamedTensor:
     """A tensor that people know by a name.
@@ -153,6 +157,9 @@ class JournalReasons(Reasons[int, Call]):
                 verdict = Verdict.FROZEN if parameter else Verdict.STOP_GRADIENT
                 return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.stopped_at(value)))
         if reason.verdict is Verdict.NO_PATH:
+            number = self.as_number(value)
+            if number is not None:
+                return Reason(Verdict.DETACHED, value, self.flow, Cut(Verdict.DETACHED, value, None, at=number.loc))
             back = self.round_trip(value)
             if back is not None:
                 return Reason(
@@ -165,14 +172,26 @@ class JournalReasons(Reasons[int, Call]):
         events = [e for e in self.flow.journal.events.get(value, ()) if e.kind == "stopped"]
         return events[-1].loc if events else NOWHERE
 
-    def round_trip(self, value: int) -> RoundTrip | None:
-        """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
-        journal = self.flow.journal
+    def _exits(self, value: int) -> list[tuple[Event, int]]:
+        """Where what is computed from *value* went to Python, and which values did."""
         inside = {value}
         for call in self.flow.calls:
             if not inside.isdisjoint(call.reads):
                 inside.update(call.writes)
-        exits = [(e, v) for v in inside for e in journal.events.get(v, ()) if e.kind == "left"]
+        return [(e, v) for v in inside for e in self.flow.journal.events.get(v, ()) if e.kind == "left"]
+
+    def as_number(self, value: int) -> Event | None:
+        """Where what is computed from *value* became a Python number on a line that computes the targets with it."""
+        exits = [e for e, _ in self._exits(value) if e.into is None and e.how in _NUMBERS]
+        if not exits:
+            return None
+        calls = (c for c in self.flow.calls if not self.depends.isdisjoint(c.writes))
+        lines = {source.file_and_line(c.loc) for c in calls}
+        return next((e for e in sorted(exits, key=lambda e: -e.time) if source.file_and_line(e.loc) in lines), None)
+
+    def round_trip(self, value: int) -> RoundTrip | None:
+        """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
+        exits = self._exits(value)
         made_at = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
         entries = [v for v, at in made_at.items() if at]
         last: RoundTrip | None = None

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...eager.journal import Call, Event, Journal, counted
+from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
 from .intent import intended
 from .listings import not_listed
+from .lost import LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
 from .slopes import Slopes, Use
@@ -48,7 +49,8 @@ class TensorCase(Case[int, Call]):
         self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
         leaves = [k.tensor for k in names if k.tensor.node is None]
         parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
-        self.usual = parameters or [t for t in leaves if not t.stop_gradient]
+        self._lost = LostUses(self._reasons, journal.number(loss))
+        self.usual = parameters or [t for t in leaves if not t.stop_gradient or self._was_a_weight(t)]
         self.held = self.usual if chosen is None else list(chosen)
         self._loss_value = journal.number(loss)
         self._keep = [journal.number(t) for t in chosen or ()]
@@ -59,6 +61,18 @@ class TensorCase(Case[int, Call]):
 
     def parameters(self) -> list[Subject[int]]:
         return [self.subject(t) for t in self.usual]
+
+    def _was_a_weight(self, t: Tensor) -> bool:
+        """Whether an update written out made *t*, under ``no_grad``, out of a leaf that got gradients before.
+
+        ``w = w - rate * w.grad`` gives the name to a tensor that stops gradients.
+        """
+        reasons = self._reasons
+        maker = reasons.flow.maker.get(self.journal.number(t))
+        if maker is None or maker.unrecorded is not Unrecorded.NO_GRAD or maker.writes[0] not in reasons.depends:
+            return False
+        before = maker.reads[0] if maker.type == "elementwise_sub" else None
+        return before is not None and before not in reasons.reached and bool(self._events(before, "added"))
 
     def subject(self, t: Tensor) -> Subject[int]:
         """*t* as something that is asked about."""
@@ -127,6 +141,10 @@ class TensorCase(Case[int, Call]):
             return self._round(subject, answer)
         if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH) and t.node is not None:
             return self._assigned(subject, answer)
+        if answer.verdict is Verdict.NO_GRAD and self._was_a_weight(t):
+            said = f"{subject.name} has stop_gradient=True: the update made a new tensor under no_grad"
+            advice = f"set {subject.name}.stop_gradient = False after the update, or update it in place"
+            return replace(answer, said=(said,), advice=advice)
         if answer.verdict is not Verdict.OK and not answer.verdict.is_zero:
             return answer
         if t.node is not None:
@@ -135,10 +153,14 @@ class TensorCase(Case[int, Call]):
             told = look(subject, answer)
             if told is not None:
                 return told
-        return answer
+        return self._lost.note(answer, subject.value) if answer.verdict is Verdict.OK else answer
 
     def _round(self, subject: Subject[int], answer: Answer) -> Answer:
-        """Say where values left for NumPy, and where they came back."""
+        """Say where values left for NumPy or for a number, and where they came back."""
+        number = self._reasons.as_number(subject.value) if self._reasons.of(subject.value).cut is None else None
+        if number is not None:
+            said = (f"what is computed from it goes into {self.loss_name} as a Python number: .{number.how}()",)
+            return replace(answer, said=said, path=())
         back = self._reasons.round_trip(subject.value) if self._reasons.of(subject.value).cut is None else None
         if back is None:
             return answer
