@@ -1,0 +1,240 @@
+"""What a program shows to be meant is no finding, and the cause is named before its victim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import numpy as np
+import pytest
+
+import gradtool as paddle
+from gradtool import nn
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.verdicts import Verdict
+
+pytestmark = pytest.mark.usefixtures("dynamic")
+
+
+def parameter(*numbers: float) -> paddle.Tensor:
+    w = paddle.create_parameter([len(numbers)], "float32")
+    w.set_value(np.array(numbers, "float32"))
+    return w
+
+
+def answer(loss: paddle.Tensor, w: paddle.Tensor) -> Answer:
+    (told,) = paddle.why(loss, w)
+    return told
+
+
+# -- intent -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("other_line", [False, True])
+def test_what_another_backward_call_covers_is_meant(other_line: bool) -> None:
+    with paddle.watching():
+        maker, judge = parameter(1, 2), parameter(3, 4)
+        made = maker * 2.0
+        if other_line:
+            (made * judge).sum().backward(retain_graph=True)
+        loss = (made.detach() * judge).sum()
+        loss.backward()
+        told = answer(loss, maker)
+    assert told.verdict is Verdict.DETACHED
+    assert told.finding is not other_line
+    assert any("another backward call gives it a gradient" in s for s in told.said) is other_line
+
+
+def test_the_same_backward_line_with_losses_of_two_lines_is_two_calls() -> None:
+    def step(loss: paddle.Tensor) -> None:
+        loss.backward(retain_graph=True)
+
+    with paddle.watching():
+        maker, judge = parameter(1, 2), parameter(3, 4)
+        made = maker * 2.0
+        first = (made * judge).sum()
+        step(first)
+        second = (made.detach() * judge).sum()
+        step(second)
+        assert not answer(second, maker).finding
+        assert answer(first, maker).verdict is Verdict.OK
+
+
+def test_an_earlier_round_of_the_same_call_covers_nothing() -> None:
+    with paddle.watching():
+        w, v = parameter(1, 2), parameter(3, 4)
+        for cut in (False, True):
+            left = (w * 2.0).detach() if cut else w * 2.0
+            loss = (left * v).sum()
+            loss.backward()
+        told = answer(loss, w)
+    assert (told.verdict, told.finding) == (Verdict.DETACHED, True)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("optimizer", [False, True])
+def test_a_target_is_what_no_optimizer_holds_while_there_is_one(held: bool, optimizer: bool) -> None:
+    with paddle.watching():
+        online, target = parameter(1, 2), parameter(3, 4)
+        if optimizer:
+            paddle.optimizer.SGD(0.1, parameters=[online, target] if held else [online])
+        with paddle.no_grad():
+            goal = target * 2.0
+        told = answer((online - goal).square().sum(), target)
+    assert told.verdict is Verdict.NO_GRAD
+    assert told.finding is (held or not optimizer)
+    assert ("no optimizer holds it" in told.said) is not told.finding
+
+
+@pytest.mark.parametrize("setting", ["stop_gradient", "trainable"])
+@pytest.mark.parametrize("passes", [0, 1, 2])
+@pytest.mark.parametrize("listed", ["both", "one", "one, later"])
+def test_frozen_is_a_finding_after_gradients_that_its_optimizer_used(setting: str, passes: int, listed: str) -> None:
+    with paddle.watching():
+        w, v = parameter(1, 2), parameter(3, 4)
+        paddle.optimizer.SGD(0.1, parameters=[v] if listed == "one" else [w, v])
+
+        def forward() -> paddle.Tensor:
+            return (w * v).sum()
+
+        for _ in range(passes):
+            forward().backward()
+        setattr(w, setting, setting == "stop_gradient")
+        if listed == "one, later":
+            paddle.optimizer.SGD(0.1, parameters=[v])
+        told = answer(forward(), w)
+    value = {"stop_gradient": "stop_gradient=True", "trainable": "trainable=False"}[setting]
+    assert told.code == 'setattr(w, setting, setting == "stop_gradient")'
+    if passes and listed == "both":
+        assert (told.verdict, told.finding) == (Verdict.STOP_GRADIENT, True)
+        count = "first backward pass" if passes == 1 else "first 2 backward passes"
+        assert f"the {count} gave it a gradient, then {value} was set" in told.said[0]
+    else:
+        assert (told.verdict, told.finding) == (Verdict.FROZEN, False)
+        assert told.label == f"frozen: {value}, set at {told.source}"
+
+
+# -- replaced and forgotten -------------------------------------------------------------------------------------------
+
+
+def test_a_replaced_parameter_is_told_with_the_one_in_its_place() -> None:
+    with paddle.watching():
+        net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
+        before = net[1].weight
+        paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        net[1] = nn.Linear(2, 1)
+        loss = net(paddle.ones([1, 2])).sum()
+        new, old = answer(loss, net[1].weight), answer(loss, before)
+    assert (new.verdict, new.finding) == (Verdict.NOT_LISTED, True)
+    assert new.code.startswith("paddle.optimizer.SGD(")
+    assert [(w, at[0][1] - new.location[0][1]) for w, at in new.places] == [("took the place of another", 1)]
+    assert (old.verdict, old.finding) == (Verdict.UNUSED, False)
+    assert "took its place" in old.said[0]
+
+
+# -- the cause --------------------------------------------------------------------------------------------------------
+
+
+def through_a_guard(w: paddle.Tensor) -> paddle.Tensor:
+    with paddle.no_grad():  # the block
+        with paddle.enable_grad():
+            pass
+        return w * 2.0
+
+
+def through_a_switch(w: paddle.Tensor) -> paddle.Tensor:
+    paddle.set_grad_enabled(False)  # the switch
+    result = w * 2.0
+    paddle.set_grad_enabled(True)
+    return result
+
+
+@paddle.no_grad()  # the decorator
+def through_a_decorator(w: paddle.Tensor) -> paddle.Tensor:
+    return w * 2.0
+
+
+@pytest.mark.parametrize(
+    ("way", "cause"),
+    [(through_a_guard, "the block"), (through_a_switch, "the switch"), (through_a_decorator, "the decorator")],
+)
+def test_the_guard_is_the_cause_and_the_call_the_place_of_the_cut(
+    way: Callable[[paddle.Tensor], paddle.Tensor], cause: str
+) -> None:
+    with paddle.watching():
+        w, v = parameter(1, 2), parameter(3, 4)
+        told = answer((way(w) * v).sum(), w)
+    assert told.verdict is Verdict.NO_GRAD
+    assert told.code.endswith(f"# {cause}")
+    ((what, code),) = [(p["what"], p["code"]) for p in told.data()["places"]]
+    assert what == "cut at"
+    assert "w * 2.0" in code
+    assert told.operator != told.source
+
+
+def test_a_journal_that_begins_inside_a_guard_knows_the_call_alone() -> None:
+    w, v = parameter(1, 2), parameter(3, 4)
+    watching: AbstractContextManager[object] = paddle.watching()
+    with paddle.no_grad():
+        watching.__enter__()
+        h = w * 2.0
+    told = answer((h * v).sum(), w)
+    watching.__exit__(None, None, None)
+    assert told.verdict is Verdict.NO_GRAD
+    assert told.code == "h = w * 2.0"
+
+
+# -- zeros ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", ["scale", "mask", None])
+def test_a_constant_zero_factor_outranks_the_minimum(factor: str | None) -> None:
+    with paddle.watching():
+        w = parameter(0, 0) if factor is None else parameter(1, 2)
+        mask = paddle.zeros([2])
+        h = {"scale": lambda: paddle.scale(w, 0.0), "mask": lambda: w * mask, None: lambda: w * 3.0}[factor]()
+        told = answer(h.square().sum(), w)
+    if factor is None:
+        assert (told.verdict, told.finding) == (Verdict.AT_MINIMUM, False)
+    else:
+        assert (told.verdict, told.finding) == (Verdict.TIMES_ZERO, True)
+
+
+# -- lost uses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_use_that_gives_no_gradient_is_a_note(lost: int) -> None:
+    with paddle.watching():
+        w = parameter(1, 2)
+        whole = w * 2.0
+        taken = [(w * 3.0).detach() for _ in range(lost)]
+        loss = sum(taken, whole).sum()
+        told = answer(loss, w)
+    assert (told.verdict, told.finding) == (Verdict.OK, False)
+    assert told.label == (f"{lost} of {lost + 1} uses detached" if lost else "ok")
+    assert "detach" in told.code if lost else told.code
+
+
+def test_uses_of_earlier_steps_are_not_lost() -> None:
+    with paddle.watching():
+        w = parameter(1, 2)
+        state = paddle.zeros([2])
+        for _ in range(3):
+            state = state.detach() + w * 2.0
+            loss = state.sum()
+            loss.backward(retain_graph=True)
+        assert answer(loss, w).label == "ok"
+
+
+def test_a_python_number_in_the_loss_is_a_cut() -> None:
+    with paddle.watching():
+        w, v = parameter(1, 2), parameter(3, 4)
+        print((w * 3.0).sum().item())
+        seen = (w * 2.0).sum()
+        loss = v.sum() + 0.5 * seen.item()
+        told = answer(loss, w)
+        beside = answer(v.sum() * 2.0, w)
+    assert told.verdict is Verdict.DETACHED
+    assert told.code == "loss = v.sum() + 0.5 * seen.item()"
+    assert beside.verdict is Verdict.NO_PATH
