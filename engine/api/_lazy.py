@@ -32,6 +32,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "amp",
         "common_ops_import",
         "version",
+        "linalg",
     ),
     "gradtool.autograd": ("py_layer",),
     "gradtool.framework": ("random",),

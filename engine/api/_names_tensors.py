@@ -92,3 +92,20 @@ provide(
 )
 provide("gradtool", "gradtool.nn.functional._conv", "conv3d")
 provide("gradtool", "gradtool._batch", "batch")
+provide("gradtool.linalg", "gradtool._linalg", "matmul")
+provide("gradtool.linalg", "gradtool._reduction", "norm")
+provide("gradtool.linalg", "gradtool._products", "cross")
+provide("gradtool.linalg", "gradtool._pairs", "vecdot")
+provide("gradtool.linalg", "gradtool._diagonals", "diagonal")
+provide("gradtool.linalg", "gradtool._splitting", "matrix_transpose")
+provide(
+    "gradtool.linalg",
+    "gradtool.linalg._systems",
+    "cholesky_inverse cholesky_solve det inv matrix_power multi_dot slogdet solve triangular_solve",
+)
+provide(
+    "gradtool.linalg",
+    "gradtool.linalg._norms",
+    "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
+)
+provide("gradtool", "gradtool.linalg._systems", "inverse")

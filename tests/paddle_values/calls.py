@@ -379,6 +379,77 @@ MADE = (
     "paddle.kaiser_window(5, False, 8.0, dtype='float64')",
 )
 
+EQUATIONS = (
+    "paddle.linalg.inv(m)",
+    "paddle.linalg.inv(paddle.matmul(b, d))",
+    "paddle.linalg.inv(zm)",
+    "paddle.inverse(m)",
+    "paddle.linalg.det(m)",
+    "paddle.linalg.det(paddle.matmul(b, d))",
+    "paddle.linalg.det(zm)",
+    "paddle.linalg.slogdet(m)",
+    "paddle.linalg.slogdet(paddle.matmul(b, d))",
+    "paddle.linalg.solve(m, x)",
+    "paddle.linalg.solve(m, three)",
+    "paddle.linalg.solve(m, y[:, :3], left=False)",
+    "paddle.linalg.solve(paddle.matmul(b, d), b)",
+    "paddle.linalg.triangular_solve(m, x)",
+    "paddle.linalg.triangular_solve(m, x, upper=False)",
+    "paddle.linalg.triangular_solve(m, x, False, True, True)",
+    "paddle.linalg.triangular_solve(m, b, transpose=True)",
+    "paddle.linalg.triangular_solve(zm, z)",
+    "paddle.linalg.cholesky_solve(x, m)",
+    "paddle.linalg.cholesky_solve(x, m, upper=True)",
+    "paddle.linalg.cholesky_inverse(m)",
+    "paddle.linalg.cholesky_inverse(m, True)",
+    "paddle.linalg.matrix_power(m, 0)",
+    "paddle.linalg.matrix_power(m, 1)",
+    "paddle.linalg.matrix_power(m, 5)",
+    "paddle.linalg.matrix_power(m, -2)",
+    "paddle.linalg.matrix_power(paddle.matmul(b, d), 3)",
+    "paddle.linalg.multi_dot([x, paddle.transpose(y, [1, 0]), m])",
+    "paddle.linalg.multi_dot([v, paddle.transpose(x, [1, 0]), three])",
+    "paddle.linalg.multi_dot([x, v])",
+)
+
+NORMS = (
+    "paddle.linalg.norm(x, 'fro', [0, 1])",
+    "paddle.linalg.vector_norm(x)",
+    "paddle.linalg.vector_norm(x, 1.0, [0, 1])",
+    "paddle.linalg.vector_norm(b, 2.0, [0, 2])",
+    "paddle.linalg.vector_norm(b, float('inf'), [0, 2], True)",
+    "paddle.linalg.vector_norm(x, 0, 1)",
+    "paddle.linalg.vector_norm(zeros, 0, [0, 1])",
+    "paddle.linalg.vector_norm(x, 2.0, 1, dtype='float32')",
+    "paddle.linalg.matrix_norm(x)",
+    "paddle.linalg.matrix_norm(b, 'nuc')",
+    "paddle.linalg.matrix_norm(b, 1, [0, 1], True)",
+    "paddle.linalg.matrix_norm(x, float('inf'))",
+    "paddle.linalg.matrix_norm(x, -2)",
+    "paddle.linalg.cond(m)",
+    "paddle.linalg.cond(x, -2)",
+    "paddle.linalg.cond(m, 'fro')",
+    "paddle.linalg.cond(m, 'nuc')",
+    "paddle.linalg.cond(m, 1)",
+    "paddle.linalg.cond(paddle.matmul(b, d), float('-inf'))",
+    "paddle.linalg.svdvals(x)",
+    "paddle.linalg.svdvals(b)",
+    "paddle.linalg.svd(x)[1]",
+    "paddle.linalg.pinv(x)",
+    "paddle.linalg.pinv(b)",
+    "paddle.linalg.pinv(paddle.outer(v, u))",
+    "paddle.linalg.cov(x)",
+    "paddle.linalg.cov(x, False)",
+    "paddle.linalg.cov(x, ddof=False)",
+    "paddle.linalg.cov(v)",
+    "paddle.linalg.cov(x, fweights=i[0])",
+    "paddle.linalg.cov(x, aweights=share[0])",
+    "paddle.linalg.cov(x, True, False, i[0], share[0])",
+    "paddle.linalg.corrcoef(x)",
+    "paddle.linalg.corrcoef(x, False)",
+    "paddle.linalg.corrcoef(v)",
+)
+
 CALLS: tuple[str, ...] = (
     *SHORT,
     *ANGLES,
@@ -390,6 +461,8 @@ CALLS: tuple[str, ...] = (
     *STATISTICS,
     *PLACES,
     *MADE,
+    *EQUATIONS,
+    *NORMS,
 )
 
 ONLY_DYNAMIC = ("paddle.view(f, 'int32')",)
@@ -402,6 +475,7 @@ ROUNDED = (
     "paddle.atan2(i, j)",
     "paddle.softmax(x, 0, dtype='float32')",
     "paddle.cumprod(x, 1, dtype='float32')",
+    "paddle.linalg.vector_norm(x, 2.0, 1, dtype='float32')",
 )
 """Calls in which Paddle computes a part in single precision."""
 
@@ -410,6 +484,9 @@ FIRST = "which of several equal elements is named is Paddle's sorting's to say; 
 NAN = "no gradient flows from a result that is NaN whatever its elements are"
 NOTHING = "Paddle says that the gradient depends on nothing, but it does"
 SWAPPED = "differences say that Paddle's second gradients of products of complex numbers are those of the other factor"
+UNREAD = "differences say that a triangle, or a diagonal, that is not read has no gradient"
+CONSTANT = "nothing depends on the operand, so there is no gradient; Paddle has zeros"
+FACTOR = "differences say that Paddle's gradient by Cholesky's factor is another one from the second row on"
 
 EXACTER: dict[tuple[str, str], str] = {
     ("paddle.unfold(v, 0, 2, 1)", "first"): OVERLAPPING,
@@ -419,5 +496,10 @@ EXACTER: dict[tuple[str, str], str] = {
     ("paddle.quantile(gaps, 0.4, 1)", "first"): NAN,
     ("paddle.scatter_reduce(x, 1, places, y[:, :2], 'prod', include_self=False)", "second"): NOTHING,
     ("paddle.vecdot(z, q)", "second"): SWAPPED,
+    ("paddle.linalg.triangular_solve(m, x, False, True, True)", "first"): UNREAD,
+    ("paddle.linalg.triangular_solve(m, x, False, True, True)", "second"): UNREAD,
+    ("paddle.linalg.matrix_power(m, 0)", "first"): CONSTANT,
+    ("paddle.linalg.cholesky_solve(x, m)", "first"): FACTOR,
+    ("paddle.linalg.cholesky_solve(x, m, upper=True)", "first"): FACTOR,
 }
 """By call and part: why gradtool's values are other ones."""

@@ -112,6 +112,11 @@ PAIRED = (
 FURTHER: tuple[str, ...] = (
     *(f"paddle.{name}(x)" for name in SPECIAL.split()),
     *(f"paddle.{name}(x, y)" for name in PAIRED.split()),
+    "paddle.linalg.inv(paddle.tril(m))",
+    "paddle.linalg.det(m)",
+    "paddle.linalg.slogdet(paddle.tril(m))",
+    "paddle.linalg.solve(paddle.tril(m), n)",
+    "paddle.linalg.triangular_solve(m, n)",
     "paddle.kthvalue(x, 1)",
     "paddle.cumprod(x, 0)",
     "paddle.cumprod(x, 0, dtype='float64')",

@@ -104,14 +104,14 @@ DECISIONS = (
     Decision(
         "A function without a complex derivative, whose gradient Paddle gives all the same, is refused for complex "
         "numbers, and so is what would drop their imaginary parts in silence.",
-        r"(paddle\.(round|sign|median|sum|reduce_as|select_scatter|slice_scatter)|F\.(hardswish|log_sigmoid|softplus|softsign|fold|dropout2d|alpha_dropout|"
+        r"(paddle\.(round|sign|median|sum|reduce_as|select_scatter|slice_scatter|linalg\.slogdet)|F\.(hardswish|log_sigmoid|softplus|softsign|fold|dropout2d|alpha_dropout|"
         r"multi_label_soft_margin_loss))\(.*",
         lambda c: c.refuses and c.complex,
     ),
     Decision(
         "Two different types in a kernel written for one: Paddle reads the second operand's bytes as the first one's "
         "type, or rounds to the smaller; gradtool refuses.",
-        r"(paddle\.(matmul|mm|dot|add_n|einsum|stack|isclose|inner|tensordot)|F\.(linear|conv1d|cross_entropy))\(.*",
+        r"(paddle\.(matmul|mm|dot|add_n|einsum|stack|isclose|inner|tensordot|linalg\.triangular_solve)|F\.(linear|conv1d|cross_entropy))\(.*",
         lambda c: c.refuses and c.mixed,
     ),
     Decision(

@@ -2,6 +2,7 @@
 
 from . import (
     elementwise,
+    equations,
     functional,
     gradients,
     in_place,
@@ -17,6 +18,7 @@ from . import (
 
 __all__ = [
     "elementwise",
+    "equations",
     "functional",
     "gradients",
     "in_place",

@@ -1,0 +1,215 @@
+"""``paddle.linalg.vector_norm``, ``cond``, ``svd``, ``pinv``, ``cov``, …: sizes of vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradtool._arguments import integers, tensor
+from gradtool._creation import cast, ones_like, zeros_like
+from gradtool._dispatch import apply
+from gradtool._linalg import matmul
+from gradtool._manipulation import unsqueeze
+from gradtool._math import abs, sqrt
+from gradtool._reduction import max, mean, min, norm, sum
+from gradtool._search import where
+from gradtool._short_names import delivered
+from gradtool._splitting import matrix_transpose
+from gradtool.engine.core.errors import ShapeError, UsageError
+from gradtool.engine.core.value import AnyTensor
+
+from ._systems import inv
+
+
+def vector_norm(
+    x: Any,
+    p: float = 2.0,
+    axis: Any = None,
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+) -> AnyTensor:
+    """The norm of order *p* of vectors.
+
+    Args:
+        axis: the dimensions over which a vector extends; all of them when None.
+        dtype: to compute in.
+        out: a tensor for the result.
+    """
+    place = "paddle.linalg.vector_norm"
+    x = tensor(x, "x", place)
+    x = x if dtype is None else cast(x, dtype)
+    if isinstance(p, bool) or not isinstance(p, (int, float)):
+        raise UsageError(f"only valid p type is int or float for vector_norm, found {type(p).__name__}.")
+    if axis is None:
+        return delivered(norm(x, float(p), None, keepdim, name), out)  # type: ignore[no-any-return]
+    dims = [d % x.ndim for d in integers(axis, "axis", place)]
+    if len(dims) == 1:
+        return delivered(norm(x, float(p), dims[0], keepdim, name), out)  # type: ignore[no-any-return]
+    return delivered(_over(abs(x), float(p), dims, keepdim), out)  # type: ignore[no-any-return]
+
+
+def _over(sizes: AnyTensor, p: float, dims: list[int], keepdim: bool) -> AnyTensor:
+    """The norm over several dimensions: norms of one order are norms of norms, and counts are added."""
+    last, *others = sorted(dims, reverse=True)
+    out = norm(sizes, p, last, keepdim)
+    if not p:
+        return sum(out, others, keepdim=keepdim)
+    for d in others:
+        out = norm(out, p, d, keepdim)
+    return out
+
+
+def matrix_norm(
+    x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, name: str | None = None
+) -> AnyTensor:
+    """The norm of matrices: ``"fro"``, ``"nuc"``, 1, -1, 2, -2, ∞ or -∞, as :func:`paddle.norm` has them.
+
+    Args:
+        axis: the dimensions of rows and columns.
+    """
+    x = tensor(x, "x", "paddle.linalg.matrix_norm")
+    dims = integers([*axis] if isinstance(axis, (list, tuple)) else axis, "axis", "paddle.linalg.matrix_norm")
+    if len(dims) != 2:
+        raise UsageError(f"paddle.linalg.matrix_norm: axis must be two numbers, but received {axis}.")
+    return norm(x, p, dims, keepdim, name)
+
+
+def cond(x: Any, p: Any = None, name: str | None = None) -> AnyTensor:
+    """How much equations with a matrix magnify errors: the norm of it times that of its inverse.
+
+    Args:
+        p: the norm; None and 2 are the quotient of the largest and the smallest singular value, -2 the inverse of it.
+    """
+    x = tensor(x, "x", "paddle.linalg.cond")
+    if x.ndim < 2:
+        raise ShapeError(f"paddle.linalg.cond: x {list(x.shape)} must hold matrices.")
+    if p is None or p in (2, -2):
+        values = svdvals(x)
+        largest, smallest = max(values, -1), min(values, -1)
+        return smallest / largest if p == -2 else largest / smallest  # type: ignore[no-any-return]
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise UsageError(
+            "unsupported p for cond: only 'fro', 'nuc', 1, -1, 2, -2, inf, -inf or None, "
+            f"but paddle.linalg.cond received {p!r}."
+        )
+    return matrix_norm(x, p) * matrix_norm(inv(x), p)  # type: ignore[no-any-return]
+
+
+def svd(
+    x: Any, full_matrices: bool = False, name: str | None = None, *, out: Any = None
+) -> tuple[AnyTensor, AnyTensor, AnyTensor]:
+    """``x = U · diag(S) · VH`` for each matrix of a batch: columns, singular values from the largest on, and rows.
+
+    Args:
+        full_matrices: all columns and rows there are: not part of this version.
+        out: three tensors for the results.
+    """
+    x = tensor(x, "x", "paddle.linalg.svd")
+    parts = apply("svd", x, attrs={"full_matrices": full_matrices}, name=name)
+    u, s, vh = (delivered(part, None if out is None else out[i]) for i, part in enumerate(parts))
+    return u, s, vh
+
+
+def svdvals(x: Any, name: str | None = None) -> AnyTensor:
+    """The singular values of each matrix of a batch, from the largest on."""
+    x = tensor(x, "x", "paddle.linalg.svdvals")
+    if x.ndim < 2:
+        raise ShapeError(f"The input of svdvals must be at least 2-dimensional, but x is {list(x.shape)}.")
+    return svd(x, name=name)[1]
+
+
+def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: str | None = None) -> AnyTensor:
+    """The pseudo-inverse of each matrix of a batch, by singular values.
+
+    Args:
+        rcond: what is smaller than that share of the largest singular value counts as 0.
+        hermitian: the matrices are their own transposes; they are decomposed as all others are.
+    """
+    u, s, vh = svd(tensor(x, "x", "paddle.linalg.pinv"))
+    cutoff = max(s, -1, keepdim=True) * rcond
+    counts = s > cutoff
+    factors = where(counts, 1 / where(counts, s, ones_like(s)), zeros_like(s))
+    return matmul(matrix_transpose(vh) * unsqueeze(factors, -2), u, transpose_y=True, name=name)
+
+
+def cov(
+    x: Any,
+    rowvar: bool = True,
+    ddof: bool = True,
+    fweights: Any = None,
+    aweights: Any = None,
+    name: str | None = None,
+) -> AnyTensor:
+    """The covariances of variables, of which each column is an observation.
+
+    Args:
+        rowvar: each row is a variable, else each column.
+        ddof: divide by one less than the number of observations.
+        fweights: how often each observation counts.
+        aweights: how much each observation weighs.
+
+    Raises:
+        UsageError: more than two dimensions, weights that are no vector of a number for each observation, or negative
+            ones in dynamic mode (a ValueError).
+    """
+    place = "paddle.linalg.cov"
+    x = tensor(x, "x", place, ["float32", "float64"])
+    if not 0 < x.ndim <= 2:
+        raise UsageError(f"Input(x) only support N-D (1<=N<=2) tensor in cov, but received {x.ndim}-D.")
+    rows = unsqueeze(x, 0) if x.ndim == 1 else x
+    rows = matrix_transpose(rows) if x.ndim == 2 and not rowvar else rows
+    often = _weights(fweights, rows, "fweights")
+    heavy = _weights(aweights, rows, "aweights")
+    total, weights = _totals(rows, often, heavy)
+    # Numbers of observations less one, as far as they weigh.
+    if not ddof:
+        divisor = total
+    elif heavy is None:
+        divisor = total - 1
+    else:
+        divisor = total - sum(weights * heavy) / total
+    average = mean(rows, 1, True) if weights is None else sum(rows * weights, 1, keepdim=True) / total
+    centred = rows - average
+    out = matmul(centred if weights is None else centred * weights, centred, transpose_y=True) / divisor
+    return out[0, 0] if x.ndim == 1 else out  # type: ignore[no-any-return]
+
+
+def _weights(weights: Any, rows: AnyTensor, what: str) -> AnyTensor | None:
+    if weights is None:
+        return None
+    place = "paddle.linalg.cov"
+    weights = tensor(weights, what, place)
+    if weights.ndim != 1 or weights.shape[0] != rows.shape[1]:
+        raise UsageError(
+            f"{place}: {what} must be a vector of {rows.shape[1]} numbers, one for each observation, "
+            f"but its shape is {list(weights.shape)}."
+        )
+    return cast(weights, rows.dtype)
+
+
+def _totals(rows: AnyTensor, often: AnyTensor | None, heavy: AnyTensor | None) -> tuple[Any, Any]:
+    """The sum of the weights, and the weights, if there are any."""
+    if often is None and heavy is None:
+        return rows.shape[1], None
+    if often is not None and heavy is not None:
+        return sum(often * heavy), often * heavy
+    weights = heavy if often is None else often
+    return sum(weights), weights
+
+
+def corrcoef(x: Any, rowvar: bool = True, name: str | None = None) -> AnyTensor:
+    """The correlations of variables, of which each column is an observation: covariances over standard deviations.
+
+    Args:
+        rowvar: each row is a variable, else each column.
+    """
+    covariances = cov(x, rowvar)
+    if not covariances.ndim:
+        return covariances / covariances  # type: ignore[no-any-return]
+    from gradtool._diagonals import diagonal
+
+    deviations = sqrt(diagonal(covariances))
+    return covariances / unsqueeze(deviations, 1) / unsqueeze(deviations, 0)  # type: ignore[no-any-return]

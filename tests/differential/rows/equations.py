@@ -1,0 +1,70 @@
+"""Inverse matrices, systems of equations, determinants, norms and covariances."""
+
+from __future__ import annotations
+
+import itertools
+
+from ..drawing import Draw
+from ..table import row
+
+HERE = "linalg"
+
+
+def matrix(g: Draw, size: int, kind: str = "float32") -> str:
+    """A matrix that is far from singular: three on the diagonal beside numbers of a sine's size."""
+    return f"paddle.sin({g.tensor([size, size], kind)}) + 3.0 * paddle.eye({size}, dtype={kind!r})"
+
+
+@row("inverse")
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({matrix(g, g.count(1, 3))})"
+
+
+@row("inv det slogdet svdvals cond pinv", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({matrix(g, g.count(1, 3))})"
+
+
+@row("matrix_power", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({matrix(g, g.count(1, 3))}, {g.count(0, 3)})"
+
+
+@row("solve triangular_solve cholesky_solve", within=HERE)
+def _(g: Draw, name: str) -> str:
+    size = g.count(1, 3)
+    systems, right = matrix(g, size), str(g.tensor([size, g.count(1, 2)], "float32"))
+    first, second = (right, systems) if name.endswith("cholesky_solve") else (systems, right)
+    return f"paddle.{name}({first}, {second})"
+
+
+@row("cholesky_inverse", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({matrix(g, g.count(1, 3))}, {g.chance(0.5)})"
+
+
+@row("multi_dot", within=HERE)
+def _(g: Draw, name: str) -> str:
+    sizes = [g.count(1, 3) for _ in range(4)]
+    matrices = [str(g.tensor([m, n], "float32")) for m, n in itertools.pairwise(sizes)]
+    return f"paddle.{name}([{', '.join(matrices)}])"
+
+
+@row("norm vector_norm matrix_norm cov corrcoef", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({g.tensor([g.count(2, 3), g.count(2, 4)], 'float32')})"
+
+
+@row("svd", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({matrix(g, g.count(1, 3))})[1]"
+
+
+@row("matmul cross vecdot", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({g.tensor([3, 3], 'float32')}, {g.tensor([3, 3], 'float32')})"
+
+
+@row("diagonal matrix_transpose", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({g.tensor(low=2)})"
