@@ -98,7 +98,8 @@ def _check(words: Sequence[str]) -> None:
 def cli() -> None:
     """See, explain and debug backward (gradient) graphs of models written against Paddle's public API.
 
-    MODEL is a Python file (model.py, model.py:build), a module's function (pkg.mod:build), or - for stdin.
+    MODEL is a Python file (model.py, model.py:build), a module's function (pkg.mod:build), a notebook, or - for stdin.
+    Words after -- are the arguments of a script: gradtool why train.py -- --lr 3.
     """
 
 
