@@ -33,6 +33,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "common_ops_import",
         "version",
         "linalg",
+        "fft",
     ),
     "gradtool.autograd": ("py_layer",),
     "gradtool.framework": ("random",),

@@ -109,3 +109,9 @@ provide(
     "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
 )
 provide("gradtool", "gradtool.linalg._systems", "inverse")
+provide(
+    "gradtool.fft",
+    "gradtool.fft._transforms",
+    "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
+)
+provide("gradtool.fft", "gradtool.fft._frequencies", "fftfreq fftshift ifftshift rfftfreq")

@@ -47,6 +47,7 @@ REASONS = {name: reason for reason, names in ABSENT.items() for name in names.sp
 COMPARED = (
     "gradtool",
     "gradtool.autograd",
+    "gradtool.fft",
     "gradtool.linalg",
     "gradtool.nn",
     "gradtool.nn.functional",

@@ -450,6 +450,47 @@ NORMS = (
     "paddle.linalg.corrcoef(v)",
 )
 
+TRANSFORMS = (
+    "paddle.fft.fft(z)",
+    "paddle.fft.fft(x)",
+    "paddle.fft.fft(f)",
+    "paddle.fft.fft(z, 6, 0, 'ortho')",
+    "paddle.fft.fft(z, 2)",
+    "paddle.fft.ifft(z)",
+    "paddle.fft.ifft(x, axis=0, norm='forward')",
+    "paddle.fft.rfft(x)",
+    "paddle.fft.rfft(x, 5, 0)",
+    "paddle.fft.rfft(i)",
+    "paddle.fft.irfft(z)",
+    "paddle.fft.irfft(z, 5, norm='ortho')",
+    "paddle.fft.irfft(z, 3, 0, 'forward')",
+    "paddle.fft.irfft(x)",
+    "paddle.fft.hfft(z)",
+    "paddle.fft.hfft(z, 7, 0, 'ortho')",
+    "paddle.fft.ihfft(x)",
+    "paddle.fft.ihfft(x, 3, 0, 'forward')",
+    "paddle.fft.fft2(z)",
+    "paddle.fft.fft2(b, (2, 5), (0, 2))",
+    "paddle.fft.ifft2(z, norm='ortho')",
+    "paddle.fft.rfft2(b)",
+    "paddle.fft.irfft2(z)",
+    "paddle.fft.hfft2(z)",
+    "paddle.fft.ihfft2(x)",
+    "paddle.fft.fftn(b)",
+    "paddle.fft.fftn(z, (2,))",
+    "paddle.fft.ifftn(z, None, (0,))",
+    "paddle.fft.rfftn(b, None, (0, 1))",
+    "paddle.fft.irfftn(z, (2, 5))",
+    "paddle.fft.hfftn(z, None, (0, 1), 'forward')",
+    "paddle.fft.ihfftn(b)",
+    "paddle.fft.fftfreq(5)",
+    "paddle.fft.fftfreq(4, 0.5, 'float64')",
+    "paddle.fft.rfftfreq(5)",
+    "paddle.fft.fftshift(x)",
+    "paddle.fft.ifftshift(x)",
+    "paddle.fft.ifftshift(b)",
+)
+
 CALLS: tuple[str, ...] = (
     *SHORT,
     *ANGLES,
@@ -463,6 +504,7 @@ CALLS: tuple[str, ...] = (
     *MADE,
     *EQUATIONS,
     *NORMS,
+    *TRANSFORMS,
 )
 
 ONLY_DYNAMIC = ("paddle.view(f, 'int32')",)

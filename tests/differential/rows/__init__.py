@@ -14,6 +14,7 @@ from . import (
     shapes,
     tensors,
     training,
+    transforms,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "shapes",
     "tensors",
     "training",
+    "transforms",
 ]
