@@ -176,10 +176,14 @@ def _computed(
     result = computed(recipe, recipe.given(attrs) if attrs else recipe.default, operands)
     if not outputs and not recipe.optional_outputs:
         return result
-    asked = outputs or {}
+    return _asked(op, result if isinstance(result, tuple) else (result,), outputs or {})
+
+
+def _asked(op: OpDef, values: Sequence[Any], outputs: Mapping[str, Any]) -> Any:
+    """The values of the outputs that are asked for, in the tensors to write them to."""
     results: list[Any] = []
-    for slot, value in zip(op.outputs, result if isinstance(result, tuple) else (result,), strict=False):
-        target = asked.get(slot.name)
+    for slot, value in zip(op.outputs, values, strict=False):
+        target = outputs.get(slot.name)
         if slot.optional and target is None:
             continue
         results.append(value if not isinstance(target, Tensor) else write(target, value, op.type))

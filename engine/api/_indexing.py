@@ -172,14 +172,20 @@ def _add_slice(selection: Parsed, entry: slice, size: int, dim: int) -> None:
         raise IndexTypeError("the step of a slice must not be 0")
     if start is None:
         start = 0 if step > 0 else LAST
-    if end is None:
-        end = LAST if step > 0 else FIRST
-    if not isinstance(end, AnyTensor) and size != -1 and end >= size:
-        end = LAST if step > 0 else size
+    end = _end(end, size, step)
     # Told apart by type first: `variable == 0` would append an operator.
     numbers = not isinstance(start, AnyTensor) and not isinstance(end, AnyTensor)
     if not numbers or (start, end, step) != (0, LAST, 1):
         selection.add(dim, start, end, step)
+
+
+def _end(end: Any, size: int, step: int) -> Any:
+    """Where a slice ends that is written without an end, or with one beyond the dimension."""
+    if end is None:
+        return LAST if step > 0 else FIRST
+    if isinstance(end, AnyTensor) or size == -1 or end < size:
+        return end
+    return LAST if step > 0 else size
 
 
 def _bound(value: Any) -> Any:

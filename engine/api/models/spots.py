@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from gradtool.engine.core import names, source
@@ -130,23 +131,31 @@ class Spots:
             CommandError: it names nothing.
         """
         bare = text.removeprefix("op:").removeprefix("line:")
-        if not text.startswith("line:"):
-            found = [s for s in self.spots if s.name == bare] or [s for s in self.spots if s.type == bare]
-            if found:
-                return found
+        operators = [] if text.startswith("line:") else self._operators(bare)
+        if operators:
+            return operators
         file, colon, number = bare.rpartition(":")
         if colon and number.isdigit():
             return self._at(file, int(number), text)
-        asked = self.aliases.get(bare, bare)
-        makers = [s for s in self.spots if any(o.tensor == asked for o in s.outputs)]
+        spots = self._around(bare)
+        if spots:
+            return spots
+        operands = chain.from_iterable((*s.inputs, *s.outputs) for s in self.spots)
+        tensors = dict.fromkeys(o.tensor for o in operands)
+        raise unknown("operator, tensor or line:", text, [*(s.name for s in self.spots), *self.aliases, *tensors])
+
+    def _operators(self, text: str) -> list[Spot]:
+        """The operator of that name, or all of that type."""
+        return [s for s in self.spots if s.name == text] or [s for s in self.spots if s.type == text]
+
+    def _around(self, tensor: str) -> list[Spot]:
+        """The operators that make a tensor, else the forward ones that read it, or what it is the gradient of."""
+        name = self.aliases.get(tensor, tensor)
+        makers = [s for s in self.spots if _has(name, s.outputs)]
         if makers:
             return makers
-        asked = self.aliases.get(bare.removesuffix(names.GRAD), asked)
-        readers = [s for s in self.spots if s.part == FORWARD and any(o.tensor == asked for o in s.inputs)]
-        if readers:
-            return readers
-        tensors = dict.fromkeys(o.tensor for s in self.spots for o in (*s.inputs, *s.outputs))
-        raise unknown("operator, tensor or line:", text, [*(s.name for s in self.spots), *self.aliases, *tensors])
+        name = self.aliases.get(tensor.removesuffix(names.GRAD), name)
+        return [s for s in self.spots if s.part == FORWARD and _has(name, s.inputs)]
 
     def _at(self, file: str, line: int, text: str) -> list[Spot]:
         def there(s: Spot) -> bool:
@@ -182,3 +191,7 @@ def spot(
 def note_of(saved: bool, like: bool) -> str:
     """What is said of an operand."""
     return "shape only" if like else "saved" if saved else ""
+
+
+def _has(name: str, operands: Iterable[Operand]) -> bool:
+    return any(o.tensor == name for o in operands)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from gradtool.engine.core import state
@@ -35,51 +36,58 @@ def find(left: Loaded, request: Request) -> ProgramModel:
 def _model(left: Loaded, request: Request) -> ProgramModel:
     returned, programs, feed = _taken_apart(left)
     named = loader.variables_of(left.namespace)
-    known = [*programs, left.main, *(v for v in left.namespace.values() if isinstance(v, Program))]
-    known += [v.block.program for v in (*returned, *named.values())]
-    known = list(dict.fromkeys(known))
+    every = _programs(left, programs, [*returned, *named.values()])
     appended = left.calls.meant_in_programs()
-    if appended is not None and appended.loss.block.program not in known:
-        known.append(appended.loss.block.program)
+    if appended is not None and appended.loss.block.program not in every:
+        every.append(appended.loss.block.program)
+    is_returned = left.function is not None and returned
     if request.loss is not None:
-        loss: Variable | None = _asked(request.loss, named, known)
-    elif appended is not None and not (left.function is not None and returned):
+        loss: Variable | None = _asked(request.loss, named, every)
+    elif appended is not None and not is_returned:
         loss = appended.loss
-    elif left.function is not None and returned:
+    elif is_returned:
         loss = _chosen({_python_name(v, named): v for v in returned}, left, request)
     elif programs:
         loss = _chosen(_of_program(programs[0]), left, request)
     else:
-        loss = _chosen(named, left, request, known)
-    program = loss.block.program if loss is not None else _largest(known)
+        loss = _chosen(named, left, request, every)
+    program = loss.block.program if loss is not None else _largest(every)
     feed_from = f"{left.function}()"
-    if feed is None and isinstance(left.namespace.get("feed"), Mapping):
-        feed, feed_from = dict(left.namespace["feed"]), f"feed in {left.name}"
     if feed is None:
-        runs = [given for where, given in left.fed if where is program and given]
-        if runs:
-            where = "this notebook" if left.live else left.name
-            feed, feed_from = dict(runs[-1]), f"the last Executor.run in {where}"
-    stripped = strip_backward(program, [loss] if loss is not None else [])
-    calls = [c for c in left.calls.appended if c.loss is loss]
-    startups = [left.startup, *(p for p in known if p is not program)]
-    named = {**_paths(left.namespace), **named}
+        feed, feed_from = _feed(left, program, feed_from)
     return ProgramModel(
         left.name,
         program,
-        startups,
+        [left.startup, *(p for p in every if p is not program)],
         loss,
-        named,
+        {**_paths(left.namespace), **named},
         feed,
         feed_from,
-        stripped,
+        strip_backward(program, [loss] if loss is not None else []),
         left.namespace,
-        calls,
+        [c for c in left.calls.appended if c.loss is loss],
         request.words(),
         request.seed,
         left.live,
         request,
     )
+
+
+def _programs(left: Loaded, returned: Iterable[Program], variables: Iterable[Variable]) -> list[Program]:
+    """Every program that is there, each once, in the order in which a loss is looked for."""
+    own = [v for v in left.namespace.values() if isinstance(v, Program)]
+    return list(dict.fromkeys([*returned, left.main, *own, *(v.block.program for v in variables)]))
+
+
+def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any] | None, str]:
+    """What a model is fed that returned no feed, and where that is from: from its global name, else from its runs."""
+    feed = left.namespace.get("feed")
+    if isinstance(feed, Mapping):
+        return dict(feed), f"feed in {left.name}"
+    runs = [fed for where, fed in left.fed if where is program and fed]
+    if not runs:
+        return None, otherwise
+    return dict(runs[-1]), f"the last Executor.run in {'this notebook' if left.live else left.name}"
 
 
 def _paths(namespace: Mapping[str, Any]) -> dict[str, Variable]:
@@ -96,18 +104,23 @@ def _paths(namespace: Mapping[str, Any]) -> dict[str, Variable]:
 def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:
     """Variables, programs and feed among what the function returned."""
     result = left.result
-    entries = list(result) if isinstance(result, (tuple, list)) else [] if result is None else [result]
-    variables = [e for e in entries if isinstance(e, Variable)]
-    programs = [e for e in entries if isinstance(e, Program)]
-    feeds = [e for e in entries if isinstance(e, Mapping)]
-    others = [e for e in entries if e is not None and not isinstance(e, (Variable, Program, Mapping, Layer))]
-    if others or (entries and not variables and not programs):
-        got = type((others or entries)[0]).__name__
+    parts = result if isinstance(result, (tuple, list)) else [result]
+    entries = [e for e in parts if e is not None]
+    variables, programs = _of_kind(entries, Variable), _of_kind(entries, Program)
+    others = [e for e in entries if not isinstance(e, (Variable, Program, Mapping, Layer))]
+    if not variables and not programs:
+        others += parts if result is not None else []
+    if others:
         raise CommandError(
-            f"{left.function}() in {left.name} returned {got}: expected a loss, (loss, feed) or a Program",
+            f"{left.function}() in {left.name} returned {type(others[0]).__name__}: "
+            "expected a loss, (loss, feed) or a Program",
             "return the tensor itself, not its name or its value",
         )
-    return variables, programs, dict(feeds[0]) if feeds else None
+    return variables, programs, next(map(dict, _of_kind(entries, Mapping)), None)
+
+
+def _of_kind(entries: Iterable[Any], kind: type) -> list[Any]:
+    return [e for e in entries if isinstance(e, kind)]
 
 
 def _python_name(v: Variable, named: Mapping[str, Variable]) -> str:
@@ -146,20 +159,18 @@ def _chosen(
     named: Mapping[str, Variable], left: Loaded, request: Request, programs: Iterable[Program] = ()
 ) -> Variable | None:
     """The loss among *named*, or in *programs* when none of those can be one."""
-    candidates = {n: v for n, v in named.items() if _computed(v)}
+    candidates = _scalars(named.items())
     if not candidates:
-        likely = [named[n] for n in _USUAL if n in named] or (list(named.values()) if left.function else [])
-        if likely and likely[0].op is not None:
-            return likely[0]  # not a scalar: the engine says what is wrong with it, and where it was made
-        found = [_of_program(p) for p in programs]
-        candidates = {n: v for names in found for n, v in names.items() if _computed(v)}
+        likely = _likely(named, left)
+        if likely is not None:
+            return likely
+        candidates = _scalars(chain.from_iterable(_of_program(p).items() for p in programs))
     candidates = _distinct(candidates)
-    marked = {n: v for n, v in candidates.items() if v.op is not None and v.op.role & roles.LOSS}
-    if len(marked) == 1:
-        return next(iter(marked.values()))
-    for name in _USUAL:
-        if name in candidates:
-            return candidates[name]
+    loss = _marked(candidates)
+    if loss is None:
+        loss = next(_usual(candidates), None)
+    if loss is not None:
+        return loss
     last = _unread(candidates)
     if len(last) == 1:
         return next(iter(last.values()))
@@ -171,6 +182,29 @@ def _chosen(
             f"{left.name} has several candidates for the loss: {', '.join(texts)}", "choose: --loss NAME"
         )
     raise _no_loss(left, request)
+
+
+def _scalars(named: Iterable[tuple[str, Variable]]) -> dict[str, Variable]:
+    return {n: v for n, v in named if _computed(v)}
+
+
+def _usual(named: Mapping[str, Variable]) -> Iterator[Variable]:
+    """Those with a name that says so."""
+    return (named[n] for n in _USUAL if n in named)
+
+
+def _likely(named: Mapping[str, Variable], left: Loaded) -> Variable | None:
+    """What is meant to be the loss, and is no scalar: the engine says what is wrong with it, and where it was made."""
+    likely = [*_usual(named)]
+    if not likely and left.function:
+        likely = list(named.values())
+    return likely[0] if likely and likely[0].op is not None else None
+
+
+def _marked(candidates: Mapping[str, Variable]) -> Variable | None:
+    """The one that a backward part starts at, if there is just one."""
+    marked = [v for v in candidates.values() if v.op is not None and v.op.role & roles.LOSS]
+    return marked[0] if len(marked) == 1 else None
 
 
 def _unread(candidates: Mapping[str, Variable]) -> dict[str, Variable]:

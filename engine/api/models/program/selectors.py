@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping
+from itertools import chain
 
 from gradtool.engine.core import names, source
-from gradtool.engine.ir.operator import each
+from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.renew import called
 from gradtool.engine.ir.variable import Parameter, Variable
@@ -63,16 +64,18 @@ class Selectors(Selection[Variable]):
         return found
 
     def _op(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
-        named = op_names(self.ops)
-        ops = [op for op, name in named.items() if text in (op.type, name)]
-        read = parameters_only
+        ops, read = self._of_name(text), parameters_only
         if not ops and names_gradient(text):
-            forward = forward_type(text)
-            ops, read = [op for op, name in named.items() if forward in (op.type, name)], True
+            ops, read = self._of_name(forward_type(text)), True
         if not ops:
+            named = op_names(self.ops)
             raise unknown(f"operator for {option}:", text, [*{op.type for op in named}, *named.values()])
-        found = [v for op in ops for v in each(op.inputs if read else op.outputs)]
-        return self._only(option, f"op:{text}", found, parameters_only)
+        variables = chain.from_iterable(each(op.inputs if read else op.outputs) for op in ops)
+        return self._only(option, f"op:{text}", [*variables], parameters_only)
+
+    def _of_name(self, text: str) -> list[Operator]:
+        """The operators of that type or name."""
+        return [op for op, name in op_names(self.ops).items() if text in (op.type, name)]
 
     def _line(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
         file, _, line = text.rpartition(":")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from gradtool.engine.core import names
-from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.operator import Operator
+from gradtool.engine.ir.program import Block, Program
 from gradtool.engine.view.from_program import reads, view, writes
 from gradtool.engine.view.graph import FORWARD, OP, GraphView
 
@@ -29,12 +31,12 @@ def spots(model: ProgramModel, cuts: Cuts, notes: Notes) -> Spots:
 
 def in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Spots:
     """The operators of a program that *view* shows."""
-    ops = [op for block in program.blocks for op in block.ops]
+    ops = [*chain.from_iterable(block.ops for block in program.blocks)]
     nodes = [n for n in shown.nodes if n.kind == OP]
     by_id = shown.by_id()
     partner = partners(nodes)
     names_of = {op: node.name for op, node in zip(ops, nodes, strict=True)}
-    found = []
+    spots = []
     for op, node in zip(ops, nodes, strict=True):
         backward = node.part != FORWARD
         inputs = tuple(
@@ -42,10 +44,13 @@ def in_view(program: Program, shown: GraphView, python: Mapping[str, Any]) -> Sp
             for slot, v, like in reads(op)
         )
         outputs = tuple(Operand(slot, v.name, str(v.spec), "") for slot, v in writes(op))
-        around: list[str] = []
-        block = op.block
-        while block.owner is not None:
-            around.insert(0, names_of[block.owner])
-            block = block.owner.block
-        found.append(replace(spot(node, by_id, partner, op.loc, inputs, outputs), inside=tuple(around)))
-    return Spots(found, {n: v.name for n, v in python.items()})
+        around = tuple(names_of[owner] for owner in _owners(op.block))
+        spots.append(replace(spot(node, by_id, partner, op.loc, inputs, outputs), inside=around[::-1]))
+    return Spots(spots, {n: v.name for n, v in python.items()})
+
+
+def _owners(block: Block) -> Iterator[Operator]:
+    """The operators that run a block, innermost first."""
+    while block.owner is not None:
+        yield block.owner
+        block = block.owner.block
