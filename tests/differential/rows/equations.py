@@ -12,7 +12,8 @@ HERE = "linalg"
 
 def matrix(g: Draw, size: int, kind: str = "float32") -> str:
     """A matrix that is far from singular: three on the diagonal beside numbers of a sine's size."""
-    return f"paddle.sin({g.tensor([size, size], kind)}) + 3.0 * paddle.eye({size}, dtype={kind!r})"
+    numbers = g.tensor([size, size], kind, "positive")
+    return f"paddle.sin({numbers}) + 3.0 * paddle.eye({size}, dtype={kind!r})"
 
 
 @row("inverse")
