@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from gradtool import __version__
-from gradtool.models import imports
+from gradtool.models.imports import guarded
 
 from . import commands, streams
 
@@ -71,7 +71,7 @@ class Commands(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""
         call: Callable[..., Any] = super().main
-        with imports.guarded():
+        with guarded():
             if not standalone_mode:
                 return call(args, *rest, standalone_mode=False, **extra)
             from .boundary import run
@@ -82,14 +82,14 @@ class Commands(click.Group):
 
 def _check(words: Sequence[str]) -> None:
     """Refuse words that no command line of a system can hold; a notebook's can."""
-    from gradtool.models.errors import CommandError
-
     for word in words:
         try:
             taken = b"\0" not in os.fsencode(word)
         except UnicodeEncodeError:
             taken = False
         if not taken:
+            from gradtool.models.errors import CommandError
+
             raise CommandError(f"{word!r} holds a character that no system takes on a command line")
 
 

@@ -98,6 +98,26 @@ def unary(name: str, op_type: str | None = None) -> Callable[..., AnyTensor]:
     return function
 
 
+def made_when_used(
+    space: dict[str, Any], makers: Mapping[str, Callable[[], Callable[..., AnyTensor]]]
+) -> Callable[[str], Callable[..., AnyTensor]]:
+    """``__getattr__`` of the module with the names *space*: makes a function when it is first asked for.
+
+    A function of one operator knows its definition, and definitions are loaded a file at a time.
+
+    Args:
+        makers: by name, what makes the function.
+    """
+
+    def get(name: str) -> Callable[..., AnyTensor]:
+        if name not in makers:
+            raise AttributeError(f"module {space['__name__']!r} has no attribute {name!r}")
+        function = space[name] = makers[name]()
+        return function
+
+    return get
+
+
 def binary(name: str, op_type: str, general: Callable[[Any, Any, str | None], AnyTensor]) -> Callable[..., AnyTensor]:
     """The function ``paddle.<name>(x, y)`` of an operator with two operands.
 

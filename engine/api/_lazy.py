@@ -94,7 +94,10 @@ REASONS: dict[tuple[str, str], str] = {}
 """Why a known name of Paddle's is not there, by package and name; filled by :func:`announce`."""
 
 SOURCES: dict[str, dict[str, str]] = {}
-"""Package -> public name -> the module that defines it; filled by :func:`provide`."""
+"""Package -> public name -> the module that defines it; filled by :func:`provide`, asked by :func:`sources`."""
+
+OLD = ("gradtool.base", "gradtool.fluid", "gradtool.framework")
+"""Packages with many names that few programs ask for: their table is loaded when one of them is asked."""
 
 
 def provide(package: str, module: str, names: str) -> None:
@@ -107,10 +110,19 @@ def announce(package: str, names: str, why: str) -> None:
     REASONS.update(dict.fromkeys([(package, name) for name in names.split()], why))
 
 
-def packages() -> set[str]:
-    """The packages and modules whose public names are in the tables."""
-    from . import _names  # noqa: F401
+def sources(package: str) -> dict[str, str]:
+    """The public names of *package*, each with the module that defines it."""
+    from . import _names  # noqa: F401  (fills SOURCES)
 
+    if package.startswith(OLD):
+        from . import _names_legacy  # noqa: F401
+    return SOURCES.get(package, {})
+
+
+def packages() -> set[str]:
+    """The packages and modules whose public names are in the tables, all of which are loaded for it."""
+    for package in ("gradtool", *OLD):
+        sources(package)
     return {*SUBMODULES, *SOURCES}
 
 
@@ -122,11 +134,11 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             return [n for n in names() if n not in SUBMODULES.get(package, ())]
         if name.startswith("_"):
             raise AttributeError(name)
-        from . import _names  # noqa: F401  (fills SOURCES)
-
         if name in SUBMODULES.get(package, ()):
             return importlib.import_module(f"{package}.{name}")
-        where = SOURCES.get(package, {}).get(name)
+        where = sources(package).get(name)
+        if where is None and sys._getframe(1).f_code.co_name == "_handle_fromlist":
+            raise AttributeError(name)  # an import statement, which looks for a module of that name next
         if where is None:
             raise missing(package, name, names())
         if where.startswith(("gradtool.engine.ir.", "gradtool.engine.eager.")):
@@ -136,9 +148,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         return value
 
     def names() -> list[str]:
-        from . import _names  # noqa: F401
-
-        return sorted({*SUBMODULES.get(package, ()), *SOURCES.get(package, {})})
+        return sorted({*SUBMODULES.get(package, ()), *sources(package)})
 
     return get, names
 

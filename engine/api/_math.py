@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gradtool.engine.core.errors import ArgumentTypeError, EmptyArgumentError, ShapeError, UsageError
@@ -10,42 +11,18 @@ from gradtool.engine.core.spec import DTYPES, bool_, float32
 from gradtool.engine.core.value import AnyTensor
 
 from ._arguments import INTEGERS, integer, tensor
-from ._dispatch import apply, binary, layer_name, unary
+from ._dispatch import apply, binary, layer_name, made_when_used, unary
 from ._remembered import remembered
 from ._variable_methods import cast
 
 LARGEST = 3.4028234663852886e38
 """The largest float32: stands for a bound that is not there."""
 
-
-abs = unary("abs")
-acos = unary("acos")
-acosh = unary("acosh")
-asin = unary("asin")
-asinh = unary("asinh")
-atan = unary("atan")
-atanh = unary("atanh")
-ceil = unary("ceil")
-cos = unary("cos")
-cosh = unary("cosh")
-erf = unary("erf")
-exp = unary("exp")
-expm1 = unary("expm1")
-floor = unary("floor")
-log = unary("log")
-log10 = unary("log10")
-log1p = unary("log1p")
-log2 = unary("log2")
-reciprocal = unary("reciprocal")
-rsqrt = unary("rsqrt")
-sigmoid = unary("sigmoid")
-sign = unary("sign")
-sin = unary("sin")
-sinh = unary("sinh")
-sqrt = unary("sqrt")
-square = unary("square")
-tan = unary("tan")
-tanh = unary("tanh")
+UNARY = (
+    "abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor log log10 log1p log2 reciprocal rsqrt "
+    "sigmoid sign sin sinh sqrt square tan tanh"
+)
+"""Functions that are the operator of their name."""
 
 
 def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
@@ -56,6 +33,8 @@ def _binary(name: str, op_type: str) -> Callable[..., AnyTensor]:
 
     return binary(name, op_type, general)
 
+
+__getattr__ = made_when_used(globals(), {name: partial(unary, name) for name in UNARY.split()})
 
 add = _binary("add", "elementwise_add")
 subtract = _binary("subtract", "elementwise_sub")

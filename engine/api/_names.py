@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _names_legacy, _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
+from . import _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
 from ._lazy import provide
 
 provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
@@ -47,6 +47,13 @@ provide("gradtool.static", "gradtool._parameters", "ParamAttr")
 # One block per file below; keep them sorted by file.
 provide("gradtool", "gradtool._complex", "angle as_complex as_real complex conj imag polar real")
 provide("gradtool", "gradtool._backends", "get_backend set_backend")
+provide(
+    "gradtool",
+    "gradtool.device",
+    "CPUPlace CUDAPlace CUDAPinnedPlace set_device get_device is_compiled_with_cinn is_compiled_with_cuda "
+    "is_compiled_with_rocm is_compiled_with_xpu",
+)
+provide("gradtool.static", "gradtool.device", "cpu_places cuda_places")
 provide("gradtool", "gradtool._why", "watching why")
 provide("gradtool", "gradtool.cli.notebook.magics", "load_ipython_extension unload_ipython_extension")
 provide("gradtool", "gradtool.viz.debugger.from_python", "breakpoint debug")

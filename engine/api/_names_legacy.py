@@ -103,6 +103,3 @@ provide("gradtool.framework", "gradtool._parameters", "ParamAttr")
 provide("gradtool.framework", "gradtool.device", "CPUPlace CUDAPlace CUDAPinnedPlace XPUPlace")
 provide("gradtool.framework", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")
 provide("gradtool.framework", "gradtool.engine.ir.default", "switch_main_program switch_startup_program")
-
-provide("gradtool", "gradtool.device", f"CPUPlace CUDAPlace CUDAPinnedPlace set_device get_device {BUILD}")
-provide("gradtool.static", "gradtool.device", "cpu_places cuda_places")

@@ -12,10 +12,10 @@ from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ops.infer import axis_in
 
+from . import _math
 from ._arguments import INTEGERS, integers, number_of, tensor
 from ._creation import cast, full, numel
 from ._dispatch import apply, counted, layer_name
-from ._math import abs, pow, sqrt
 from ._remembered import remembered
 
 
@@ -155,7 +155,7 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
     if x.dtype.name in INTEGERS:
         x = cast(x, "float32")  # the mean of whole numbers is cut off to one
     centred = x - mean(x, axis, True, name)
-    total = sum(pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
+    total = sum(_math.pow(centred, 2), axis, dtype=x.dtype, keepdim=keepdim, name=name)
     count = cast(numel(x), "int64") / cast(numel(total), "int64")
     if x.dtype is float64:
         count = cast(count, x.dtype)
@@ -172,7 +172,7 @@ def var(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, 
 
 def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> AnyTensor:
     """Standard deviation over *axis*: the square root of the variance."""
-    return sqrt(var(x, axis, unbiased, keepdim, name))
+    return _math.sqrt(var(x, axis, unbiased, keepdim, name))
 
 
 def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: str | None = None) -> AnyTensor:
@@ -195,7 +195,7 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, name: s
     p = number_of(p)
     dims = list(range(x.ndim)) if axis is None and p == "nuc" else _dims(axis, where)
     singular = len(dims) == 2 and p in (2, -2, "nuc")  # of complex numbers they are not those of their sizes
-    x = abs(x) if x.dtype.is_complex and not singular else x
+    x = _math.abs(x) if x.dtype.is_complex and not singular else x
     if len(dims) > 2:
         raise UsageError(f"{where}: axis must be a number or two numbers, but received {dims}.")
     if len(dims) == 2:

@@ -28,6 +28,7 @@ from gradtool.engine.ops.types import meeting
 
 from . import _lazy
 from ._dispatch import append
+from ._late_method import LateMethod
 from ._remembered import remembered
 
 Scalar = Callable[[float], tuple[float, float]]
@@ -117,27 +118,26 @@ class SetItemError(UsageError, RuntimeError):
 
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
-    from . import _names, _tensor_members, _tensor_methods, _tensor_places  # noqa: F401  (fills SOURCES)
+    from . import _tensor_members, _tensor_methods, _tensor_places
 
-    sources = _lazy.SOURCES["gradtool"]
-    for method, op_type, reverse, scalar in OPERATORS:
-        general = _operator(method, op_type, reverse, scalar)
-        setattr(Variable, method, general)
-        setattr(Tensor, method, _tensor_methods.operator(method, op_type, reverse, scalar, general))
+    paddle, sources = importlib.import_module("gradtool"), _lazy.sources("gradtool")
+    for row in OPERATORS:
+        setattr(Variable, row[0], LateMethod(_operator, *row))
+        setattr(Tensor, row[0], LateMethod(_operator_of_tensors, *row))
     on_tensors = {**_tensor_methods.SPECIAL, **_tensor_places.SPECIAL, **_tensor_members.SPECIAL}
     for owner, special in ((Variable, ON_VARIABLES), (Tensor, on_tensors)):
         for method, member in {**SPECIAL, **_tensor_members.BOTH, **special}.items():
             setattr(owner, method, member)
         for method, function in BITWISE.items():
-            setattr(owner, method, _method(owner, method, function))
+            setattr(owner, method, LateMethod(getattr, paddle, function))
         for name in METHODS.split():
             if name in sources and name not in vars(owner):
-                setattr(owner, name, _method(owner, name, name))
+                setattr(owner, name, LateMethod(getattr, paddle, name))
     for name in IN_PLACE.split():
         if name in sources:
-            setattr(Variable, name + "_", _in_place(name))
+            setattr(Variable, name + "_", LateMethod(_in_place, name))
             if name + "_" not in _tensor_methods.SPECIAL:
-                setattr(Tensor, name + "_", _tensor_methods.in_place(name))
+                setattr(Tensor, name + "_", LateMethod(_tensor_methods.in_place, name))
 
 
 # -- operators --------------------------------------------------------------------------------------------------------
@@ -174,6 +174,12 @@ def _operator(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -
     operate.__name__ = method
     operate.__doc__ = f"Append ``{op_type}``; returns its result."
     return operate
+
+
+def _operator_of_tensors(method: str, op_type: str, reverse: bool, scalar: Scalar | None) -> Callable[[Any, Any], Any]:
+    from ._tensor_methods import operator
+
+    return operator(method, op_type, reverse, scalar, _operator(method, op_type, reverse, scalar))
 
 
 def _with_complex(x: AnyTensor, number: complex) -> tuple[AnyTensor, AnyTensor]:
@@ -252,19 +258,6 @@ def unified(x: AnyTensor, y: AnyTensor, op_type: str) -> tuple[AnyTensor, AnyTen
 
 
 # -- methods ----------------------------------------------------------------------------------------------------------
-
-
-def _method(owner: type, method: str, function: str) -> Callable[..., Any]:
-    """``paddle.function`` as a method; from its first call on it is the function itself."""
-
-    def call(self: AnyTensor, *args: Any, **named: Any) -> Any:
-        implementation = getattr(importlib.import_module("gradtool"), function)
-        setattr(owner, method, implementation)
-        return implementation(self, *args, **named)
-
-    call.__name__ = method
-    call.__doc__ = f"``paddle.{function}`` of this variable."
-    return call
 
 
 def _in_place(function: str) -> Callable[..., Any]:

@@ -47,8 +47,6 @@ def full_stacks(keep: bool = True) -> Iterator[None]:
 
 
 def _is_ours(module: str) -> bool:
-    if module in _ours:
-        return True
     if module == "gradtool" or module.startswith("gradtool."):
         _ours.add(module)
         return True
@@ -57,7 +55,10 @@ def _is_ours(module: str) -> bool:
 
 def site(frame: FrameType | None) -> Any:
     """Where the user's code around *frame* stands, in the form that costs least; :func:`located` reads it."""
-    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module not in _ours and not _is_ours(module):  # this runs for every operator: asking costs more than looking
+            break
         frame = frame.f_back
     if frame is None:
         return NOWHERE

@@ -55,7 +55,6 @@ def derive(op: OpDef) -> OpDef:
         outputs,
         kernel,
         defaults=op.defaults,
-        kernel_attrs=tuple(op.defaults),
         trait=op.trait & Trait.INTERNAL,
         forward=op,
     )

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, overload
 from ..core.errors import OperatorError
 from ..core.spec import DType, TensorSpec, in_use
 from . import rare, types
+from .defined import register
 
 if TYPE_CHECKING:
     from .samples import Maker, Sample
@@ -179,10 +180,8 @@ def parse_slots(text: str) -> tuple[Slot, ...]:
     return tuple([Slot(t.rstrip("*?"), "*" in t, "?" in t) for t in text.split()])
 
 
-@cache
-def _places(slots: tuple[Slot, ...]) -> Mapping[str, int]:
-    """Slot's name -> its place."""
-    return {slot.name: place for place, slot in enumerate(slots)}
+_Written = tuple[Callable[..., Any], "str | None", bool, "Mapping[str, Callable[[Mapping[str, Any]], bool]] | None"]
+"""What :meth:`OpDef.gradient` was given."""
 
 
 class OpDef:
@@ -207,6 +206,7 @@ class OpDef:
         "_grad",
         "_samples",
         "_takes",
+        "_written",
         "defaults",
         "differentiable",
         "doc",
@@ -226,6 +226,13 @@ class OpDef:
         "type",
     )
 
+    # Read when they are first asked for (READ_LATE).
+    doc: str
+    input_index: Mapping[str, int]
+    kernel_attrs: tuple[str, ...]
+    output_index: Mapping[str, int]
+    rule: Rule | None
+
     def __init__(
         self,
         name: str,
@@ -237,7 +244,6 @@ class OpDef:
         defaults: Mapping[str, Any] | None = None,
         trait: Trait = Trait.NONE,
         differentiable: bool = True,
-        kernel_attrs: tuple[str, ...] = (),
         forward: OpDef | None = None,
     ) -> None:
         self.name = name
@@ -248,18 +254,15 @@ class OpDef:
         self.defaults = dict(defaults or {})
         self.trait = trait
         self.differentiable = differentiable
-        self.kernel_attrs = kernel_attrs
         self.forward = forward
         # No generators here and below: these run for every operator of a definition file, at start-up.
         self.holds_blocks = "blocks" in self.defaults
         for default in self.defaults.values():
             self.holds_blocks |= isinstance(default, BlockValue)
         self.has_effect = Trait.EFFECT in trait
-        self.doc = (kernel.__doc__ or "").strip()
-        self.rule: Rule | None = None
+        self.rule = None
+        self._written: _Written | None = None
         self.infer_fn: Callable[..., Any] | None = None
-        self.input_index = _places(inputs)
-        self.output_index = _places(outputs)
         self._samples: Callable[[Maker], Iterator[Sample]] | None = None
         self._grad: OpDef | None = None
         self._takes: types.Takes | None = None
@@ -298,12 +301,21 @@ class OpDef:
                 programs do not list it.
         """
 
-        def add(rule: Callable[..., Any]) -> Callable[..., Any]:
-            names = wrt.split() if wrt is not None else [s.name for s in self.inputs if not s.optional]
-            self.rule = WrittenRule(self, rule, tuple(map(self.input_index.__getitem__, names)), expands, needs)
-            return rule
+        if fn is None:
+            return partial(self.gradient, wrt=wrt, expands=expands, needs=needs)
+        self._written = fn, wrt, expands, needs
+        del self.rule  # it is read when it is first asked for
+        return fn
 
-        return add if fn is None else add(fn)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What is read when it is first asked for: of the operators that a file defines, a program uses few."""
+            if name not in READ_LATE:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = READ_LATE[name](self)
+            setattr(self, name, value)
+            return value
 
     def infer(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Add the shape rule: ``fn(*input specs, **attrs)`` gives the output spec, or a tuple of them.
@@ -388,6 +400,33 @@ class OpDef:
     def run(self, backend: Any, operands: Iterable[Operand], attrs: Mapping[str, Any]) -> Any:
         """Call the kernel with the attributes that it takes."""
         return self.kernel(backend, *operands, **{n: attrs[n] for n in self.kernel_attrs})
+
+
+def _read_attrs(op: OpDef) -> tuple[str, ...]:
+    """The attributes that the kernel takes."""
+    taken = taken_by(op.kernel, op.defaults)
+    missing = set(taken).difference(op.defaults)
+    if missing:
+        raise OperatorError(f"{op.name}: the kernel takes attributes without a default: {', '.join(sorted(missing))}")
+    return taken
+
+
+def _read_rule(op: OpDef) -> Rule:
+    """The gradient rule."""
+    assert op._written is not None, "only what `gradient` was given is read late"
+    fn, wrt, expands, needs = op._written
+    names = wrt.split() if wrt is not None else [s.name for s in op.inputs if not s.optional]
+    return WrittenRule(op, fn, tuple(map(op.input_index.__getitem__, names)), expands, needs)
+
+
+READ_LATE: Final[Mapping[str, Callable[[OpDef], Any]]] = {
+    "doc": lambda op: (op.kernel.__doc__ or "").strip(),
+    "input_index": lambda op: {slot.name: place for place, slot in enumerate(op.inputs)},
+    "kernel_attrs": _read_attrs,
+    "output_index": lambda op: {slot.name: place for place, slot in enumerate(op.outputs)},
+    "rule": _read_rule,
+}
+"""By attribute of a definition: what gives it when it is first asked for."""
 
 
 class AttributeTypeError(OperatorError, TypeError):
@@ -554,14 +593,9 @@ def op(
         attrs: every attribute with its default.
         differentiable: False for an operator through which no gradient can pass (comparisons, shapes, …).
     """
-    from .registry import register
 
     def define(kernel: Callable[..., Any]) -> OpDef:
         before, _, after = signature.partition("->")
-        taken = taken_by(kernel, attrs or ())
-        missing = set(taken).difference(attrs or ())
-        if missing:
-            raise OperatorError(f"{name}: the kernel takes attributes without a default: {', '.join(sorted(missing))}")
         new = OpDef(
             name,
             type or name,
@@ -571,7 +605,6 @@ def op(
             defaults=attrs,
             trait=trait,
             differentiable=differentiable,
-            kernel_attrs=taken,
         )
         register(new)
         return new

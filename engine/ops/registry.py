@@ -12,19 +12,10 @@ from typing import Any
 from ..core import upward
 from ..core.errors import NotFound, OperatorError, did_you_mean
 from . import compat
+from .defined import by_name as _by_name
+from .defined import by_type as _by_type
 from .index import FILES, TYPES
 from .opdef import OpDef, Trait
-
-_by_name: dict[str, OpDef] = {}
-_by_type: dict[str, OpDef] = {}
-
-
-def register(op: OpDef) -> None:
-    """Make *op* known; called by the ``op`` decorator."""
-    if op.name in _by_name or op.type in _by_type:
-        raise OperatorError(f"operator {op.name!r} (type {op.type!r}) is defined twice")
-    _by_name[op.name] = op
-    _by_type[op.type] = op
 
 
 def load() -> None:

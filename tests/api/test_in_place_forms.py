@@ -120,7 +120,7 @@ OUT_OF_PLACE: dict[str, Callable[..., Any]] = {
 """What those compute that have no function without the ``_``."""
 
 METHODS = {n for n in dir(paddle.Tensor) if n.endswith("_") and not n.endswith("__") and not n.startswith("_")}
-FUNCTIONS = {n for names in _lazy.SOURCES.values() for n in names if n.endswith("_") and not n.startswith("_")}
+FUNCTIONS = {n for p in sorted(_lazy.packages()) for n in _lazy.sources(p) if n.endswith("_") and not n.startswith("_")}
 
 
 def test_every_name_has_a_row() -> None:

@@ -16,7 +16,8 @@ from types import FrameType
 
 import pytest
 
-from gradtool.engine.ops import library, registry
+from gradtool.engine.ops import defined as defined_operators
+from gradtool.engine.ops import library, opdef, registry
 from gradtool.engine.ops.opdef import OpDef
 
 TARGET = Path(registry.__file__).with_name("index.py")
@@ -56,7 +57,8 @@ def defined() -> tuple[dict[str, str], dict[str, str]]:
     with pytest.MonkeyPatch.context() as patch:
         for module in modules:
             patch.delitem(sys.modules, module, raising=False)
-        patch.setattr(registry, "register", note)
+        for module_of_register in (opdef, defined_operators):
+            patch.setattr(module_of_register, "register", note)
         for module in modules:
             importlib.import_module(module)
         for module in modules:

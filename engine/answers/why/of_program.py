@@ -13,7 +13,6 @@ from ...ir.blocks import Region, reads, region
 from ...ir.operator import Operator, each
 from ...ir.variable import Parameter, Variable
 from ...ops.opdef import OpDef
-from ...ops.registry import by_type
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
 
@@ -102,7 +101,7 @@ class ProgramFlow(Flow[Value, Operator]):
             if lists:
                 read, passes = _flat(read, passes)
                 written, takes = _flat(written, takes)
-                if definition in _RUNS_A_BLOCK:
+                if definition.type in _RUN_A_BLOCK:
                     passes = self._passed(op, read, passes, written, reached)
             if len(written) > 1 and any(v is None for v in written):
                 pairs = [(v, t) for v, t in zip(written, takes, strict=False) if v is not None]
@@ -216,7 +215,7 @@ def _flat(operands: Sequence[Any], mask: Sequence[bool]) -> tuple[list[Any], lis
     return flat, flags
 
 
-_RUNS_A_BLOCK = frozenset(map(by_type, ("conditional_block", "while")))
+_RUN_A_BLOCK = frozenset({"conditional_block", "while"})
 
 
 class ProgramReasons(Reasons[Value, Operator]):

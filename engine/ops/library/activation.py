@@ -1,4 +1,4 @@
-"""Activation functions; conventions at the kinks are Paddle's (as in Paddle 3.1).
+"""Further activation functions; conventions at the kinks are Paddle's (as in Paddle 3.1).
 
 Each kernel is right for arguments of any size: nothing overflows on the way to a finite result.
 """
@@ -10,54 +10,13 @@ from typing import Any
 
 from ..infer import floating
 from ..opdef import OpDef, Trait, op
-from ..samples import between, exactly
 from . import special
-
-
-def _sigmoid(xp, x):
-    if x.dtype.itemsize >= 4:
-        # Where exp overflows the quotient is 0, which is what these precisions have for it.
-        return 1 / (1 + xp.exp(-x))
-    small = xp.exp(-xp.abs(x))
-    return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
+from .basic_activation import logistic, sampled
 
 
 def _softplus(xp, x):
     """``log(1 + exp(x))``."""
     return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))
-
-
-@op("relu", trait=Trait.UNARY)
-def relu(k, x):
-    """The positive part of each element."""
-    return k.xp.maximum(x, 0)
-
-
-@relu.gradient
-def _(k, out, dout):
-    return dout * (out > 0)
-
-
-@op("sigmoid", trait=Trait.UNARY | Trait.HOLOMORPHIC)
-def sigmoid(k, x):
-    """``1 / (1 + exp(-x))``."""
-    return _sigmoid(k.xp, x)
-
-
-@sigmoid.gradient
-def _(k, out, dout):
-    return dout * out * (1 - out)
-
-
-@op("tanh", trait=Trait.UNARY | Trait.HOLOMORPHIC)
-def tanh(k, x):
-    """Hyperbolic tangent of each element."""
-    return k.xp.tanh(x)
-
-
-@tanh.gradient
-def _(k, out, dout):
-    return dout * (1 - out * out)
 
 
 @op("relu6", trait=Trait.UNARY)
@@ -210,7 +169,7 @@ def _(k, x, dout):
 @op("silu", trait=Trait.UNARY | Trait.HOLOMORPHIC)
 def silu(k, x):
     """``x·sigmoid(x)``."""
-    return x * _sigmoid(k.xp, x)
+    return x * logistic(k.xp, x)
 
 
 @silu.gradient
@@ -222,7 +181,7 @@ def _(k, x, out, dout):
 @op("swish", trait=Trait.UNARY)
 def swish(k, x):
     """``x·sigmoid(x)``, under its older name."""
-    return x * _sigmoid(k.xp, x)
+    return x * logistic(k.xp, x)
 
 
 @swish.gradient
@@ -319,29 +278,9 @@ _SETTINGS: dict[OpDef, dict[str, Any]] = {
 }
 """Attributes unlike the defaults, for one sample more."""
 
-_KINKS = exactly([-6.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0])
-
-
-def _sampled(defined):
-    """Give *defined* samples on both sides of its kinks, far from them and on them."""
-
-    @defined.samples
-    def _(make):
-        yield make(x=(2, 3))
-        yield make(x=between(1.2, 2.8, (2, 3)))
-        yield make(x=between(-2.8, -1.2, (2, 3)))
-        yield make(x=exactly([-25.0, -7.5, 7.5, 25.5]))
-        yield make(x=())
-        yield make(x=(0, 3))
-        yield make(x=_KINKS, smooth=False)
-        if defined in _SETTINGS:
-            yield make(x=(2, 3), **_SETTINGS[defined])
-
-
 for _op in (
-    relu, sigmoid, tanh, relu6, brelu, leaky_relu, thresholded_relu, hard_shrink, softshrink, tanh_shrink, elu, celu,
+    relu6, brelu, leaky_relu, thresholded_relu, hard_shrink, softshrink, tanh_shrink, elu, celu,
     selu, softplus, logsigmoid, softsign, silu, swish, mish, hard_sigmoid, hard_swish, gelu, normal_cdf,
 ):  # fmt: skip
-    _sampled(_op)
-    if _op is not relu:
-        _op.infer(floating(_op.type))
+    sampled(_op, **_SETTINGS.get(_op, {}))
+    _op.infer(floating(_op.type))

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ...core.errors import ExecutionError
+from ..defined import register
 from ..opdef import BLOCK, Array, Late, Like, Namespace, OpDef, Operand, Read, Slot, op, parse_slots
-from ..registry import register
 
 
 class BlockRule:

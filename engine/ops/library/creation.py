@@ -10,7 +10,7 @@ from ...core.spec import UNKNOWN, TensorSpec
 from ...core.spec import dtype as dtype_of
 from ..opdef import Like, Trait, op
 from ..samples import exactly, ints
-from .shape import length, whole, wholes
+from .shape_tensors import length, whole, wholes
 
 CONSTANT = {
     "shape": (),

@@ -7,7 +7,7 @@ from ...core.spec import UNKNOWN
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from .shape import wholes
+from .shape_tensors import wholes
 
 
 def _axis(axis, axis_tensor):

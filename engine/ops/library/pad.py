@@ -6,7 +6,7 @@ from ...core.errors import ShapeError, UnsupportedError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from .shape import whole
+from .shape_tensors import whole
 
 # -- pad3d ------------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from ...core.spec import UNKNOWN
 from ..infer import broadcast, product
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from .shape import length, whole, wholes
+from .shape_tensors import length, whole, wholes
 
 
 def _expanded(old, shape):

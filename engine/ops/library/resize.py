@@ -6,7 +6,7 @@ from ...core.errors import OperatorError, ShapeError
 from ...core.spec import UNKNOWN
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from .shape import whole, wholes
+from .shape_tensors import whole, wholes
 
 RESIZE = {
     "data_layout": "NCHW",

@@ -14,6 +14,7 @@ from ...core.spec import UNKNOWN
 from ..infer import axes_in, axis_in, product
 from ..opdef import Like, Trait, op
 from ..samples import exactly
+from .shape_tensors import length, whole, wholes
 
 
 def _xshape(k, x):
@@ -28,28 +29,6 @@ def _nothing(xp, shape, dtype):
 
 def _xshape_spec(x):
     return x.with_shape((0, *x.shape))
-
-
-def whole(tensor):
-    """The whole numbers that a shape tensor holds."""
-    return tuple(int(d) for d in tensor.reshape(-1))
-
-
-def wholes(tensors):
-    """The whole numbers that tensors of one element hold."""
-    return tuple(int(t.reshape(())) for t in tensors)
-
-
-def length(tensor, name):
-    """How many numbers a shape tensor holds: the number of dimensions of the result.
-
-    Raises:
-        ShapeError: it is not known.
-    """
-    count = product(tensor.shape)
-    if count == UNKNOWN:
-        raise ShapeError(f"{name}: the length of a shape tensor must be known, but its shape is {list(tensor.shape)}")
-    return count
 
 
 # -- reshape ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ...core.spec import dtype as dtype_of
 from ..infer import axis_in
 from ..opdef import Like, Trait, op
 from ..samples import exactly
-from .shape import whole, wholes
+from .shape_tensors import whole, wholes
 
 BOX = {"axes": (), "starts": (), "ends": (), "strides": (), "infer_flags": (), "decrease_axis": ()}
 STARTS_ENDS = "StartsTensor? EndsTensor? StartsTensorList* EndsTensorList*"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gradtool import _manipulation, _math
 from gradtool._arguments import tensor
-from gradtool._dispatch import apply, layer_name, unary
+from gradtool._dispatch import apply, layer_name, made_when_used, unary
 from gradtool._images import FLOATS, layout
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
@@ -15,15 +16,21 @@ from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
 from gradtool.engine.core.value import AnyTensor
 
-hardswish = unary("hardswish", "hard_swish")
-log_sigmoid = logsigmoid = unary("log_sigmoid", "logsigmoid")
-mish = unary("mish")
-relu = unary("relu")
-relu6 = unary("relu6")
-silu = unary("silu")
-softsign = unary("softsign")
-swish = unary("swish")
-tanhshrink = unary("tanh_shrink")
+_UNARY = {
+    "hardswish": ("hardswish", "hard_swish"),
+    "log_sigmoid": ("log_sigmoid", "logsigmoid"),
+    "logsigmoid": ("log_sigmoid", "logsigmoid"),
+    "mish": ("mish",),
+    "relu": ("relu",),
+    "relu6": ("relu6",),
+    "silu": ("silu",),
+    "softsign": ("softsign",),
+    "swish": ("swish",),
+    "tanhshrink": ("tanh_shrink",),
+}
+"""By function: what its results are counted under, and its operator if that is called otherwise."""
+
+__getattr__ = made_when_used(globals(), {name: partial(unary, *row) for name, row in _UNARY.items()})
 
 
 @remembered

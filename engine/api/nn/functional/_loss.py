@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradtool import _math
 from gradtool._arguments import tensor
 from gradtool._creation import cast, full, ones_like, shape
 from gradtool._dispatch import apply, counted
 from gradtool._logic import equal, logical_and
 from gradtool._manipulation import reshape, squeeze, transpose, unsqueeze
-from gradtool._math import abs, add, log, multiply, square, subtract
+from gradtool._math import add, multiply, subtract
 from gradtool._reduction import mean, sum
 from gradtool._remembered import remembered
 from gradtool._search import where as where_
@@ -42,8 +43,8 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     """
     _check_reduction(reduction, "mse_loss")
     if reduction == "none":
-        return square(subtract(input, label), name=name)
-    return _reduced(square(subtract(input, label)), reduction, name)
+        return _math.square(subtract(input, label), name=name)
+    return _reduced(_math.square(subtract(input, label)), reduction, name)
 
 
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> AnyTensor:
@@ -55,7 +56,7 @@ def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = 
     _check_reduction(reduction, "l1_loss")
     difference = subtract(input, label, name=name if reduction == "none" else None)
     tensor(difference, "input - label", "l1_loss", [d.name for d in DTYPES if d.is_differentiable])
-    return _reduced(abs(difference), reduction, name)
+    return _reduced(_math.abs(difference), reduction, name)
 
 
 def smooth_l1_loss(
@@ -392,7 +393,7 @@ def _soft_loss(input: AnyTensor, label: AnyTensor, axis: int, use_softmax: bool,
         logs = log_softmax(input, axis)
     else:
         nothing = logical_and(equal(label, 0.0), equal(input, 0.0))  # counts for nothing, though log(0) is infinite
-        logs = log(where_(nothing, ones_like(input), input))
+        logs = _math.log(where_(nothing, ones_like(input), input))
     return sum(multiply(cast(label, logs.dtype), -logs), axis, keepdim=True, name=name)
 
 
