@@ -43,8 +43,10 @@ class Commands(click.Group):
             raise unknown("command", args[0], commands.names())
         name, command, rest = super().resolve_command(ctx, args)
         after = ctx.meta.get(SCRIPT, ())
-        if after and command is not None and all(option.name != "script" for option in command.params):
-            rest = [*rest, "--", *after]  # the command runs no file, so that the words are its own
+        if after and command is not None and not _names_a_model(command, rest):
+            # Nothing before says which file: as everywhere, -- stands before a name that begins with a dash.
+            ctx.meta[SCRIPT] = ()
+            rest = [*rest, "--", *after]
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -78,6 +80,18 @@ class Commands(click.Group):
 
             arguments = sys.argv[1:] if args is None else list(args)
             sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
+
+
+def _names_a_model(command: click.Command, words: Sequence[str]) -> bool:
+    """Whether *command* runs a file, and *words* say which."""
+    if all(option.name != "script" for option in command.params):
+        return False
+    try:
+        values, _, _ = command.make_parser(click.Context(command)).parse_args(list(words))
+    except click.UsageError:
+        return True  # click says what is wrong with them
+    given = values.get("words", values.get("model"))
+    return isinstance(given, (str, tuple)) and bool(given)
 
 
 def _check(words: Sequence[str]) -> None:

@@ -173,3 +173,9 @@ def test_what_is_no_notebook(gradtool: Run, folder: Path, text: str) -> None:
     done = gradtool("backward", "book.ipynb")
     assert done.code == 4
     assert "book.ipynb: expected" in done.err
+
+
+def test_a_name_that_begins_with_a_dash_stands_after_two_dashes(gradtool: Run, folder: Path) -> None:
+    (folder / "-odd.py").write_text("import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\nloss = w.sum()\n")
+    assert gradtool("backward", "--", "-odd.py").code == 0
+    assert gradtool("ops", "--", "relu").code == 0

@@ -97,5 +97,5 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     return {n: v for n, v in vars(value).items() if not n.startswith("__")}
 
 
-_FOREIGN = frozenset({"builtins", "gradtool", "numpy"})
+_FOREIGN = frozenset({"builtins", "gradtool"})
 _INSTALLED = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})

@@ -1,7 +1,7 @@
 # symptom: the first layers jump about
 # cause: each layer multiplies the gradient by about 4
 # run: gradtool stats
-# verdict: exploding linear_0.w_0
+# verdict: exploding layers[0].weight
 # line: 9
 
 import paddle

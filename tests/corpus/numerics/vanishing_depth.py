@@ -1,7 +1,7 @@
 # symptom: the first layers do not learn
 # cause: each sigmoid passes at most a quarter of the gradient
 # run: gradtool stats
-# verdict: vanishing linear_0.w_0
+# verdict: vanishing layers[0].weight
 # line: 10
 
 import paddle
