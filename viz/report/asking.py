@@ -70,13 +70,13 @@ def rendered(made: Document, files: Mapping[str, str], request: Request, inquiry
     Raises:
         CommandError: a notebook could not run again.
     """
-    found = {}
+    texts = {}
     for form, path in files.items():
         shown = made
         if form == "ipynb":
             shown = _runnable(made, path, request, inquiry)
-        found[path] = FORMS[form](shown)
-    return found
+        texts[path] = FORMS[form](shown)
+    return texts
 
 
 def check_distinct(files: Mapping[str, str]) -> None:

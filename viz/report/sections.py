@@ -40,7 +40,7 @@ TITLES = {
 
 
 def document(
-    found: Findings,
+    findings: Findings,
     words: Sequence[str],
     *,
     title: str = "",
@@ -59,24 +59,24 @@ def document(
         intro: what stands above it.
     """
     environment = doctor.view()
-    places = _places(found)
+    places = _places(findings)
     sections = [
-        _answer("why", found),
-        _answer("backward", found),
-        _picture(found, words),
-        _answer("stats", found),
-        _answer("nan", found),
-        _source(found, places, words),
+        _answer("why", findings),
+        _answer("backward", findings),
+        _picture(findings, words),
+        _answer("stats", findings),
+        _answer("nan", findings),
+        _source(findings, places, words),
     ]
     cells = tuple(cells)
     if cells:
         sections.append(session.section(cells, debugged))
     sections.append(_section("environment", "Environment", _blocks(environment)[:1]))
-    data = {"schema": f"gradtool/{KIND}/1", **_data(found, places, cells, environment)}
+    data = {"schema": f"gradtool/{KIND}/1", **_data(findings, places, cells, environment)}
     text = json.dumps(data, sort_keys=True, allow_nan=False, separators=(",", ":")) + "\n"
     sections.append(_section("json", "JSON", [Data(text, f"everything above for programs (gradtool/{KIND}/1)")]))
     return Document(
-        title or f"Backward report of {found.name}", tuple(_facts(found)), tuple(sections), code, intro, text
+        title or f"Backward report of {findings.name}", tuple(_facts(findings)), tuple(sections), code, intro, text
     )
 
 
@@ -84,30 +84,30 @@ def _section(name: str, title: str, blocks: Sequence[Block]) -> Section:
     return Section(name, title, tuple(blocks), f'report["{name}"]')
 
 
-def _facts(found: Findings) -> Iterator[tuple[str, str]]:
-    yield "model", found.name
-    yield "mode", found.mode
-    if found.loss:
-        yield "loss", found.loss + ("" if found.value is None else f" = {number(found.value)}")
-    answer = found.reports.get("why")
+def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
+    yield "model", findings.name
+    yield "mode", findings.mode
+    if findings.loss:
+        yield "loss", findings.loss + ("" if findings.value is None else f" = {number(findings.value)}")
+    answer = findings.reports.get("why")
     if answer is not None:
-        findings = answer.data["findings"]
-        yield "gradients", count(findings, "finding") if findings else "no findings"
-    story = found.reports.get("nan")
+        wrong = answer.data["findings"]
+        yield "gradients", count(wrong, "finding") if wrong else "no findings"
+    story = findings.reports.get("nan")
     if story is not None:
         yield "NaN and infinity", "no finding" if story.data["clean"] else count(len(story.data["births"]), "finding")
-    for i, note in enumerate(found.notes, 1):
-        yield f"note {i}" if len(found.notes) > 1 else "note", note
+    for i, note in enumerate(findings.notes, 1):
+        yield f"note {i}" if len(findings.notes) > 1 else "note", note
 
 
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def _answer(kind: str, found: Findings) -> Section:
+def _answer(kind: str, findings: Findings) -> Section:
     name, title = TITLES[kind]
-    answer = found.reports.get(kind)
+    answer = findings.reports.get(kind)
     if answer is None:
-        return _section(name, title, [Lines(found.refused.get(kind, _NOT_ASKED))])
+        return _section(name, title, [Lines(findings.refused.get(kind, _NOT_ASKED))])
     return _section(name, title, _blocks(answer))
 
 
@@ -127,16 +127,16 @@ def _blocks(answer: View) -> list[Block]:
 # -- the picture ------------------------------------------------------------------------------------------------------
 
 
-def _picture(found: Findings, words: Sequence[str]) -> Section:
+def _picture(findings: Findings, words: Sequence[str]) -> Section:
     name, title = "picture", "Picture"
-    if found.view is None:
-        return _section(name, title, [Lines(found.refused.get("backward", _NOT_ASKED))])
+    if findings.view is None:
+        return _section(name, title, [Lines(findings.refused.get("backward", _NOT_ASKED))])
     from ..fold import fold
     from ..mirror.layout import mirror
     from ..render import mermaid, svg, text
 
-    view = fold(found.view, "auto")
-    before, after = len(found.view.drawn()), len(view.drawn())
+    view = fold(findings.view, "auto")
+    before, after = len(findings.view.drawn()), len(view.drawn())
     whole = command_line("gradtool", "graph", *words, "-o", "graph.html")
     caption = f"{before} nodes, folded into {after}. " if after < before else ""
     chart = "" if mermaid.notes(view) else mermaid.render(view)
@@ -152,11 +152,11 @@ def _picture(found: Findings, words: Sequence[str]) -> Section:
 # -- source -----------------------------------------------------------------------------------------------------------
 
 
-def _places(found: Findings) -> dict[Location, list[Spot]]:
+def _places(findings: Findings) -> dict[Location, list[Spot]]:
     """Lines of the user with the operators made there: those that findings are about first, then as they ran."""
-    places: dict[Location, list[Spot]] = {location: [] for location in found.places if location}
+    places: dict[Location, list[Spot]] = {location: [] for location in findings.places if location}
     seen: set[tuple[Location, str]] = set()
-    for s in found.spots:
+    for s in findings.spots:
         if not s.location or (s.location, s.name) in seen or (s.part == BACKWARD and s.pair):
             continue
         seen.add((s.location, s.name))
@@ -167,7 +167,7 @@ def _places(found: Findings) -> dict[Location, list[Spot]]:
     return places
 
 
-def _source(found: Findings, places: dict[Location, list[Spot]], words: Sequence[str]) -> Section:
+def _source(findings: Findings, places: dict[Location, list[Spot]], words: Sequence[str]) -> Section:
     blocks: list[Block] = []
     for location, made in list(places.items())[:MOST_PLACES]:
         calls = tuple(source.stack(tuple(users_own(location))[1:]))
@@ -192,17 +192,17 @@ def _made(made: Sequence[Spot]) -> str:
 
 
 def _data(
-    found: Findings, places: dict[Location, list[Spot]], cells: Sequence[Cell], environment: View
+    findings: Findings, places: dict[Location, list[Spot]], cells: Sequence[Cell], environment: View
 ) -> dict[str, Any]:
-    answers = {kind: _with_schema(found.reports.get(kind)) for kind in TITLES}
+    answers = {kind: _with_schema(findings.reports.get(kind)) for kind in TITLES}
     return {
-        "model": found.name,
-        "mode": found.mode,
-        "loss": {"name": found.loss, "value": found.value},
-        "notes": list(found.notes),
+        "model": findings.name,
+        "mode": findings.mode,
+        "loss": {"name": findings.loss, "value": findings.value},
+        "notes": list(findings.notes),
         "answers": answers,
-        "refused": {kind: text for kind, text in found.refused.items() if text},
-        "graph": _graph(found),
+        "refused": {kind: text for kind, text in findings.refused.items() if text},
+        "graph": _graph(findings),
         "source": [_place(location, made) for location, made in list(places.items())[:MOST_PLACES]],
         "source_left_out": max(0, len(places) - MOST_PLACES),
         "session": [_cell(c) for c in cells],
@@ -212,16 +212,16 @@ def _data(
 
 def _with_schema(answer: View | None) -> dict[str, Any] | None:
     """The answer as its command prints it in JSON."""
-    found: dict[str, Any] | None = None if answer is None else json.loads(to_json(answer.data, answer.kind))
-    return found
+    findings: dict[str, Any] | None = None if answer is None else json.loads(to_json(answer.data, answer.kind))
+    return findings
 
 
-def _graph(found: Findings) -> dict[str, int] | None:
-    if found.view is None:
+def _graph(findings: Findings) -> dict[str, int] | None:
+    if findings.view is None:
         return None
-    operators = [n for n in found.view.nodes if n.kind == "op"]
+    operators = [n for n in findings.view.nodes if n.kind == "op"]
     forward = sum(n.part == FORWARD for n in operators)
-    return {"forward": forward, "backward": len(operators) - forward, "nodes": len(found.view.drawn())}
+    return {"forward": forward, "backward": len(operators) - forward, "nodes": len(findings.view.drawn())}
 
 
 def _place(location: Location, made: Sequence[Spot]) -> dict[str, Any]:

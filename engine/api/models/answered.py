@@ -19,5 +19,5 @@ class Answered(Result):
     @property
     def data(self) -> dict[str, Any]:
         """What the command prints with ``--format json``, without the name of its schema."""
-        found: dict[str, Any] = upward.part("results").view(self).data
-        return found
+        data: dict[str, Any] = upward.part("results").view(self).data
+        return data

@@ -83,33 +83,36 @@ def header(stream: Stream, fail: Fail) -> Header:
         text = data.decode("utf-8" if start[6] == 3 else "latin-1")
     except UnicodeDecodeError as error:
         fail(f"byte {error.start} of its header is not UTF-8")
-    found = _entries(text, fail)
+    entries = _entries(text, fail)
     return Header(
-        _type(found["descr"], fail), found["fortran_order"] == "True", _shape(found["shape"], fail), 8 + width + length
+        _type(entries["descr"], fail),
+        entries["fortran_order"] == "True",
+        _shape(entries["shape"], fail),
+        8 + width + length,
     )
 
 
 def _entries(text: str, fail: Fail) -> dict[str, str]:
     """The three entries of the dict."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     at = text.find("{") + 1
     closed = not text[: max(at - 1, 0)].strip() and at > 0
     ended = False
     while closed and not ended:
         entry = _ENTRY.match(text, at)
-        if entry is None or entry["key"] in found:
+        if entry is None or entry["key"] in entries:
             break
         if entry["fields"] is not None:
             fail("its elements have fields: plain numbers are expected")
         value = entry[_KINDS[entry["key"]]]
         if value is None:
             break
-        found[entry["key"]] = value
+        entries[entry["key"]] = value
         at = entry.end()
         ended = "}" in entry["end"]
-    if not ended or found.keys() != _KINDS.keys() or text[at:].strip():
+    if not ended or entries.keys() != _KINDS.keys() or text[at:].strip():
         fail(f"its header is not one of an array: {shown(text)}")
-    return found
+    return entries
 
 
 def _type(code: str, fail: Fail) -> np.dtype[Any]:

@@ -217,7 +217,7 @@ class _Archive:
 
     def places(self, members: list[Member]) -> list[int]:
         """Where the bytes of each member begin; none may reach into another or into the directory."""
-        found: dict[int, int] = {}
+        begin_of: dict[int, int] = {}
         end = 0
         for member in sorted(members, key=lambda m: m.begin):
             if member.begin < end:
@@ -227,8 +227,8 @@ class _Archive:
             end = begin + member.packed
             if end > self.end:
                 self.fail(f"{shown(member.name)} would reach to byte {end}, into what follows byte {self.end}")
-            found[member.begin] = begin
-        return [found[m.begin] for m in members]
+            begin_of[member.begin] = begin
+        return [begin_of[m.begin] for m in members]
 
 
 class _Member:

@@ -52,13 +52,13 @@ class Selection(ABC, Generic[T]):
         Raises:
             CommandError: a selector selects nothing, or a file of selectors cannot be read.
         """
-        found: dict[T, None] = {}
+        matches: dict[T, None] = {}
         for text in texts:
             for one in self._split(text):
                 matched = list(dict.fromkeys(self._one(option, one, parameters_only)))
                 out.note(f"{option} {one} matched {listed([self.shown(v) for v in matched], out.verbose > 0)}")
-                found.update(dict.fromkeys(matched))
-        return list(found)
+                matches.update(dict.fromkeys(matched))
+        return list(matches)
 
     def shown(self, v: T) -> str:
         """The name that people know it by."""

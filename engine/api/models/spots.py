@@ -64,10 +64,10 @@ class Spot:
     @property
     def excerpt(self) -> list[str]:
         """The source around the operator's line, which is marked."""
-        found = source.file_and_line(self.location)
-        if found is None:
+        line_at = source.file_and_line(self.location)
+        if line_at is None:
             return []
-        line = found[1]
+        line = line_at[1]
         lines = around(self.location)
         width = len(str(line + _AROUND))
         return [f"{'▶' if n == line else ' '} {n:>{width}} │ {text}".rstrip() for n, text in lines]
@@ -94,10 +94,10 @@ class Spot:
 
 def around(location: Location) -> list[tuple[int, str]]:
     """The numbers and texts of the lines around the innermost frame; none where the place is not known."""
-    found = source.file_and_line(location)
-    if found is None:
+    line_at = source.file_and_line(location)
+    if line_at is None:
         return []
-    file, line = found
+    file, line = line_at
     lines = [(n, linecache.getline(file, n).rstrip()) for n in range(max(1, line - _AROUND), line + _AROUND + 1)]
     while lines and not lines[-1][1] and lines[-1][0] != line:
         lines.pop()
@@ -162,11 +162,11 @@ class Spots:
             place = source.file_and_line(s.location)
             return place is not None and place[1] == line and same_file(place[0], file)
 
-        found = [s for s in self.spots if there(s)]
-        if not found:
+        spots = [s for s in self.spots if there(s)]
+        if not spots:
             places = dict.fromkeys(source.short(s.location) for s in self.spots if s.location)
             raise unknown("operator made by line", text.removeprefix("line:"), places)
-        return found
+        return spots
 
 
 def partners(nodes: Iterable[NodeView]) -> dict[str, str]:

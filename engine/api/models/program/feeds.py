@@ -161,7 +161,7 @@ def random_feed(data: Sequence[Variable], ops: Sequence[Operator], seed: int) ->
 
 
 def _integer_limits(ops: Sequence[Operator]) -> dict[Variable, int]:
-    found: dict[Variable, int] = {}
+    bounds: dict[Variable, int] = {}
     for op in ops:
         if op.type == "one_hot_v2":
             ids, bound = _single(op, "X"), int(op.attrs["depth"])
@@ -173,8 +173,8 @@ def _integer_limits(ops: Sequence[Operator]) -> dict[Variable, int]:
         else:
             continue
         if ids is not None and bound > 0:
-            found[ids] = min(bound, found.get(ids, bound))
-    return found
+            bounds[ids] = min(bound, bounds.get(ids, bound))
+    return bounds
 
 
 def _single(op: Operator, slot: str) -> Variable | None:

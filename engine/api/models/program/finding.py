@@ -92,13 +92,13 @@ def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any
 
 def _paths(namespace: Mapping[str, Any]) -> dict[str, Variable]:
     """The parameters of the layers that the file holds, by their Python paths."""
-    found: dict[Variable, str] = {}
+    path_of: dict[Variable, str] = {}
     for name, layer in namespace.items():
         if isinstance(layer, Layer):
             for path, p in layer.named_parameters():
                 if isinstance(p, Variable):
-                    found.setdefault(p, f"{name}.{path}")
-    return {path: p for p, path in found.items()}
+                    path_of.setdefault(p, f"{name}.{path}")
+    return {path: p for p, path in path_of.items()}
 
 
 def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:
@@ -144,11 +144,11 @@ def _computed(v: Variable) -> bool:
 
 def _distinct(named: Mapping[str, Variable]) -> dict[str, Variable]:
     """One name for each variable: the first, or a usual one."""
-    found: dict[Variable, str] = {}
+    name_of: dict[Variable, str] = {}
     for name, v in named.items():
-        if v not in found or (name in _USUAL and found[v] not in _USUAL):
-            found[v] = name
-    return {name: v for v, name in found.items()}
+        if v not in name_of or (name in _USUAL and name_of[v] not in _USUAL):
+            name_of[v] = name
+    return {name: v for v, name in name_of.items()}
 
 
 def _of_program(program: Program) -> dict[str, Variable]:

@@ -33,9 +33,9 @@ class Selectors(Selection[Variable]):
 
     def _exact(self, text: str) -> Variable | None:
         for name in (text, text.removesuffix(names.GRAD)):
-            found = called(self.block, name) or self.paths.get(name) or self.named.get(name)
-            if found is not None:
-                return found
+            variable = called(self.block, name) or self.paths.get(name) or self.named.get(name)
+            if variable is not None:
+                return variable
         return None
 
     def _known(self, parameters_only: bool) -> list[str]:
@@ -46,22 +46,22 @@ class Selectors(Selection[Variable]):
     def _glob(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
         pattern = text.removesuffix(names.GRAD)
         everything = [*self.variables.items(), *self.paths.items()]
-        found = [called(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
-        found = [v for v in found if v.is_parameter or not parameters_only]
-        if not found:
+        variables = [called(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
+        variables = [v for v in variables if v.is_parameter or not parameters_only]
+        if not variables:
             what = "parameters" if parameters_only else "tensors"
             raise unknown(f"{what} for {option}:", text, self._known(parameters_only))
-        return found
+        return variables
 
     def _layer(self, option: str, layer: str) -> list[Variable]:
         def inside(name: str | None) -> bool:
             return name is not None and name.startswith(layer + ".")
 
         parameters = [v for v in self.variables.values() if isinstance(v, Parameter)]
-        found: list[Variable] = [p for p in parameters if inside(p.name) or inside(p.layer_path)]
-        if not found:
+        variables: list[Variable] = [p for p in parameters if inside(p.name) or inside(p.layer_path)]
+        if not variables:
             raise unknown(f"layer for {option}:", layer, {layer_of(p.layer_path or p.name) for p in parameters})
-        return found
+        return variables
 
     def _op(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
         ops, read = self._of_name(text), parameters_only
@@ -86,16 +86,16 @@ class Selectors(Selection[Variable]):
             made = source.file_and_line(v.made_at)
             return made is not None and made[1] == int(line) and same_file(made[0], file)
 
-        found = [v for v in self.variables.values() if there(v)]
-        if not found:
+        variables = [v for v in self.variables.values() if there(v)]
+        if not variables:
             places = dict.fromkeys(source.short(v.made_at) for v in self.variables.values() if v.made_at)
             raise unknown(f"line for {option}:", text, places)
-        return self._only(option, f"line:{text}", found, parameters_only)
+        return self._only(option, f"line:{text}", variables, parameters_only)
 
-    def _only(self, option: str, text: str, found: list[Variable], parameters_only: bool) -> list[Variable]:
+    def _only(self, option: str, text: str, variables: list[Variable], parameters_only: bool) -> list[Variable]:
         if not parameters_only:
-            return found
-        parameters = [v for v in found if v.is_parameter]
+            return variables
+        parameters = [v for v in variables if v.is_parameter]
         if not parameters:
-            raise CommandError(f"{option} {text}: no parameters there, only {listed([v.name for v in found])}")
+            raise CommandError(f"{option} {text}: no parameters there, only {listed([v.name for v in variables])}")
         return parameters
