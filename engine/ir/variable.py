@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core import names, source, upward
+from ..core import names, source, upward, watch
 from ..core.errors import ModeError, NameClash, ProgramError
 from ..core.source import NOWHERE, Location
 from ..core.spec import UNKNOWN, DType, Shape, TensorSpec
@@ -45,9 +45,10 @@ class Variable(AnyTensor):
         is_data: its value is fed.
         kind: ``DENSE_TENSOR``, or what else the variable holds.
         loc: where it was made, if no operator says so.
+        stopped_at: where ``stop_gradient`` was last set, if somebody watched; unset otherwise.
     """
 
-    __slots__ = ("_persistable", "block", "is_data", "kind", "loc", "name", "op", "spec", "stop_gradient")
+    __slots__ = ("_persistable", "block", "is_data", "kind", "loc", "name", "op", "spec", "stop_gradient", "stopped_at")
 
     is_parameter = False
     lod_level = 0
@@ -174,6 +175,23 @@ class Variable(AnyTensor):
 
     def clear_gradient(self, set_to_zero: bool = True) -> Any:
         return self._needs_dynamic("clear_gradient")
+
+
+_STOP_GRADIENT: Any = Variable.__dict__["stop_gradient"]
+
+
+def _stop(variable: Variable, value: bool) -> None:
+    """Set ``stop_gradient``, and note where."""
+    if value:
+        variable.stopped_at = source.here()
+    _STOP_GRADIENT.__set__(variable, value)
+
+
+@watch.when_switched
+def _switch() -> None:
+    """While somebody watches, the line that sets ``stop_gradient`` is noted; otherwise it is a plain slot."""
+    noted = property(_STOP_GRADIENT.__get__, _stop)
+    setattr(Variable, "stop_gradient", noted if watch.noting else _STOP_GRADIENT)  # noqa: B010
 
 
 class Parameter(Variable):

@@ -2,7 +2,7 @@
 # cause    a line left from an experiment
 # command  why trunk.w_0
 # verdict  stop_gradient
-# line     h = paddle.static.nn.fc(x, 4, activation="tanh", name="trunk")
+# line     h.stop_gradient = True
 import paddle
 
 paddle.enable_static()
