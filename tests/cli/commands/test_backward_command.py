@@ -103,7 +103,7 @@ def test_every_reason(gradtool: Run, model: Write) -> None:
     assert {row[0]: row[4] for row in done.cells[1:]} == {
         "frozen": "frozen (trainable=False)",
         "detached": "cut: detached, model.py:10",
-        "stopped": "cut: stop_gradient of fc_2.tmp_0, model.py:6",
+        "stopped": "cut: stop_gradient of fc_2.tmp_0, model.py:12",
         "compared": "cut: greater_than has no gradient, model.py:13",
         "aside": "used, but no path to the loss",
         "unused": "unused",
