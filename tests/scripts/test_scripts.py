@@ -15,6 +15,9 @@ import pytest
 
 from tests.cli.conftest import Outcome, Run
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*makes no effect")
+"""Of mixed precision on a CPU; Paddle says so, too, and goes on."""
+
 HERE = Path(__file__).parent
 SCRIPTS = sorted(file for file in HERE.rglob("*.py") if file.read_text(encoding="utf-8").startswith("# "))
 CORRECT = [file for file in SCRIPTS if file.parent.name == "correct"]
@@ -66,3 +69,8 @@ def test_nothing_is_found_in_what_is_right(gradtool: Run, beside: Path) -> None:
 def _answers(done: Outcome) -> list[dict[str, Any]]:
     answers: list[dict[str, Any]] = json.loads(done.out)["answers"]
     return answers
+
+
+def test_the_corpus_is_large() -> None:
+    assert len(SCRIPTS) >= 80
+    assert len(CORRECT) >= 30

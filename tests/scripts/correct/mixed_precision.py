@@ -1,0 +1,25 @@
+# about     Automatic mixed precision with a loss scaler on a CPU, as tutorials write it.
+import paddle
+import paddle.nn.functional as F
+from paddle import nn
+
+
+def main():
+    paddle.seed(10)
+    model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
+    opt = paddle.optimizer.Adam(1e-3, parameters=model.parameters())
+    scaler = paddle.amp.GradScaler(init_loss_scaling=1024, enable=False)
+    for _ in range(3):
+        x = paddle.randn([16, 8])
+        y = x.mean(axis=1, keepdim=True)
+        with paddle.amp.auto_cast(enable=True, dtype="bfloat16"):
+            loss = F.mse_loss(model(x), y)
+        scaled = scaler.scale(loss)
+        scaled.backward()
+        scaler.step(opt)
+        scaler.update()
+        opt.clear_grad()
+
+
+if __name__ == "__main__":
+    main()
