@@ -49,6 +49,8 @@ DIFFERENCES = {
     "base.Variable": BUILT,
     "base.Variable.backward": "as a Tensor's, for a program that is built as if it ran",
     "base.Variable.clear_gradient": "as a Tensor's",
+    "base.Program.switch_name_generator_guard": LENIENT,
+    "base.Program.to_string": LENIENT,
     "base.Variable.to_string": LENIENT,
     "base.dygraph.no_grad": "says what is wrong with @no_grad without parentheses",
     "base.executor.Executor": BACKEND,
