@@ -65,6 +65,7 @@ DIFFERENCES = {
     "base.framework.Variable": BUILT,
     "base.framework.convert_np_dtype_to_dtype_": "is the function that names every type",
     "base.unique_name.switch": "names of Paddle's own layers are not checked",
+    "linalg.matrix_norm": "the same dimensions, in a tuple, which nobody can change by accident",
     "framework.Block": BUILT,
     "framework.Parameter": BUILT,
     "framework.load": "names the one setting that **configs may hold",
