@@ -171,8 +171,8 @@ def test_cells_of_a_notebook_run_in_order(gradtool: Run, folder: Path) -> None:
 def test_what_is_no_notebook(gradtool: Run, folder: Path, text: str) -> None:
     (folder / "book.ipynb").write_text(text, encoding="utf-8")
     done = gradtool("backward", "book.ipynb")
-    assert done.code == 4
-    assert "book.ipynb: expected" in done.err
+    assert done.code == 2
+    assert done.err.startswith("error: book.ipynb is no notebook: ")
 
 
 def test_a_name_that_begins_with_a_dash_stands_after_two_dashes(gradtool: Run, folder: Path) -> None:

@@ -179,3 +179,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     raise _lazy.missing(__name__, name, [n for n in globals() if not n.startswith("_")])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "cuda"})

@@ -23,7 +23,7 @@ from typing import Any
 
 from gradtool import _alias
 from gradtool.engine.core import source, state
-from gradtool.engine.core.errors import GradtoolError, UninitializedError
+from gradtool.engine.core.errors import FileFormatError, GradtoolError, UninitializedError
 from gradtool.engine.core.near_names import near, shortened
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import TensorParameter, living
@@ -382,7 +382,10 @@ def _target(request: Request) -> _Target:
     except OSError as error:
         raise CommandError(f"cannot read {where}: {error.strerror}") from None
     if path.suffix == notebooks.ENDING:
-        texts = notebooks.cells(data, where)
+        try:
+            texts = notebooks.cells(data, where)
+        except FileFormatError as error:
+            raise CommandError(f"{_short(where)} is no notebook: {error}") from None
         return _Target(
             lambda: b"", where, str(path.resolve()), _short(where), str(path.resolve().parent), function, texts
         )
@@ -465,7 +468,8 @@ def run_file(where: str, namespace: dict[str, Any]) -> None:
     if target.saved is not None:
         raise CommandError(f"{target.name} holds a program: it has no functions")
     namespace["__file__"] = target.file
-    call(target.name, _execute, call(target.name, _compiled, target.read(), target.shown), namespace)
+    for name, text in target.cells or ((target.shown, target.read()),):
+        call(target.name, _execute, call(target.name, _compiled, text, name), namespace)
 
 
 # -- the user's function ----------------------------------------------------------------------------------------------
