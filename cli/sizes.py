@@ -16,7 +16,7 @@ def byte_size(context: click.Context, parameter: click.Parameter, value: str | N
     """
     if value is None:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+    if match is None:
         raise click.BadParameter(f"{value!r} is no number of bytes: expected 4096, 512K, 1.5G or the like")
-    return int(float(found[1]) * 1024 ** _UNITS.index(found[2].upper()))
+    return int(float(match[1]) * 1024 ** _UNITS.index(match[2].upper()))

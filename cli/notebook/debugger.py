@@ -86,13 +86,13 @@ class Debugger:
 
     def magics(self) -> dict[str, tuple[Callable[[str], Any], str]]:
         """Name -> what it does with the rest of its line, and one sentence: of every verb and its short forms."""
-        found: dict[str, tuple[Callable[[str], Any], str]] = {
+        table: dict[str, tuple[Callable[[str], Any], str]] = {
             SESSION: (self.line, "A line of the debugger: a verb or Python.")
         }
         for verb in verbs.table().values():
             for word in (verb.name, *verb.aliases):
-                found[f"g{word}"] = (partial(self._verb, verb, word), f"{verb.usage}\n\n{verb.help}")
-        return found
+                table[f"g{word}"] = (partial(self._verb, verb, word), f"{verb.usage}\n\n{verb.help}")
+        return table
 
     def line(self, text: str) -> Answer | None:
         """Run a cell of the session: a verb, or Python of one or several lines that sees v, cur, ins, outs, …"""
@@ -109,8 +109,8 @@ class Debugger:
     def _verb(self, verb: Verb, word: str, rest: str) -> Answer | None:
         text = f"{word} {rest}".rstrip()
         book = self._session.book
-        found = verbs.split(text, book.session.names) if book is not None else (verb, rest)
-        if found is None:
+        parts = verbs.split(text, book.session.names) if book is not None else (verb, rest)
+        if parts is None:
             raise CommandError(f"{text} is Python in this session, where {word} is no verb", f"%{SESSION} {text}")
         return self.line(text)
 

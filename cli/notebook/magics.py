@@ -148,8 +148,8 @@ class Extension:
         name = self.session.cell()
         self.session.keep(name, cell)
         act = self._guarded(CELL, lambda text: self._run(_with_model(_words(text), name)), "")
-        found: Shown | Standing | None = act(line)
-        return found
+        shown: Shown | Standing | None = act(line)
+        return shown
 
     def _watch(self, line: str) -> None:
         wanted = line.strip() or ("off" if self.session.watches else "on")
@@ -176,8 +176,8 @@ def _with_model(words: list[str], name: str) -> list[str]:
     """The command line with the MODEL that a cell leaves out, or writes as ``-``."""
     if "-" in words:
         return [name if w == "-" else w for w in words]
-    found = cli.get_command(click.Context(cli), words[0]) if words else None
-    first = next((p.name for p in found.params if isinstance(p, click.Argument)), "") if found is not None else ""
+    command = cli.get_command(click.Context(cli), words[0]) if words else None
+    first = next((p.name for p in command.params if isinstance(p, click.Argument)), "") if command is not None else ""
     return [*words[:1], name, *words[1:]] if first == "model" else [*words, name]
 
 

@@ -31,19 +31,19 @@ def related(
     members = {n: _tensors(v) for n, v in names.items() if isinstance(v, (Tensor, Layer))}
     if journal is None:
         places = {*leaves_behind([loss], nodes), *nodes}
-        chosen = {n for n, found in members.items() if any(_stands(t) in places for t in found)}
+        chosen = {n for n, tensors in members.items() if any(_stands(t) in places for t in tensors)}
     else:
-        known = {t: None for found in members.values() for t in found}
+        known = {t: None for tensors in members.values() for t in tensors}
         reasons = explain_tensors(journal, [loss], [NamedTensor(t, "") for t in known], [])
         since = starts[bisect(starts, journal.number(loss)) - 1]
         inside = {t for t in known if _belongs(reasons, journal.number(t), since)}
-        chosen = {n for n, found in members.items() if not inside.isdisjoint(found)}
+        chosen = {n for n, tensors in members.items() if not inside.isdisjoint(tensors)}
     return {n: v for n, v in names.items() if n not in members or n in chosen or v is loss}
 
 
 def _tensors(value: Tensor | Layer) -> list[Tensor]:
-    found = [value] if isinstance(value, Tensor) else list(value.parameters())
-    return [t for t in found if isinstance(t, Tensor)]
+    tensors = [value] if isinstance(value, Tensor) else list(value.parameters())
+    return [t for t in tensors if isinstance(t, Tensor)]
 
 
 def _stands(t: Tensor) -> Any:

@@ -115,8 +115,8 @@ class Session:
 
     def called(self, file: str) -> str | None:
         """``In[3]``, if that is what *file* stands for."""
-        found = self._shell.compile.format_code_name(file)
-        return None if found is None else str(found[1])
+        name = self._shell.compile.format_code_name(file)
+        return None if name is None else str(name[1])
 
     def _names(self) -> dict[str, Any]:
         """The user's names: without those of the shell, and of what it keeps of earlier cells."""

@@ -622,14 +622,14 @@ def variables_of(namespace: Mapping[str, Any]) -> dict[str, Variable]:
 
 def raised_in(error: BaseException) -> FrameType | None:
     """The user's innermost frame in the traceback of *error*, or of what it was raised from."""
-    found = None
+    frame = None
     traceback = _origin(error).__traceback__
     while traceback is not None:
         module = traceback.tb_frame.f_globals.get("__name__", "")
         if not _is_ours(module) and not _installed(traceback.tb_frame.f_code.co_filename):
-            found = traceback.tb_frame
+            frame = traceback.tb_frame
         traceback = traceback.tb_next
-    return found
+    return frame
 
 
 def stack_of(error: BaseException) -> list[str]:

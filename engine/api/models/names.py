@@ -33,8 +33,8 @@ class Names:
 
     def operator(self, birth: Birth) -> str:
         """``sqrt_grad.0``, or the type where the operator is in no graph that is left."""
-        found = None if isinstance(birth.origin, np.ndarray) else self.operators.get(birth.origin)
-        return found if found is not None and self._is(birth, found) else birth.type
+        name = None if isinstance(birth.origin, np.ndarray) else self.operators.get(birth.origin)
+        return name if name is not None and self._is(birth, name) else birth.type
 
     def _is(self, birth: Birth, name: str) -> bool:
         """Whether a call that was not recorded does not merely have the key of another one."""
@@ -43,12 +43,12 @@ class Names:
     def tensor(self, birth: Birth) -> str:
         """The name of the bad tensor, or its slot."""
         if isinstance(birth.origin, np.ndarray):
-            found = next((name for array, name in self.arrays if array is birth.origin), None)
-            return found or birth.name or birth.slot
+            label = next((name for array, name in self.arrays if array is birth.origin), None)
+            return label or birth.name or birth.slot
         if not isinstance(birth.origin, Operator) and self._is(birth, self.operators.get(birth.origin, "")):
-            found = self.written.get(birth.origin, {}).get(birth.slot)
-            if found is not None:
-                return found
+            label = self.written.get(birth.origin, {}).get(birth.slot)
+            if label is not None:
+                return label
         return self.shown(birth.name) if birth.name is not None else birth.slot
 
     def shown(self, name: str) -> str:
@@ -58,11 +58,11 @@ class Names:
 
     def runs(self, inside: Inside) -> list[tuple[str, int | None]]:
         """The branches and loops that something happened in, with the iteration of each loop, from 1."""
-        found = []
+        steps = []
         for op, number in inside:
             forward, loops = blocks.run_by(op)
-            found.append((self.operators.get(forward, forward.type), number + 1 if loops else None))
-        return found
+            steps.append((self.operators.get(forward, forward.type), number + 1 if loops else None))
+        return steps
 
     def within(self, inside: Inside) -> str:
         """``iteration 3 of while.0 · branch conditional_block.1``; empty outside of all."""

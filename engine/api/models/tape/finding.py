@@ -225,10 +225,10 @@ def _all_entries(
     known = {t: n for n, t in reversed([*parameters.items(), *named.items()])}
     by_leaf = {t._leaf: t for t in known if t.node is None and t._leaf is not None}
     held: dict[Leaf, Tensor] = {**leaf_tensors(nodes), **parameters_at(set(leaves)), **by_leaf}
-    found = {held[leaf] if leaf in held else stand_in(leaf): None for leaf in leaves}
-    found.update(dict.fromkeys(parameters.values()))
-    found.update(dict.fromkeys(named.values()))
-    return [Entry(t, known.get(t), getattr(t, "layer_path", None)) for t in found]
+    tensors = {held[leaf] if leaf in held else stand_in(leaf): None for leaf in leaves}
+    tensors.update(dict.fromkeys(parameters.values()))
+    tensors.update(dict.fromkeys(named.values()))
+    return [Entry(t, known.get(t), getattr(t, "layer_path", None)) for t in tensors]
 
 
 # -- the loss ---------------------------------------------------------------------------------------------------------

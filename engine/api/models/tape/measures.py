@@ -29,8 +29,8 @@ def times(model: TapeModel, graph: TapeGraph, stopwatch: Stopwatch) -> dict[str,
         with watch.watched(stopwatch) if i else watch.unwatched():
             _gradients_of(model, graph)
     parts = {n.id: n.part for n in graph.view.nodes}
-    found = {i: stopwatch.of(node, parts[i]) for i, node in graph.nodes.items()}
-    return {i: seconds for i, seconds in found.items() if seconds is not None}
+    by_id = {i: stopwatch.of(node, parts[i]) for i, node in graph.nodes.items()}
+    return {i: seconds for i, seconds in by_id.items() if seconds is not None}
 
 
 def of_tape(model: TapeModel, graph: TapeGraph, measure: str) -> dict[str, float]:
@@ -38,14 +38,14 @@ def of_tape(model: TapeModel, graph: TapeGraph, measure: str) -> dict[str, float
     view = graph.view
     tensors = [n for n in view.nodes if n.kind == TENSOR]
     if measure == "bytes":
-        found = {n.id: float(math.prod(n.shape or ()) * dtype(n.dtype).size) for n in tensors if n.dtype is not None}
+        by_id = {n.id: float(math.prod(n.shape or ()) * dtype(n.dtype).size) for n in tensors if n.dtype is not None}
     else:
-        found = {i: norm(g.array) for i, g in _gradients_of(model, graph).items()}
+        by_id = {i: norm(g.array) for i, g in _gradients_of(model, graph).items()}
     for op in graph.writes:
-        values = [found[t] for _, t in graph.writes[op] if t in found]
+        values = [by_id[t] for _, t in graph.writes[op] if t in by_id]
         if values:
-            found[op] = norm(np.array(values)) if measure == "norm" else sum(values)
-    return found
+            by_id[op] = norm(np.array(values)) if measure == "norm" else sum(values)
+    return by_id
 
 
 def _gradients_of(model: TapeModel, graph: TapeGraph) -> dict[str, Tensor]:

@@ -46,18 +46,18 @@ class TapeSelectors(Selection[Tensor]):
     def _glob(self, option: str, text: str, parameters_only: bool) -> list[Tensor]:
         pattern = text.removesuffix(names.GRAD)
         matched = [e for e in self.entries if any(fnmatch.fnmatchcase(n, pattern) for n in e.names)]
-        found = [e.tensor for e in matched if not parameters_only or _is_leaf(e.tensor)]
-        if not found:
+        chosen = [e.tensor for e in matched if not parameters_only or _is_leaf(e.tensor)]
+        if not chosen:
             what = "parameters" if parameters_only else "tensors"
             raise unknown(f"{what} for {option}:", text, self._known(parameters_only))
-        return found
+        return chosen
 
     def _layer(self, option: str, layer: str) -> list[Tensor]:
         parameters = [e for e in self.entries if e.is_parameter]
-        found = [e.tensor for e in parameters if any(n.startswith(layer + ".") for n in e.names)]
-        if not found:
+        inner = [e.tensor for e in parameters if any(n.startswith(layer + ".") for n in e.names)]
+        if not inner:
             raise unknown(f"layer for {option}:", layer, {layer_of(n) for e in parameters for n in e.names})
-        return found
+        return inner
 
     def _op(self, option: str, text: str, parameters_only: bool) -> list[Tensor]:
         ops = [n for n in self.ops if text in (n.type, n.name)]
@@ -86,21 +86,21 @@ class TapeSelectors(Selection[Tensor]):
 
     def _around(self, ops: Iterable[NodeView], read: bool) -> Iterator[Tensor]:
         """What *ops* read, or what they make, as far as it takes gradients."""
-        found = self.graph.reads if read else self.graph.writes
+        tensors = self.graph.reads if read else self.graph.writes
         for op in ops:
-            for _, tensor in found[op.id]:
+            for _, tensor in tensors[op.id]:
                 place = self.graph.places.get(tensor)
                 if place is not None:
                     if place not in self.by_place:
                         self.by_place[place] = stand_in(place)
                     yield self.by_place[place]
 
-    def _only(self, option: str, text: str, found: list[Tensor], parameters_only: bool) -> list[Tensor]:
+    def _only(self, option: str, text: str, chosen: list[Tensor], parameters_only: bool) -> list[Tensor]:
         if not parameters_only:
-            return found
-        leaves = [t for t in found if _is_leaf(t)]
+            return chosen
+        leaves = [t for t in chosen if _is_leaf(t)]
         if not leaves:
-            raise CommandError(f"{option} {text}: no parameters there, only {listed([t.name for t in found])}")
+            raise CommandError(f"{option} {text}: no parameters there, only {listed([t.name for t in chosen])}")
         return leaves
 
 

@@ -40,7 +40,7 @@ def in_graph(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[s
     nodes = [n for n in graph.view.nodes if n.kind == OP]
     partner = partners(nodes)
     kept = {(e.target, e.tensor): (e.saved, e.shape_only) for e in graph.view.edges}
-    found = []
+    listed = []
     for node, location in zip(nodes, graph.locations, strict=True):
 
         def operands(pairs: Iterable[tuple[str, str]], here: str = node.id) -> Iterator[Operand]:
@@ -49,12 +49,12 @@ def in_graph(graph: TapeGraph, journal: Journal, loss: Tensor, python: Mapping[s
                 yield Operand(slot, by_id[tensor].name, by_id[tensor].spec, note_of(saved or like, like))
 
         inputs, outputs = tuple(operands(graph.reads[node.id])), tuple(operands(graph.writes[node.id]))
-        found.append(spot(node, by_id, partner, location, inputs, outputs))
+        listed.append(spot(node, by_id, partner, location, inputs, outputs))
     behind = {n.key for n in graph.nodes.values()}
-    counts = Counter(s.type for s in found)
+    counts = Counter(s.type for s in listed)
     for call in counted(journal.calls, lambda c: c.key in behind, journal.behind([loss])):
         if call.key not in behind:
             part = NOT_RECORDED if call.key is None else "beside the loss"
-            found.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
+            listed.append(Spot(f"{call.type}.{counts[call.type]}", call.type, part, "", "", call.loc, (), ()))
             counts[call.type] += 1
-    return Spots(found, python)
+    return Spots(listed, python)
