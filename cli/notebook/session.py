@@ -72,8 +72,8 @@ class Session:
         watch = contextlib.ExitStack()
         watch.enter_context(keeping(journal=self._journal))
         watch.enter_context(keeping_graphs())
-        watch.enter_context(state.watched_runs(self._ran))
-        watch.enter_context(state.watched_backwards(self._appended))
+        watch.enter_context(state.runs.watched(self._ran))
+        watch.enter_context(state.appended.watched(self._appended))
         self._watch = watch
 
     def end(self, *_: Any) -> None:

@@ -200,71 +200,39 @@ def kept() -> Iterator[None]:
         vars(random).update(drawn)
 
 
-_watcher: ContextVar[Callable[[Any, Any], None] | None] = ContextVar("gradtool_run_watcher", default=None)
-
-
-@contextmanager
-def watched_runs(watcher: Callable[[Any, Any], None]) -> Iterator[None]:
-    """Call ``watcher(program, feed)`` for each ``Executor.run`` made inside."""
-    before = _watcher.get()
-    _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.set(before)  # no token: a notebook may leave in another context than it entered
-
-
-def note_run(program: Any, feed: Any) -> None:
-    """Tell whoever watches that *program* is run with *feed*."""
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher(program, feed)
-
-
-_backward_watcher: ContextVar[Callable[..., None] | None] = ContextVar("gradtool_backward_watcher", default=None)
-
-
-@contextmanager
-def watched_backwards(watcher: Callable[..., None]) -> Iterator[None]:
-    """Call ``watcher(loss, parameter_list, no_grad_set)`` for each ``append_backward`` made inside."""
-    before = _backward_watcher.get()
-    _backward_watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _backward_watcher.set(before)  # no token: a notebook may leave in another context than it entered
-
-
-def note_backward(loss: Any, parameter_list: Any, no_grad_set: Any) -> None:
-    """Tell whoever watches that the backward part of *loss* was appended."""
-    watcher = _backward_watcher.get()
-    if watcher is not None:
-        watcher(loss, parameter_list, no_grad_set)
-
-
-_pass_watcher: ContextVar[Callable[..., None] | None] = ContextVar("gradtool_pass_watcher", default=None)
-
-
-@contextmanager
-def watched_passes(watcher: Callable[..., None]) -> Iterator[None]:
-    """Call ``watcher(roots, how, recorded)`` before each backward pass of dynamic mode that the user asks for.
-
-    *how* is ``backward`` or ``grad``; what the watcher raises ends the call.
-    """
-    before = _pass_watcher.get()
-    _pass_watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _pass_watcher.set(before)  # no token: a notebook may leave in another context than it entered
-
-
-def note_pass(roots: Any, how: str, recorded: bool) -> None:
-    """Tell whoever watches that a backward pass from *roots* begins.
+class Told:
+    """Something that happens, and who in this thread (or task) is told of it.
 
     Args:
-        recorded: whether the pass is itself recorded (``create_graph``).
+        name: of the context variable.
     """
-    watcher = _pass_watcher.get()
-    if watcher is not None:
-        watcher(roots, how, recorded)
+
+    def __init__(self, name: str) -> None:
+        self._watcher: ContextVar[Callable[..., None] | None] = ContextVar(name, default=None)
+
+    @contextmanager
+    def watched(self, watcher: Callable[..., None]) -> Iterator[None]:
+        """Call *watcher* whenever it happens inside; whoever watched before is not told."""
+        before = self._watcher.get()
+        self._watcher.set(watcher)
+        try:
+            yield
+        finally:
+            self._watcher.set(before)  # no token: a notebook may leave in another context than it entered
+
+    def note(self, *what: Any) -> None:
+        """Tell whoever watches; what the watcher raises passes."""
+        watcher = self._watcher.get()
+        if watcher is not None:
+            watcher(*what)
+
+
+runs = Told("gradtool_run_watcher")
+"""``Executor.run`` is about to run a program: the program and its feed."""
+
+appended = Told("gradtool_backward_watcher")
+"""``append_backward`` is called: the loss, the parameter list, the no-grad set."""
+
+passes = Told("gradtool_pass_watcher")
+"""A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, and whether it is recorded itself
+(``create_graph``)."""

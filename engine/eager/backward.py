@@ -492,7 +492,7 @@ def grad(
 
     Hooks on intermediate results act, hooks on leaves do not: they belong to ``.grad``.
     """
-    state.note_pass(outputs, "grad", create_graph)
+    state.passes.note(outputs, "grad", create_graph)
     wanted: dict[Place, None] = {t.on_tape(): None for t in inputs if not t.stop_gradient}
     roots = [t for t in outputs if not t.stop_gradient]
     stops = frozenset(t.on_tape() for t in constants)

@@ -181,7 +181,7 @@ def grad(
 def _start(
     roots: Sequence[Tensor], seeds: Sequence[Tensor | None], retain_graph: bool, where: str, stacklevel: int
 ) -> None:
-    state.note_pass(roots, "backward", False)
+    state.passes.note(roots, "backward", False)
     if all(t.stop_gradient for t in roots):
         warnings.warn(f"{where} did nothing: {_why_no_graph(roots)}.", NoGraphWarning, stacklevel=stacklevel)
         return

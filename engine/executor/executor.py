@@ -177,7 +177,7 @@ class Executor:
         if program is None:
             program = default.default_main_program()
         expect_type(program, Program, "program", _HERE)
-        state.note_run(program, feed)
+        state.runs.note(program, feed)
         fed = self._feeds(program, feed)
         names = _fetch_names(fetch_list)
         values = (scope or global_scope()).values

@@ -92,7 +92,7 @@ def test_a_script_may_end_by_sys_exit(gradtool: Run, model: Write) -> None:
 
 
 def test_a_module_runs_as_python_runs_it(gradtool: Run, folder: Path) -> None:
-    package = folder / "shapes"
+    package = folder / "figures"
     package.mkdir()
     (package / "__init__.py").write_text("", encoding="utf-8")
     (package / "parts.py").write_text("from paddle import nn\nNet = nn.Linear\n", encoding="utf-8")
@@ -101,7 +101,7 @@ def test_a_module_runs_as_python_runs_it(gradtool: Run, folder: Path) -> None:
         "    net = Net(2, 1)\n    net(paddle.ones([1, 2])).mean().backward()\n",
         encoding="utf-8",
     )
-    done = gradtool("backward", "-m", "shapes.train", "--format", "tsv")
+    done = gradtool("backward", "-m", "figures.train", "--format", "tsv")
     assert done.code == 0, done.err
     assert [row[0] for row in done.cells[1:]] == ["net.weight", "net.bias"]
 

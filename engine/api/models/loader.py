@@ -192,9 +192,9 @@ def executed(request: Request) -> Iterator[Loaded]:
         journal = stack.enter_context(_journal(request)) if request.journal else None
         loaded = Loaded(target.name, {}, main, startup, fed=calls.fed, journal=journal, calls=calls)
         for watching in (
-            state.watched_backwards(calls.called),
-            state.watched_passes(calls.began),
-            state.watched_runs(calls.ran),
+            state.appended.watched(calls.called),
+            state.passes.watched(calls.began),
+            state.runs.watched(calls.ran),
         ):
             stack.enter_context(watching)
         if target.saved is not None:
