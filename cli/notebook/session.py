@@ -208,7 +208,7 @@ class Session:
             loaded = Loaded(
                 request.model, kept, copy, default.default_startup_program(), request.model, twin(of), live=True
             )
-            loaded.fed = [] if fed is None else [(copy, fed)]
+            loaded.calls.fed = [] if fed is None else [(copy, fed)]
             block = copy.global_block()
             for name, listed, no_grad, where in self._made.get(program, ()):
                 theirs = None if listed is None else [block.vars[n] for n in listed if n in block.vars]

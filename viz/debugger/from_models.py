@@ -41,8 +41,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
     request = dataclasses.replace(request, full_stacks=True)
     # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     recorder = Recorder(asked.history, asked.step, until)
-    with shown_on(sys.stdout), recorder.recording(), loader.executed(request) as left, watch.unwatched():
-        loader.tell_stop(left, notes)
+    with shown_on(sys.stdout), recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
         kind = opening.kind_of(left, request, recorder)
         timeline = kind.timeline(left, request, recorder, asked, notes)
         session = Session(timeline, {"why": _why(request, asked)})

@@ -79,6 +79,7 @@ class PassCalls:
             loss.
         fed: programs that were run, each with its feed.
         runs: how many of these runs were of programs that hold a backward part.
+        sweeps: how many of the passes of dynamic mode were asked for by ``backward``.
         stopped: where the file was stopped.
     """
 
@@ -88,6 +89,7 @@ class PassCalls:
     swept: list[PassCall] = field(default_factory=list)
     fed: list[tuple[Any, Mapping[str, Any]]] = field(default_factory=list)
     runs: int = 0
+    sweeps: int = 0
     stopped: Location | None = None
     over: bool = False
     """Whether the file is done: what computes from now on is gradtool itself."""
@@ -105,8 +107,10 @@ class PassCalls:
         """
         if self.over or not roots:
             return
-        if how == "backward" and self.passes >= self.limit:
-            self.stop()
+        if how == "backward":
+            if self.sweeps >= self.limit:
+                self.stop()
+            self.sweeps += 1
         call = PassCall(
             len(self.swept) + 1, how, roots[0], source.here(), names=_running(sys._getframe(1)), recorded=recorded
         )
@@ -136,7 +140,7 @@ class PassCalls:
     @property
     def passes(self) -> int:
         """How many backward passes there were."""
-        return len([call for call in self.swept if call.how == "backward"]) or self.runs
+        return self.sweeps or self.runs
 
     def _may_be_meant(self, call: PassCall) -> bool:
         if self.which is None:

@@ -40,7 +40,7 @@ from . import importers, imports, scripts, sessions
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit, Terminated, unknown
 from .limits import ALL, ENOUGH
-from .notes import Notes
+from .notes import SILENT, Notes
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
@@ -112,7 +112,6 @@ class Loaded:
         function: the function that was called, if one was.
         result: what it returned.
         main, startup: the default programs.
-        fed: programs and feeds of the runs that the file made.
         journal: what happened in dynamic mode, if the request asked for a journal.
         calls: the backward passes that the file asked for.
         error: what the file raised, for a post-mortem.
@@ -126,7 +125,6 @@ class Loaded:
     startup: Program
     function: str | None = None
     result: Any = None
-    fed: list[tuple[Program, Mapping[str, Any]]] = field(default_factory=list)
     journal: Journal | None = None
     calls: PassCalls = field(default_factory=PassCalls)
     error: CommandError | GradtoolError | None = None
@@ -171,8 +169,11 @@ class _Target:
 
 
 @contextlib.contextmanager
-def executed(request: Request) -> Iterator[Loaded]:
+def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
     """Run the model file and its function; what it set up stays in place inside the ``with`` block.
+
+    Args:
+        notes: is told where the file was stopped, if it was.
 
     Raises:
         CommandError: there is no such file, module or function.
@@ -190,7 +191,7 @@ def executed(request: Request) -> Iterator[Loaded]:
         main, startup = stack.enter_context(_environment(request, target))
         calls = PassCalls(request.backward, request.steps)
         journal = stack.enter_context(_journal(request)) if request.journal else None
-        loaded = Loaded(target.name, {}, main, startup, fed=calls.fed, journal=journal, calls=calls)
+        loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         for watching in (
             state.appended.watched(calls.called),
             state.passes.watched(calls.began),
@@ -203,6 +204,7 @@ def executed(request: Request) -> Iterator[Loaded]:
         else:
             stack.enter_context(_run(loaded, target, request))
         calls.over = True
+        _tell_stop(loaded, notes)
         yield loaded
 
 
@@ -235,7 +237,7 @@ def _run(loaded: Loaded, target: _Target, request: Request) -> Iterator[None]:
         yield
 
 
-def tell_stop(left: Loaded, notes: Notes) -> None:
+def _tell_stop(left: Loaded, notes: Notes) -> None:
     """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
     if left.calls.stopped is not None:
         passes = left.calls.passes

@@ -84,7 +84,7 @@ def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any
     feed = left.namespace.get("feed")
     if isinstance(feed, Mapping):
         return dict(feed), f"feed in {left.name}"
-    runs = [fed for where, fed in left.fed if where is program and fed]
+    runs = [fed for where, fed in left.calls.fed if where is program and fed]
     if not runs:
         return None, otherwise
     return dict(runs[-1]), f"the last Executor.run in {'this notebook' if left.live else left.name}"

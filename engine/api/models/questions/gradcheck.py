@@ -39,8 +39,7 @@ class Gradcheck(Question[Comparison]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder()
-        with recorder.recording(), loader.executed(request) as left, watch.unwatched():
-            loader.tell_stop(left, notes)
+        with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
             return self._of(opening.model_in(left, request), recorder, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Comparison:

@@ -62,8 +62,7 @@ class Gradients(Question[Derivatives]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Derivatives:
         """As in the base; targets take the place of a loss."""
         request = replace(request, need_loss=not self.target)
-        with loader.executed(request) as left:
-            loader.tell_stop(left, notes)
+        with loader.executed(request, notes) as left:
             kind = opening.kind_of(left, request)
             refused = kind.refusal("gradients", left.name)
             if refused is not None:

@@ -58,11 +58,9 @@ class Nan(Question[Births]):
         hunt = self.hunt()
         coverage = Coverage(hunt)
         adapter = Adapter(coverage)
-        with watch.watched(adapter), loader.executed(request) as left:
+        with watch.watched(adapter), loader.executed(request, notes if self.steps is None else SILENT) as left:
             self._step(left)
             adapter.finish()
-            if self.steps is None:
-                loader.tell_stop(left, notes)
             with watch.unwatched():
                 return self._searched(left, request, hunt, coverage, notes)
 

@@ -47,8 +47,7 @@ class Drawn(Cuts, Question[Picture]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Picture:
         """As in the base."""
         request = replace(request, full_stacks=self.full_stacks)
-        with _timed(self.measure == "time") as stopwatch, loader.executed(request) as left, watch.unwatched():
-            loader.tell_stop(left, notes)
+        with _timed(self.measure == "time") as stopwatch, loader.executed(request, notes) as left, watch.unwatched():
             return self._of(opening.model_in(left, request), stopwatch, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Picture:

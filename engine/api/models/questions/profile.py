@@ -38,8 +38,7 @@ class Profile(Question[Costs]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Costs:
         """As in the base; the calls of dynamic mode are noted while the file runs."""
         calls = Calls()
-        with watch.watched(calls), loader.executed(request) as left, watch.unwatched():
-            loader.tell_stop(left, notes)
+        with watch.watched(calls), loader.executed(request, notes) as left, watch.unwatched():
             return self._of(opening.model_in(left, request), calls, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Costs:

@@ -51,8 +51,7 @@ class Question(ABC, Generic[A]):
             GradtoolError: the engine refused.
         """
         request = replace(request, **self.needs)
-        with loader.executed(request) as left:
-            loader.tell_stop(left, notes)
+        with loader.executed(request, notes) as left:
             return self.answer(opening.model_in(left, request), notes)
 
     @abstractmethod

@@ -41,8 +41,7 @@ class Saved(Question[Kept]):
         """As in the base; the file is watched while it runs."""
         keeper = Keeper()
         passes = under_watch.Passes(keeper)
-        with watch.watched(Adapter(passes)), loader.executed(request) as left, watch.unwatched():
-            loader.tell_stop(left, notes)
+        with watch.watched(Adapter(passes)), loader.executed(request, notes) as left, watch.unwatched():
             model = opening.model_in(left, request)
             if not model.computes_while_loading:
                 return self.answer(model, notes)

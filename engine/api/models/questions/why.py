@@ -154,8 +154,7 @@ def opened(
     """
     request = replace(request, **asked.needs)
     words = [*request.words(), *asked.words]
-    with loader.executed(request) as left:
-        loader.tell_stop(left, notes)
+    with loader.executed(request, notes) as left:
         error = left.error
         if isinstance(error, (FreedGraphError, InplaceError)):
             failure = explained(error, loader.raised_at(error))
