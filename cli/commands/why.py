@@ -48,7 +48,7 @@ def command(**values: Any) -> int:
 
 def _words(words: tuple[str, ...]) -> list[str]:
     """The variables, then the model: the last word, or the first one if only that is a model."""
-    from gradtool.models.loader import is_model
+    from gradtool.models.targets import is_model
 
     if len(words) > 1 and not is_model(words[-1]) and is_model(words[0]):
         return [*words[1:], words[0]]

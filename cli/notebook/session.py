@@ -20,7 +20,8 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.models.calls import PassCall
 from gradtool.models.errors import CommandError, unknown
-from gradtool.models.loader import Loaded, Request, exists
+from gradtool.models.loader import Loaded, Request
+from gradtool.models.targets import exists
 from gradtool.nn import Layer
 from gradtool.viz.debugger.notebook import Notebook
 

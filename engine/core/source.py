@@ -18,8 +18,8 @@ from typing import Any, Final
 Location = tuple[tuple[CodeType, int], ...]
 
 NOWHERE: Final[Location] = ()
-LOADER: Final = "gradtool.models.loader"
-"""The module that runs a model file: frames outside it belong to the tool, not to the user."""
+BOUNDARY: Final = "gradtool.models.users_code"
+"""The module that calls the user's code: frames outside it belong to the tool, not to the user."""
 
 _ours: set[str] = set()
 """Names of gradtool's own modules, as far as they were met."""
@@ -99,7 +99,7 @@ def _whole(frame: FrameType | None) -> Location:
     frames = []
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module == LOADER:
+        if module == BOUNDARY:
             break
         if not _is_ours(module):
             frames.append((frame.f_code, frame.f_lineno))
@@ -128,7 +128,7 @@ def file_and_line(location: Location) -> tuple[str, int] | None:
 def frames(location: Location) -> Iterator[tuple[str, int, str]]:
     """The last part of the file's name, line and function of every frame, innermost first."""
     for code, line in location:
-        yield _last_part(code.co_filename), line, code.co_name
+        yield last_part(code.co_filename), line, code.co_name
 
 
 def call_files(calls: Callable[[str], str | None] | None) -> None:
@@ -142,7 +142,8 @@ def called(path: str) -> str | None:
     return None if _calls is None else _calls(path)
 
 
-def _last_part(path: str) -> str:
+def last_part(path: str) -> str:
+    """What people call a file: the last part of its path."""
     return called(path) or path.replace(chr(92), "/").rsplit("/", 1)[-1]
 
 
@@ -151,7 +152,7 @@ def short(location: Location) -> str:
     place = file_and_line(location)
     if place is None:
         return ""
-    return f"{_last_part(place[0])}:{place[1]}"
+    return f"{last_part(place[0])}:{place[1]}"
 
 
 def text(code: CodeType, line: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradtool.engine.core import watch
 from gradtool.engine.runs.recorder import Recorder
-from gradtool.models import loader, opening, sessions
+from gradtool.models import loader, opening, sessions, users_code
 from gradtool.models.errors import CommandError
 from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT, Notes
@@ -47,7 +47,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
         session = Session(timeline, {"why": _why(request, asked)})
         if timeline.failed is not None:
             session.locals = _locals(timeline.failed[1])
-            for line in loader.stack_of(timeline.failed[1]):
+            for line in users_code.stack_of(timeline.failed[1]):
                 timeline.failed[1].add_note(line)
         elif request.post_mortem:
             notes.note(f"{left.name} raised no error")
@@ -101,7 +101,7 @@ def _there(request: Request) -> Any:
 
 def _locals(error: BaseException) -> Mapping[str, Any]:
     """The user's variables where *error* was raised."""
-    frame = loader.raised_in(error)
+    frame = users_code.raised_in(error)
     return dict(frame.f_locals) if frame is not None else {}
 
 

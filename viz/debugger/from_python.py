@@ -191,7 +191,7 @@ def _namespaces(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
         if module != "gradtool" and not module.startswith("gradtool."):
             yield frame.f_locals
             modules.setdefault(id(frame.f_globals), frame.f_globals)
-        elif module == source.LOADER:
+        elif module == source.BOUNDARY:
             break
         frame = frame.f_back
     yield from modules.values()

@@ -10,8 +10,8 @@ from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models import spots
-from gradtool.models.loader import users_own
 from gradtool.models.spots import Spot, around, frames
+from gradtool.models.users_code import users_own
 from gradtool.models.wording import command_line, count, number
 
 from ..debugger.cell import Cell

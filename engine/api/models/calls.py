@@ -200,7 +200,7 @@ def _running(frame: FrameType | None) -> list[Names]:
     names: list[Names] = []
     while frame is not None and len(names) < _MOST_FRAMES:
         module = frame.f_globals.get("__name__", "")
-        if module == source.LOADER:
+        if module == source.BOUNDARY:
             break
         name = frame.f_code.co_name
         if module.partition(".")[0] != "gradtool" and (name == "<module>" or not name.startswith("<")):

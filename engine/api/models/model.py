@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from . import loader
+from . import loader, users_code
 from .errors import CommandError, asked_in_python
 from .loader import Loaded, Request
 from .notes import SILENT, Notes
@@ -308,7 +308,7 @@ class Model(ABC):
 
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something that may run the user's code (callbacks, hooks, PyLayers)."""
-        return loader.call(self.name, function, *args, **kwargs)
+        return users_code.call(self.name, function, *args, **kwargs)
 
     # -- questions, in the words of the command line ----------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt, NanStory
 from gradtool.engine.core import watch
 
-from .. import loader, opening
+from .. import loader, opening, users_code
 from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Loaded, Request
@@ -75,7 +75,7 @@ class Nan(Question[Births]):
         step = left.namespace.get("step")
         if self.steps and callable(step):
             for _ in range(self.steps):
-                loader.call(left.name, step)
+                users_code.call(left.name, step)
 
     def _searched(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)

@@ -13,7 +13,7 @@ from gradtool.engine.answers.why.failures import explained
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 
-from .. import loader, opening
+from .. import loader, opening, users_code
 from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Request
@@ -157,7 +157,7 @@ def opened(
     with loader.executed(request, notes) as left:
         error = left.error
         if isinstance(error, (FreedGraphError, InplaceError)):
-            failure = explained(error, loader.raised_at(error))
+            failure = explained(error, users_code.raised_at(error))
             yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error)
             return
         try:

@@ -1,0 +1,82 @@
+"""The function of a model file that is called, and its arguments (``--arg``)."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.ir.variable import Variable
+
+from . import scripts
+from .errors import CommandError, unknown
+from .users_code import call
+
+if TYPE_CHECKING:
+    from .loader import Loaded, Request
+
+
+def called(loaded: Loaded, function: str | None, request: Request) -> None:
+    """Call the function that *function* names or, where that is None, the one that files are known to have.
+
+    Raises:
+        CommandError: there is no such function, or the arguments do not fit.
+        ModelError: it raised.
+    """
+    names = loaded.namespace
+    if function is not None:
+        if not callable(names.get(function)):
+            functions = [n for n, v in names.items() if isinstance(v, types.FunctionType)]
+            raise unknown(f"function in {loaded.name}:", function, functions)
+        chosen: str | None = function
+    else:
+        chosen = next((n for n in scripts.ENTRIES if _is_entry(names.get(n), loaded, request)), None)
+    if chosen is None:
+        if request.arg:
+            raise CommandError(
+                f"--arg needs a function, and {loaded.name} has neither build() nor model()",
+                f"name the function: {request.model}:FUNCTION",
+            )
+        return
+    entry = names[chosen]
+    arguments = dict(map(_argument, request.arg))
+    loaded.function = chosen
+    _check_arguments(chosen, entry, arguments)
+    loaded.result = call(loaded.name, entry, **arguments)
+
+
+def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
+    """Whether a function is called by itself; a helper that wants arguments is not, in a file that has computed."""
+    if not isinstance(value, types.FunctionType):
+        return False
+    code, defaults = value.__code__, value.__defaults__ or ()
+    needs = code.co_argcount > len(defaults) or code.co_kwonlyargcount > len(value.__kwdefaults__ or {})
+    if not needs or request.arg:
+        return True
+    computed = any(isinstance(v, (Tensor, Variable)) for v in loaded.namespace.values())
+    return not (computed or loaded.calls.swept or loaded.calls.appended)
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise CommandError(f"--arg {text}: expected NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name, value
+
+
+def _check_arguments(name: str, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        raise CommandError(f"{name}{signature}: {error}", "--arg NAME=VALUE gives an argument") from None

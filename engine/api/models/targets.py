@@ -1,0 +1,128 @@
+"""The MODEL argument: ``model.py``, ``model.py:build``, ``pkg.mod:build``, ``-`` for stdin, or a saved program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from gradtool.engine.core import source
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.core.near_names import near, shortened
+
+from . import cells as notebooks
+from . import importers, sessions
+from .errors import CommandError, ModelError
+from .users_code import call
+
+_LONGEST_PATH = 4096
+"""Bytes of a path, by the longest that systems take."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A MODEL argument, taken apart."""
+
+    read: Callable[[], bytes]
+    shown: str
+    """What tracebacks and messages call the file."""
+    file: str
+    name: str
+    folder: str | None
+    """Where its own modules lie; None for what is not Python."""
+    function: str | None
+    cells: Sequence[tuple[str, bytes]] = ()
+    """Names and texts of the code cells of a notebook."""
+    saved: Callable[[], Any] | None = None
+    """Reads the model, if the file holds something else than Python."""
+
+
+def target(text: str, stdin_filename: str = "<stdin>") -> Target:
+    """What a MODEL argument names.
+
+    Args:
+        text: the argument.
+        stdin_filename: what to call what comes from stdin.
+
+    Raises:
+        CommandError: there is nothing of that name, or it is no model.
+    """
+    before, colon, after = text.rpartition(":")
+    if colon and before and after.isidentifier() and not exists(text):
+        where, function = before, after
+    else:
+        where, function = text, None
+    if where == "-":
+        name = stdin_filename
+        return Target(sys.stdin.buffer.read, name, name, source.last_part(name), "", function)
+    session = sessions.current()
+    text_there = session.source(where) if session is not None else None
+    if text_there is not None:
+        return Target(text_there.encode, where, where, where, "", function)
+    path = Path(where)
+    if not exists(where):
+        module = None if importers.is_file_name(path) else _module(where, function)
+        if module is not None:
+            return module
+        beside = path.parent if exists(str(path.parent)) else Path()
+        raise CommandError(f"no such file: {shortened(where)}", _python_files(beside, path.name))
+    if path.is_dir():
+        raise CommandError(f"{where} is a folder, not a model file", _python_files(path))
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"cannot read {where}: {error.strerror}") from None
+    name, file, folder = source.last_part(where), str(path.resolve()), str(path.resolve().parent)
+    if path.suffix == notebooks.ENDING:
+        try:
+            texts = notebooks.cells(data, where)
+        except FileFormatError as error:
+            raise CommandError(f"{name} is no notebook: {error}") from None
+        return Target(lambda: b"", where, file, name, folder, function, texts)
+    saved = importers.reader(path, data)
+    return Target(lambda: data, where, file, name, None if saved is not None else folder, function, saved=saved)
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or a folder of that name; what cannot be a name is none."""
+    return len(path) <= _LONGEST_PATH and os.path.exists(path)
+
+
+def is_model(text: str) -> bool:
+    """Whether a MODEL argument can be *text*, as far as its name says."""
+    where, session = text.partition(":")[0], sessions.current()
+    return exists(where) or (session is not None and session.has(where))
+
+
+def _python_files(folder: Path, like: str | None = None) -> str | None:
+    names = sorted(p.name for p in folder.glob("*.py"))
+    close = names[:3] if like is None else near(like, names)
+    return f"there is {', '.join(close)}" if close else None
+
+
+def _module(name: str, function: str | None) -> Target | None:
+    """A module by its dotted name, looked up with the current folder first; None when there is none."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        return None
+    sys.path.insert(0, "")
+    try:
+        spec = call(name, util.find_spec, name)
+    except ModelError as error:
+        if isinstance(error.__cause__, ModuleNotFoundError) and error.__cause__.name in _prefixes(name):
+            return None
+        raise
+    finally:
+        sys.path.remove("")
+    if spec is None or spec.origin is None or not hasattr(spec.loader, "get_source"):
+        return None
+    origin = spec.origin
+    return Target(Path(origin).read_bytes, origin, origin, name, "", function)
+
+
+def _prefixes(name: str) -> set[str]:
+    parts = name.split(".")
+    return {".".join(parts[:i]) for i in range(1, len(parts) + 1)}
