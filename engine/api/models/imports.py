@@ -10,7 +10,8 @@ has begun to run. So there are two kinds of imports here, of modules that Python
   what lies beside a model, in the current folder, or where a model has put something on ``sys.path``.
 
 Where the two differ, both modules exist, and :data:`sys.modules` holds the model's while the model imports. All other
-names are found by everybody in the usual way. Of ``PYTHONPATH`` all that it names counts as installed.
+names are found by everybody in the usual way. Of ``PYTHONPATH`` all that it names counts as installed. What a model
+imports from its own folder goes when the model goes (:mod:`.siblings`).
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ _OURS = frozenset({"gradtool", "paddle"})
 
 _PROTECTED = (sys.stdlib_module_names | PACKAGES) - _AT_START - set(sys.builtin_module_names)
 
+_NOBODYS = _OURS | _AT_START | sys.stdlib_module_names | PACKAGES
+"""What no model has to itself in :data:`sys.modules`."""
+
 
 def is_protected(name: str) -> bool:
     """Whether all but a model find the module of that name where it is installed."""
@@ -76,13 +80,16 @@ def guarded() -> Iterator[_Guard]:
 @contextmanager
 def of_models(folder: str) -> Iterator[None]:
     """Let a model import what lies in *folder*, and have that to itself; the empty name is the current folder."""
+    from . import siblings
+
     with guarded() as guard:
         path, usual = list(sys.path), builtins.__import__
         statements = _Statements(guard, usual)
         builtins.__import__ = statements.carry_out
         sys.path.insert(0, folder)
         try:
-            yield
+            with siblings.apart(folder, guard.installed, _NOBODYS):
+                yield
         finally:
             sys.path[:] = path
             builtins.__import__ = usual

@@ -7,6 +7,7 @@ fresh.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import types
 import weakref
@@ -185,10 +186,12 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
     data = target.read()
     wanted = request.as_module or bool(request.script)
     parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
-    with _module_of(target, "__main__" if wanted or parts is not None else MODULE, request) as module:
+    with _module_of(target, "__main__" if wanted or parts is not None else MODULE) as module:
         loaded.namespace = module.__dict__
         loaded.earlier = weakref.WeakValueDictionary({id(p): p for p in living()})
         try:
+            if target.package:
+                call(target.name, importlib.import_module, target.package)
             if parts is not None:
                 _run_parts(loaded, target, request, data, parts)
             else:
@@ -274,12 +277,12 @@ def _is_there(loaded: Loaded) -> bool:
 
 
 @contextlib.contextmanager
-def _module_of(target: Target, name: str, request: Request) -> Iterator[types.ModuleType]:
+def _module_of(target: Target, name: str) -> Iterator[types.ModuleType]:
     """The module that a file runs as, which others find by its name."""
     module = types.ModuleType(name)
     module.__file__ = target.file
-    if request.as_module:
-        module.__package__ = target.name.rpartition(".")[0]
+    if target.package is not None:
+        module.__package__ = target.package
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:

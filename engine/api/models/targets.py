@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import util
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,7 @@ from gradtool.engine.core.near_names import near, shortened
 
 from . import cells as notebooks
 from . import importers, sessions
-from .errors import CommandError, ModelError
-from .users_code import call
+from .errors import CommandError
 
 _LONGEST_PATH = 4096
 """Bytes of a path, by the longest that systems take."""
@@ -39,6 +38,8 @@ class Target:
     """Names and texts of the code cells of a notebook."""
     saved: Callable[[], Any] | None = None
     """Reads the model, if the file holds something else than Python."""
+    package: str | None = None
+    """The package around a module."""
 
 
 def target(text: str, stdin_filename: str = "<stdin>") -> Target:
@@ -105,24 +106,30 @@ def _python_files(folder: Path, like: str | None = None) -> str | None:
 
 
 def _module(name: str, function: str | None) -> Target | None:
-    """A module by its dotted name, looked up with the current folder first; None when there is none."""
-    if not all(part.isidentifier() for part in name.split(".")):
+    """A module by its dotted name, looked up with the current folder first; None when there is none.
+
+    Nothing is imported: the packages around it are imported when it runs.
+    """
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
         return None
+    spec: ModuleSpec | None = None
     sys.path.insert(0, "")
     try:
-        spec = call(name, util.find_spec, name)
-    except ModelError as error:
-        if isinstance(error.__cause__, ModuleNotFoundError) and error.__cause__.name in _prefixes(name):
-            return None
-        raise
+        for i in range(1, len(parts) + 1):
+            folders = None if spec is None else spec.submodule_search_locations
+            spec = _spec(".".join(parts[:i]), folders) if i == 1 or folders is not None else None
+            if spec is None:
+                return None
     finally:
         sys.path.remove("")
     if spec is None or spec.origin is None or not hasattr(spec.loader, "get_source"):
         return None
     origin = spec.origin
-    return Target(Path(origin).read_bytes, origin, origin, name, "", function)
+    return Target(Path(origin).read_bytes, origin, origin, name, "", function, package=spec.parent)
 
 
-def _prefixes(name: str) -> set[str]:
-    parts = name.split(".")
-    return {".".join(parts[:i]) for i in range(1, len(parts) + 1)}
+def _spec(name: str, folders: Sequence[str] | None) -> ModuleSpec | None:
+    """What Python's finders say of a module in the folders of its package."""
+    specs = (finder.find_spec(name, folders) for finder in sys.meta_path)
+    return next((spec for spec in specs if spec is not None), None)
