@@ -1,15 +1,16 @@
-"""What can go wrong on the command line, and the exit codes (product, section 2).
+"""What can go wrong on the command line, and the exit codes; ``docs/exit_codes.md`` says which findings decide them.
 
 ====  ===========================================================
 code  meaning
 ====  ===========================================================
 0     clean
-1     a rule, a gate or a comparison failed
+1     a finding, where it was asked for; a gate or a comparison failed
 2     usage: an option, a selector, a file
 3     the user's model raised
 4     the engine refused: no gradient, shapes that do not fit, …
 70    a bug of gradtool
 130   interrupted
+141   whoever read stdout closed it
 143   ended by SIGTERM
 ====  ===========================================================
 """

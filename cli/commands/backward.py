@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..asking import exit_option, judged
 from ..context import Output, backward_options, model_options, output_options, run_options
 from ..files import Content, make_folder
 from ..sizes import byte_size
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 @click.option("--dot", metavar="FILE", help="Write the graph for Graphviz.")
 @click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="What --dot draws.")
 @click.option("--dump", metavar="DIR", help="Write both graphs and the stack of every operator.")
+@exit_option()
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Append the backward part of MODEL's loss, and list every parameter with its gradient or the reason why not.
 
     \b
@@ -57,6 +59,8 @@ def command(**values: Any) -> None:
     from gradtool.viz.views import backward
 
     dot, folder, part, only_grads = (values.pop(name) for name in ("dot", "dump", "part", "only_grads"))
+    exit_code = values.pop("exit_code")
+    values["run"] |= exit_code  # zeros and numbers that are not finite are findings, too
     question = Backward.take(values)
     answer = question.ask(Request.take(values, full_stacks=folder is not None), out)
     words = [*answer.about.words, *question.words, *answer.checkpoint_words]
@@ -65,6 +69,7 @@ def command(**values: Any) -> None:
         out.text(backward.pairs_alone(answer, out.format), files)
     else:
         out.emit(backward.view(answer), files)
+    return judged(answer, exit_code)
 
 
 def pictures(

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from ..asking import exit_option, judged
 from ..context import Output, model_options, output_options
-from ..errors import CLEAN, ENGINE, FAILED
+from ..errors import CLEAN, ENGINE
 
 
 @click.command("gradcheck")
@@ -16,6 +17,7 @@ from ..errors import CLEAN, ENGINE, FAILED
     "--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2: gradients of gradients, too."
 )
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@exit_option(always=True)
 @output_options
 def command(**values: Any) -> int:
     """Compare the gradients of MODEL's loss with differences of the loss, along random directions.
@@ -34,9 +36,8 @@ def command(**values: Any) -> int:
     from gradtool.models.questions.gradcheck import Gradcheck
     from gradtool.viz.views import gradcheck
 
+    exit_code = values.pop("exit_code")
     question = Gradcheck.take(values)
     answer = question.ask(Request.take(values), out)
     out.emit(gradcheck.view(answer))
-    if answer.story.wrong:
-        return FAILED
-    return CLEAN if answer.story.passed else ENGINE
+    return judged(answer, exit_code) or (CLEAN if answer.story.passed else ENGINE)

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from ..asking import exit_option, judged
 from ..context import Output, model_options, output_options
-from ..errors import CLEAN, FAILED
 
 
 @click.command("nan")
@@ -18,6 +18,7 @@ from ..errors import CLEAN, FAILED
     "--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2: gradients of gradients, too."
 )
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@exit_option(always=True)
 @output_options
 def command(**values: Any) -> int:
     """Search MODEL for the place where NaN or infinity is born, forward and backward.
@@ -38,8 +39,8 @@ def command(**values: Any) -> int:
     from gradtool.models.questions.nan import Nan
     from gradtool.viz.views import nan
 
-    steps = values["steps"]
+    steps, exit_code = values["steps"], values.pop("exit_code")
     question = Nan.take(values)
     answer = question.ask(Request.take(values, steps=steps), out)
     out.emit(nan.view(answer, as_table=out.format == "tsv"))
-    return CLEAN if answer.story.clean else FAILED
+    return judged(answer, exit_code)

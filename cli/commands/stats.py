@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..asking import exit_option, judged
 from ..context import Output, model_options, output_options
 
 
@@ -15,8 +16,9 @@ from ..context import Output, model_options, output_options
 @click.option("--worst", type=click.IntRange(1), metavar="N", help="Only the N rows to look at first.")
 @click.option("--histogram", is_flag=True, help="Add how many elements are of each order of magnitude.")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@exit_option()
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Norms of MODEL's gradients, their ratio to the weights, zeros and numbers that are not finite.
 
     \b
@@ -28,5 +30,8 @@ def command(**values: Any) -> None:
     from gradtool.models.questions.stats import Stats
     from gradtool.viz.views import stats
 
+    exit_code = values.pop("exit_code")
     question = Stats.take(values)
-    out.emit(stats.view(question.ask(Request.take(values), out)))
+    answer = question.ask(Request.take(values), out)
+    out.emit(stats.view(answer))
+    return judged(answer, exit_code)

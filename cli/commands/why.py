@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from ..asking import exit_option, judged
 from ..context import Output, backward_options, loading_options, output_options, run_options
-from ..errors import CLEAN, ENGINE
+from ..errors import ENGINE
 
 
 @click.command("why")
@@ -21,6 +22,7 @@ from ..errors import CLEAN, ENGINE
 )
 @click.option("--no-run", is_flag=True, help="Look at the graph alone: do not run a static program.")
 @run_options
+@exit_option()
 @output_options
 def command(**values: Any) -> int:
     """Why each VAR of MODEL has no gradient, or a zero one; without VAR, every parameter that has none.
@@ -38,12 +40,13 @@ def command(**values: Any) -> int:
     from gradtool.models.questions.why import Why
     from gradtool.viz.views import why
 
+    exit_code = values.pop("exit_code")
     del values["run"]  # a program is run unless --no-run says otherwise
     *values["variables"], values["model"] = _words(values.pop("words"))
     question = Why.take(values)
     answers = question.ask(Request.take(values), out)
     out.emit(why.view(answers))
-    return CLEAN if answers.failure is None or question.error else ENGINE
+    return judged(answers, exit_code) if answers.failure is None or question.error else ENGINE
 
 
 def _words(words: tuple[str, ...]) -> list[str]:

@@ -65,7 +65,7 @@ def test_the_table_of_a_layer(gradtool: Run, model: Write) -> None:
     assert table["model.spare.bias"]["‖g‖"] == "–"
     text = gradtool("backward", "model.py").out
     assert text.startswith("tape  model.py · eager · 7 forward ops → 7 backward ops · loss loss [] float32 = ")
-    assert "\n4 of 7 leaves get a gradient\nnext: gradtool why model.spare.weight model.py · " in text
+    assert "\n4 of 7 leaves get a gradient · 1 finding\nnext: gradtool why model.spare.weight model.py · " in text
 
 
 @pytest.mark.parametrize("end", ["", "loss.backward()\n", "loss.backward(retain_graph=True)\n"])

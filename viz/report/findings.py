@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 from gradtool.engine.answers.coverage import Coverage
@@ -15,6 +16,7 @@ from gradtool.engine.core import watch
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import GraphView
+from gradtool.models.answered import Answered
 from gradtool.models.errors import CommandError
 from gradtool.models.gradients import GradientTable
 from gradtool.models.loader import Request
@@ -23,13 +25,14 @@ from gradtool.models.names import Names
 from gradtool.models.notes import SILENT, Notes
 from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.cuts import Cuts
+from gradtool.models.questions.judging import concerning
 from gradtool.models.questions.nan import FORWARD_OVER, Births
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Opened, Verdicts, Why, opened
 from gradtool.models.spots import Spot
 from gradtool.models.wording import finite
 
-from ..views import backward, nan, stats, why
+from .. import views
 from ..views.view import View
 
 NOT_RUN = "The program was not run."
@@ -66,8 +69,9 @@ class Findings:
         mode: ``static`` or ``eager``.
         loss: its name.
         value: what the loss is; None where it was not computed, is no single number, or is not finite.
-        reports: kind -> the answer of that command.
+        answers: kind -> the answer of that command.
         refused: kind -> why that command has no answer.
+        verdicts: those of ``why``.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
     """
@@ -76,17 +80,23 @@ class Findings:
     mode: str
     loss: str = ""
     value: float | None = None
-    reports: dict[str, View] = field(default_factory=dict)
+    answers: dict[str, Answered] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     view: GraphView | None = None
     spots: Sequence[Spot] = ()
+    verdicts: list[Answer] = field(default_factory=list)
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def ask(self, kind: str, answer: Callable[[], View]) -> None:
+    @cached_property
+    def reports(self) -> dict[str, View]:
+        """Kind -> what is shown of the answer of that command."""
+        return {kind: views.of(answer) for kind, answer in self.answers.items()}
+
+    def ask(self, kind: str, answer: Callable[[], Answered]) -> None:
         """Keep the answer, or why the engine has none."""
         try:
-            self.reports[kind] = answer()
+            self.answers[kind] = answer()
         except GradientError as error:
             self.refused[kind] = str(error)
 
@@ -165,7 +175,7 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     if case.failure is not None:
         told.notes.append(f"{told.name} raised an error, which is explained; nothing else could be asked.")
         told.places += _lines(case.failure)
-        told.reports["why"] = why.view(Verdicts.of(case.about, case.loss, [case.failure], failure=case.failure))
+        told.answers["why"] = Verdicts.of(case.about, case.loss, [case.failure], failure=case.failure)
         return told
     if case.error is not None:
         told.notes.append(
@@ -178,18 +188,20 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
         # Before anything is asked: the journal goes on, and the passes that answers take are not the user's.
         graph = model.as_it_stands()
         told.view, told.spots = graph.view, model.spots_in(graph).spots
-    answers: list[Answer] = []
+    answers = told.verdicts
 
-    def verdicts() -> View:
+    def verdicts() -> Verdicts:
         assert case.case is not None
         answers.extend(case.case.answers())
-        return why.view(Verdicts.of(case.about, case.loss, answers, len(case.case.subjects())))
+        return Verdicts.of(case.about, case.loss, answers, len(case.case.subjects()))
 
     told.ask("why", verdicts)
     told.places += [line for a in answers if a.finding for line in _lines(a)]
     table = _gradients(told, model, inquiry, notes.alone())
     ask = _computed if model.computes_while_loading else _run
     told.places[:0] = ask(told, model, table, search, inquiry, notes)
+    if table is not None:
+        table.answers = concerning(table.doubtful, answers)
     told.places += [line for a in answers if not a.finding for line in _lines(a)]
     told.notes += notes.notes
     return told
@@ -202,19 +214,15 @@ def _lines(answer: Answer) -> list[Location]:
 
 def _gradients(told: Findings, model: Model, inquiry: Inquiry, notes: Noting) -> GradientTable | None:
     """The table of gradients; None where the engine refuses."""
-    tables: list[GradientTable] = []
 
-    def gradients() -> View:
-        tables.append(model.differentiate(Backward(params=inquiry.params, no_grad=inquiry.no_grad), notes))
-        return backward.view(_with_cuts(tables[0], inquiry))
+    def gradients() -> GradientTable:
+        table = model.differentiate(Backward(params=inquiry.params, no_grad=inquiry.no_grad), notes)
+        # Its further commands cut the graph as the report does.
+        return replace(table, words=[*table.about.words, *inquiry.words])
 
     told.ask("backward", gradients)
-    return tables[0] if tables else None
-
-
-def _with_cuts(table: GradientTable, inquiry: Inquiry) -> GradientTable:
-    """The table, whose further commands cut the graph as the report does."""
-    return replace(table, words=[*table.about.words, *inquiry.words])
+    table = told.answers.get("backward")
+    return table if isinstance(table, GradientTable) else None
 
 
 def _run(
@@ -230,7 +238,6 @@ def _run(
     gatherer = Gatherer()
     arrived = model.run(search.beside(gatherer), inquiry.feed, notes, table=table)
     told.value = None if table.loss.value is None else finite(table.loss.value)
-    told.reports["backward"] = backward.view(_with_cuts(table, inquiry))
     _sizes(told, model, gatherer, arrived, inquiry)
     return _births(told, model, search, inquiry)
 
@@ -258,8 +265,8 @@ def _computed(
 
 
 def _sizes(told: Findings, model: Model, gatherer: Gatherer, arrived: Any, inquiry: Inquiry) -> None:
-    sizes = Stats(histogram=True).of(model, gatherer, arrived)
-    told.reports["stats"] = stats.view(replace(sizes, about=_about(model, inquiry)))
+    sizes = Stats(histogram=True).of(model, gatherer, arrived, told.verdicts)
+    told.answers["stats"] = replace(sizes, about=_about(model, inquiry))
 
 
 def _births(
@@ -267,7 +274,7 @@ def _births(
 ) -> list[Location]:
     story = search.hunt.story([*search.coverage.missing(), *unchecked])
     names = model.names() if model.has_graph else Names()
-    told.reports["nan"] = nan.view(Births(_about(model, inquiry), story, names))
+    told.answers["nan"] = Births(_about(model, inquiry), story, names)
     return [b.loc for b in story.births]
 
 

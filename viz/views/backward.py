@@ -73,13 +73,15 @@ def _summary(answer: GradientTable) -> str:
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
-    return f"{text} · --params leaves out {answer.unasked}" if answer.unasked else text
+    text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
+    return f"{text} · {count(answer.findings, 'finding')}" if answer.findings else text
 
 
 def _next(answer: GradientTable) -> list[str]:
     words = answer.words
     pairs = command_line("gradtool", "program", *words, "--pairs")
-    next_ = [] if answer.first_cut is None else [command_line("gradtool", "why", answer.first_cut, *words)]
+    subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)
+    next_ = [] if subject is None else [command_line("gradtool", "why", subject, *words)]
     if answer.computed:
         return [*next_, pairs, command_line("gradtool", "dump", *words, "graphs")]
     return [*next_, command_line("gradtool", "backward", *words, *answer.checkpoint_words, "--run"), pairs]
@@ -103,6 +105,7 @@ def _data(answer: GradientTable) -> dict[str, object]:
         "params": answer.params,
         "removed_by_no_grad": answer.removed,
         "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
+        "findings": answer.findings,
     }
 
 

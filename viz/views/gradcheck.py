@@ -31,6 +31,7 @@ def view(answer: Comparison) -> View:
         "model": about.name,
         "mode": about.mode,
         "entries": [_data(e) for e in entries],
+        "findings": answer.findings,
         "passed": not wrong and not refused,
     }
     next_ = [

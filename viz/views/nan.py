@@ -27,6 +27,7 @@ def view(answer: Births, as_table: bool = False) -> View:
         "model": about.name,
         "mode": about.mode,
         "clean": story.clean,
+        "findings": answer.findings,
         "births": [_data(b, names) for b in story.births],
         "absorbed": [_data(b, names) for b in story.absorbed],
         "intended": [_data(b, names) for b in story.intended],

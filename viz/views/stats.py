@@ -41,6 +41,7 @@ def view(answer: Sizes) -> View:
         "model": about.name,
         "mode": about.mode,
         "by": by,
+        "findings": answer.findings,
         "rows": [_row(x, answer.names) for x in lines],
         "total": answer.total,
         "trend": None if trend is None else _trend(trend),

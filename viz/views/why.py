@@ -14,7 +14,7 @@ from .view import Table, View
 
 def view(answers: Verdicts) -> View:
     """Why each tensor has no gradient, or a zero one."""
-    wrong = sum(a.finding for a in answers)
+    wrong = answers.findings
     data = {
         "model": answers.about.name,
         "mode": answers.about.mode,

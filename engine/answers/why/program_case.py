@@ -13,6 +13,7 @@ from ...autodiff.backward import append_backward
 from ...autodiff.values import Value
 from ...core import names, watch
 from ...core.source import NOWHERE, Location
+from ...ir import roles
 from ...ir.operator import Operator, each
 from ...ir.variable import Variable
 from ...runs import of_steps
@@ -36,7 +37,7 @@ class Asked:
     Attributes:
         listed: the names in the parameter list; None where there is none.
         no_grad: the variables and names in the no-grad set.
-        at: the user's line that says so.
+        at: the user's line that says so; none where whoever asks says so.
     """
 
     listed: Collection[str] | None = None
@@ -72,7 +73,7 @@ class ProgramCase(Case[Value, Operator]):
     """A static program.
 
     Args:
-        loss: computed in block 0; the backward part must not be there.
+        loss: computed in block 0.
         asked: the parameter list and the no-grad set.
         shown: what people call a variable.
         run: gives values; None for connectivity alone. What it raises passes through.
@@ -91,7 +92,7 @@ class ProgramCase(Case[Value, Operator]):
         self.asked = asked
         self.shown = shown
         self.run = run
-        self.ops = list(loss.block.ops)
+        self.ops = [op for op in loss.block.ops if not roles.is_backward(op.role)]
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
         self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
@@ -198,9 +199,11 @@ class ProgramCase(Case[Value, Operator]):
                 answer,
                 verdict=Verdict.NOT_LISTED,
                 label=Verdict.NOT_LISTED.value,
-                finding=True,
+                finding=bool(asked.at),
                 said=(f"it gets a gradient, but the parameter list holds {len(asked.listed)} others", *answer.said),
                 location=asked.at or answer.location,
                 advice="add it to the parameter list",
             )
+        if answer.verdict is Verdict.NO_GRAD_SET and not asked.at:
+            return replace(answer, finding=False)  # whoever asks wants it so
         return answer

@@ -137,6 +137,8 @@ class TensorCase(Case[int, Call]):
 
     def _beside(self, subject: Subject[int], answer: Answer) -> Answer:
         t: Tensor = subject.held
+        if answer.verdict is Verdict.NO_GRAD_SET:
+            return replace(answer, finding=False)  # whoever asks wants it so
         if answer.verdict is Verdict.DETACHED:
             return self._round(subject, answer)
         if answer.verdict in (Verdict.UNUSED, Verdict.NO_PATH) and t.node is not None:

@@ -13,6 +13,11 @@ class Answered(Result):
 
     __slots__ = ()
 
+    @property
+    def findings(self) -> int:
+        """How many things are wrong, each cause counted once; 0 of answers that judge nothing."""
+        return 0
+
     def __str__(self) -> str:
         return str(upward.part("results").printed(self)).rstrip("\n")
 

@@ -18,6 +18,8 @@ from .answered import Answered
 from .wording import finite
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.why.answers import Answer
+
     from .model import About, Graph
     from .program.recomputing import Recomputed
 
@@ -55,6 +57,14 @@ class GradientRow:
     def ok(self) -> bool:
         """Whether it gets the gradient that was asked for."""
         return self.status == "ok"
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether something may be wrong: it has no gradient, zeros alone, or numbers that are not finite."""
+        values = self.values
+        return not self.ok or (
+            values is not None and bool(values["nonfinite"] or 0 < values["elements"] == values["zeros"])
+        )
 
     def data(self) -> dict[str, Any]:
         """The row in JSON's types."""
@@ -106,6 +116,7 @@ class GradientTable(Answered):
         words: those that ask again about the same model.
         checkpoint_words: those that choose its checkpoints.
         first_cut: the name to ask ``why`` about, if there is one.
+        answers: what ``why`` says of the rows, where one of them looks as if something were wrong.
         arrays: the gradients, by subject, where they were computed.
         graph: makes what pictures of it are made of.
     """
@@ -131,7 +142,23 @@ class GradientTable(Answered):
     recomputed: Recomputed | None = None
     checkpoint_words: list[str] = field(default_factory=list)
     first_cut: str | None = None
+    answers: Sequence[Answer] = ()
     arrays: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> int:
+        """As in the base: those of ``why``, as far as the gradients were computed."""
+        return sum(a.finding for a in self.answers)
+
+    @property
+    def wrong(self) -> set[str]:
+        """The names for people of the rows that findings are about."""
+        return {name for a in self.answers if a.finding for name in (a.name, *a.also)}
+
+    @property
+    def doubtful(self) -> set[str]:
+        """The names for people of rows that something may be wrong with."""
+        return {r.shown for r in self.rows if r.doubtful}
 
     @property
     def with_gradient(self) -> int:

@@ -199,6 +199,11 @@ class Model(ABC):
     def spots(self, cuts: Cuts, notes: Notes = SILENT) -> Spots:
         """Its operators with all that is known of where they stand."""
 
+    @property
+    def watched(self) -> bool:
+        """Whether it is known how it was computed, so that ``why`` has an answer."""
+        return True
+
     @abstractmethod
     def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
         """What ``why`` is answered from."""

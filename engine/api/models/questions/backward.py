@@ -41,4 +41,11 @@ class Backward(Cuts, Question[GradientTable]):
         table = model.differentiate(self, notes)
         if table.left_out:
             notes.note(f"{model.name} made a backward part itself: {count(table.left_out, 'operator')} left out")
-        return model.evaluate(table, self, notes) if self.run or self.feed else table
+        if self.run or self.feed:
+            table = model.evaluate(table, self, notes)
+        doubtful = table.doubtful
+        if doubtful:
+            from .judging import judged
+
+            table.answers = judged(model, self, doubtful, feed=self.feed, no_run=not table.computed)
+        return table

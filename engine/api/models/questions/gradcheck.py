@@ -23,6 +23,11 @@ class Comparison(Answered):
     about: About
     story: GradcheckStory
 
+    @property
+    def findings(self) -> int:
+        """As in the base: gradients that are wrong."""
+        return len(self.story.wrong)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gradcheck(Question[Comparison]):

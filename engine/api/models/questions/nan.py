@@ -30,6 +30,11 @@ class Births(Answered):
     story: NanStory
     names: Names
 
+    @property
+    def findings(self) -> int:
+        """As in the base: births."""
+        return len(self.story.births)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Nan(Question[Births]):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from gradtool.engine.answers.stats import Gatherer, Line, StatsStory
+from gradtool.engine.answers.stats import LARGE, NOT_FINITE, OK, SMALL, Gatherer, Line, StatsStory
+from gradtool.engine.answers.why.answers import Answer
 
 from ..answered import Answered
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
+from .cuts import Cuts
+from .judging import concerning, judged
 from .question import Question
+
+_ALWAYS_WRONG = (NOT_FINITE, LARGE, SMALL)
+"""Sizes that nobody wants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,7 @@ class Sizes(Answered):
         lines: those that are shown.
         total: how many there are.
         histogram: whether orders of magnitude are shown.
+        answers: what ``why`` says of parameters without a gradient, or with one that is not as it should be.
     """
 
     about: About
@@ -33,6 +40,14 @@ class Sizes(Answered):
     lines: Sequence[Line]
     total: int
     histogram: bool
+    answers: Sequence[Answer] = ()
+
+    @property
+    def findings(self) -> int:
+        """As in the base: those of ``why``, and each kind of size that it has no word for."""
+        told = {name for a in self.answers for name in (a.name, *a.also)}
+        others = {x.verdict for x in self.story.parameters if x.verdict in _ALWAYS_WRONG and x.name not in told}
+        return sum(a.finding for a in self.answers) + len(others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +66,30 @@ class Stats(Question[Sizes]):
     histogram: bool = False
     feed: str | None = None
 
+    needs: ClassVar = {"journal": True}
+
     def answer(self, model: Model, notes: Notes = SILENT) -> Sizes:
         """The sizes of the gradients of one backward pass."""
         model.must_take({"--feed": self.feed})
         gatherer = Gatherer()
         return self.of(model, gatherer, model.run(gatherer, self.feed, notes))
 
-    def of(self, model: Model, gatherer: Gatherer, gradients: Mapping[Any, Any]) -> Sizes:
-        """The sizes of the gradients of a pass that *gatherer* listened to."""
+    def of(
+        self,
+        model: Model,
+        gatherer: Gatherer,
+        gradients: Mapping[Any, Any],
+        verdicts: Sequence[Answer] | None = None,
+    ) -> Sizes:
+        """The sizes of the gradients of a pass that *gatherer* listened to.
+
+        Args:
+            verdicts: what ``why`` says of the model, if it has been asked.
+        """
         story = model.sizes(gatherer, gradients)
         lines = {"parameter": story.parameters, "layer": story.layers, "op": story.operators}[self.by]
         shown = story.worst(self.worst, lines) if self.worst else lines
-        return Sizes(model.about, story, model.names(), self.by, shown, len(lines), self.histogram)
+        doubtful = {x.name for x in story.parameters if x.verdict != OK}
+        told = judged(model, Cuts(), doubtful, feed=self.feed) if verdicts is None else verdicts
+        answers = concerning(doubtful, told)
+        return Sizes(model.about, story, model.names(), self.by, shown, len(lines), self.histogram, answers)

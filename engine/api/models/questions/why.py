@@ -40,6 +40,11 @@ class Verdicts(Answered, Answers):
     chosen: bool
     failure: Answer | None
 
+    @property
+    def findings(self) -> int:
+        """As in the base; an error that explains itself is one."""
+        return sum(a.finding for a in self)
+
     @classmethod
     def of(
         cls,

@@ -218,6 +218,11 @@ class TapeModel(Model):
 
         return spots(self, cuts)
 
+    @property
+    def watched(self) -> bool:
+        """As in the base: a journal was kept."""
+        return self.journal is not None
+
     def case(self, asked: Why, notes: Notes = SILENT) -> Case[Any, Any]:
         """As in the base."""
         from .case import case
