@@ -122,6 +122,7 @@ class Journal:
         entered: by the number of the value, where a tensor that an operator read was made from plain values.
         listings: the optimizers that were made.
         replacements: by the number of a parameter that a layer held once.
+        whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
         guards: by the time of a call under ``no_grad``, where recording was switched off.
         forgotten: how many calls were dropped for :data:`LIMIT`.
 
@@ -139,6 +140,7 @@ class Journal:
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
         self.replacements: dict[int, Replacement] = {}
+        self.whole_numbers: set[int] = set()
         self.guards: dict[int, Any] = {}
         self._open_guards: list[Any] = []
         self.forgotten = 0
@@ -229,6 +231,8 @@ class Journal:
         reads = [None if t is None else self.number(t) for t in read]
         writes = [self.number(t) if t.node is not None else self._give(t) for t in results]
         taken = tuple([t.node is not None for t in results])
+        if recorded is not None:
+            self.whole_numbers.update(w for t, w in zip(results, writes, strict=True) if t.array.dtype.kind in "biu")
         self._note(op.type, read, reads, writes, _passes(op, operands), taken, recorded, unrecorded)
         if results:
             self._last = results[0].array, writes[0]
@@ -284,6 +288,7 @@ class Journal:
         self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
         self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
         self.guards = {n: site for n, site in self.guards.items() if n >= time}
+        self.whole_numbers = {n for n in self.whole_numbers if n >= time}
 
     def _event(self, kind: str, number: int, how: str, into: int | None = None) -> None:
         site = source.site(sys._getframe(2))
@@ -297,7 +302,7 @@ class Journal:
         if self.spared and source.file_and_line(source.here()) in self.spared:
             return True
         t = event.tensor
-        if event.how != "detach" and t is not None and t.node is None and not t._stop:
+        if event.how != "detach" and t is not None and not t._stop:
             self._event("stopped", self.number(t), event.how)
         return False
 

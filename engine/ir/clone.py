@@ -109,7 +109,7 @@ def _copy_variable(v: Variable, block: Block) -> Variable:
         parameter.op = None
         parameter.optimize_attr = dict(v.optimize_attr)
         return parameter
-    return Variable(
+    variable = Variable(
         block,
         v.name,
         v.spec,
@@ -119,6 +119,9 @@ def _copy_variable(v: Variable, block: Block) -> Variable:
         kind=v.kind,
         loc=v.loc,
     )
+    if hasattr(v, "stopped_at"):
+        variable.stopped_at = v.stopped_at
+    return variable
 
 
 def _copy_op(

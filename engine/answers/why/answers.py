@@ -22,12 +22,14 @@ class Part:
     Attributes:
         op: the operator that uses it.
         cosine: of the angle between this part and the sum of all; None where one of them is zero.
+        lost: why it adds nothing, where no gradient comes back through it; otherwise empty.
     """
 
     op: str
     source: str
     norm: float | None
     cosine: float | None
+    lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Answer(Result):
         finding: whether something is wrong, unless someone wanted it so.
         said: sentences that explain.
         location: the user's line to look at: the cause.
-        cut_at: the operator's line, where that is another one.
+        cut_at: the operator's line, where that is another one; of what nobody uses, where it was made.
         path: from the loss to the tensor, operators by name; :data:`CUT` stands where gradients end.
         cut: the name of the tensor at which gradients end, or empty.
         cut_lines: the lines (file and number) that a run without the cut has to spare.
@@ -118,7 +120,7 @@ class Answer(Result):
             lines.append(f"  its part of the graph ends at {name}" + (f", {place}" if place else ""))
         for p in self.parts:
             cosine = "" if p.cosine is None else f" · cosine with the sum {p.cosine:+.3f}"
-            norm = "none" if p.norm is None else f"‖·‖ = {p.norm:.4g}"
+            norm = p.lost or "none" if p.norm is None else f"‖·‖ = {p.norm:.4g}"
             lines.append(f"  use by {p.op}  {p.source}  {norm}{cosine}")
         if self.advice:
             lines.append(f"  try  {self.advice}")
@@ -136,7 +138,8 @@ class Answer(Result):
 
     def _places(self) -> list[tuple[str, Location]]:
         """The lines that belong together beside the cause."""
-        return [*([("cut at", self.cut_at)] if self.cut_at else []), *self.places]
+        what = "made" if self.verdict is Verdict.NO_PATH else "cut at"
+        return [*([(what, self.cut_at)] if self.cut_at else []), *self.places]
 
     def data(self) -> dict[str, Any]:
         """The answer in JSON's types."""
@@ -160,7 +163,8 @@ class Answer(Result):
             "frontier": [{"name": n, "source": s} for n, s in self.frontier],
             "places": [{"what": w, "source": source.short(at), "code": _code(at)} for w, at in self._places()],
             "contributions": [
-                {"operator": p.op, "source": p.source, "norm": p.norm, "cosine": p.cosine} for p in self.parts
+                {"operator": p.op, "source": p.source, "norm": p.norm, "cosine": p.cosine, "lost": p.lost or None}
+                for p in self.parts
             ],
             "gradient": None if self.gradient is None else {k: _finite(v) for k, v in self.gradient.items()},
             "advice": self.advice,

@@ -13,7 +13,9 @@ import numpy as np
 from ...core import source
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
+from . import callers
 from .answers import CUT, Answer, Part, statistics
+from .lost import LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
 from .slopes import Death, Slopes, Use, dense
 from .verdicts import INTENDED, Verdict
@@ -45,6 +47,7 @@ class Case(ABC, Generic[V, C]):
     """A model whose backward pass is looked at: what the answers are taken from."""
 
     reasons: Reasons[V, C]
+    lost: LostUses[V, C]
 
     @abstractmethod
     def subjects(self) -> list[Subject[V]]:
@@ -69,6 +72,10 @@ class Case(ABC, Generic[V, C]):
     @abstractmethod
     def target_name(self) -> str:
         """What people call the loss."""
+
+    @abstractmethod
+    def computed_at(self) -> Location:
+        """Where the loss was computed."""
 
     def also(self, subject: Subject[V], answer: Answer) -> Answer:
         """*answer*, after a look at what happened beside the graph."""
@@ -110,8 +117,9 @@ class Case(ABC, Generic[V, C]):
         )
         if reason.verdict is Verdict.OK:
             answer = self._with_values(subject, base, slopes)
-            if contributions and slopes is not None:
-                answer = replace(answer, parts=self._parts(subject, slopes))
+            if contributions:
+                parts = () if slopes is None else self._parts(subject, slopes)
+                answer = replace(answer, parts=parts + self.lost.parts(subject.value, self.call_names))
         else:
             answer = self._cut_off(subject, base, reason, asked)
         return self.also(subject, answer)
@@ -122,12 +130,12 @@ class Case(ABC, Generic[V, C]):
         said: list[str] = []
         if cut is None:
             frontier: tuple[tuple[str, str], ...] = ()
-            if reason.verdict is Verdict.NO_PATH and asked:
-                ends = {(flow.name(v), source.short(flow.made_at(v))): v for v in self.reasons.frontier(subject.value)}
-                frontier = tuple(ends)[:4]
-                last = next(iter(ends.values()))
-                base = replace(base, location=flow.made_at(last) or base.location)
+            if reason.verdict is Verdict.NO_PATH:
+                base = self._left_out(base, self.reasons.ends.get(subject.value, subject.value))
                 said.append(f"what is computed from it is never used by {self.target_name()}")
+            if reason.verdict is Verdict.NO_PATH and asked:
+                ends = ((flow.name(v), source.short(flow.made_at(v))) for v in self.reasons.frontier(subject.value))
+                frontier = tuple(dict.fromkeys(ends))[:4]
             if reason.verdict is Verdict.UNUSED:
                 said.append("no operator of the forward pass reads it")
             return replace(base, said=tuple(said), frontier=frontier, advice=_ADVICE.get(reason.verdict, ""))
@@ -142,9 +150,25 @@ class Case(ABC, Generic[V, C]):
             cut=flow.name(cut.value),
             cut_lines=self._cut_lines(subject.value, cut, reason.location) if asked else (),
             shared=shared,
-            cut_at=victim if reason.location != victim else NOWHERE,
+            cut_at=victim if reason.location[:1] != victim[:1] else NOWHERE,
+            places=self._called_at(cut, reason.location, victim) if asked else (),
             advice=_ADVICE.get(reason.verdict, ""),
         )
+
+    def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
+        """The line that called the function of *at*, seen from where the loss is computed."""
+        if cut.verdict is Verdict.NO_GRAD and at and at[0][0] not in {code for code, _ in victim}:
+            at = victim  # a decorator stands outside of what it switches off
+        line = callers.caller(at, self.computed_at())
+        return (("called at", line),) if line else ()
+
+    def _left_out(self, base: Answer, end: V) -> Answer:
+        """*base* with the line that let go of *end*, which nobody reads."""
+        made = self.reasons.flow.made_at(end)
+        if not made:
+            return base
+        at = callers.let_go(made)
+        return replace(base, location=at, cut_at=made if at[0] != made[0] else NOWHERE)
 
     def _cut_lines(self, value: V, cut: Cut[V, C], location: Location) -> tuple[tuple[str, int], ...]:
         """The line of the cut; under ``no_grad`` those of all calls between *value* and it."""
@@ -281,7 +305,8 @@ class Case(ABC, Generic[V, C]):
         at = flow.called_at(death.use.call)
         cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
         if finding and verdict is Verdict.TIMES_ZERO and death.use.zero is not None:
-            cause = flow.made_at(death.use.zero) or at
+            cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
+        cause = death.use.rule or cause
         return replace(
             base,
             verdict=verdict,
@@ -289,7 +314,7 @@ class Case(ABC, Generic[V, C]):
             finding=finding,
             said=(said,),
             location=cause,
-            cut_at=at if cause != at else NOWHERE,
+            cut_at=at if cause[:1] != at[:1] else NOWHERE,
             path=path,
             advice=_ADVICE.get(verdict, "") if finding else "",
         )
@@ -340,7 +365,7 @@ class Case(ABC, Generic[V, C]):
         grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
         for s, a in brief:
             if a.verdict is not Verdict.OK or a.label != Verdict.OK.value:
-                key = (not a.finding, a.verdict, a.location, a.location or s.name)
+                key = (not a.finding, a.verdict, a.location[:1], a.location[:1] or s.name)
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
         told = []

@@ -1,75 +1,134 @@
-"""Uses of a tensor that a loss is computed from and that give it no gradient, while others do."""
+"""Uses that a loss is computed from and that give no gradient back, of values that get one from other uses."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Generic
 
+from ...core import source
 from ...core.source import Location
-from ...eager.journal import Call
-from .answers import Answer
-from .of_journal import JournalReasons
-from .reasons import Reason
+from .answers import Answer, Part
+from .reasons import C, Reason, Reasons, V, same
 from .verdicts import Verdict
 
 
-class LostUses:
-    """The uses of the tensors behind a loss.
+@dataclass(frozen=True, slots=True)
+class Loss(Generic[V, C]):
+    """What a value lost.
 
-    Args:
-        loss: its number.
+    Attributes:
+        value: the value; that of the tensor in question, or one that is computed from it.
+        uses: how many uses of it the loss is computed from.
+        lost: the calls through which no gradient comes back, and why, in their order.
     """
 
-    def __init__(self, reasons: JournalReasons, loss: int) -> None:
-        self._reasons = reasons
-        self._loss = loss
+    value: V
+    uses: int
+    lost: tuple[tuple[C, Reason[V, C]], ...]
 
-    def note(self, answer: Answer, value: int) -> Answer:
+
+class LostUses(Generic[V, C]):
+    """The uses of the values behind a loss.
+
+    Args:
+        counts: whether a call is a use of a value in the step that is asked about.
+    """
+
+    def __init__(self, reasons: Reasons[V, C], counts: Callable[[V, C], bool] = lambda value, call: True) -> None:
+        self._reasons = reasons
+        self._counts = counts
+
+    def note(self, answer: Answer, value: V) -> Answer:
         """*answer* about a tensor that gets a gradient, with what it would get more; many do without it on purpose."""
-        since = self._since(value)
-        uses = [call for call in self._uses.get(value, ()) if call.time > since]
-        lost = {call.time: reason for call in uses if (reason := self._lost(call)) is not None}
-        if not lost or len(lost) == len(uses):
+        loss = self.of(value)
+        if loss is None:
             return answer
-        verdicts = dict.fromkeys(reason.verdict.value for reason in lost.values())
-        places: dict[Location, str] = {r.location: r.verdict.value for r in lost.values()}
+        verdicts = dict.fromkeys(reason.verdict.value for _, reason in loss.lost)
+        places: dict[Location, str] = {r.location: r.verdict.value for _, r in loss.lost}
         return replace(
             answer,
-            label=f"{len(lost)} of {len(uses)} uses {' or '.join(verdicts)}",
+            label=f"{self._share(loss, value)} {' or '.join(verdicts)}",
             location=next(iter(places)),
             places=tuple((verdict, at) for at, verdict in list(places.items())[1:]),
             said=(*answer.said, "its gradient comes from the other uses alone"),
         )
 
+    def in_brief(self, value: V) -> tuple[str, Location] | None:
+        """``1 of 2 uses detached, model.py:13`` and that line; None where nothing is lost."""
+        loss = self.of(value)
+        if loss is None:
+            return None
+        _, reason = loss.lost[0]
+        place = source.short(reason.location)
+        return f"{self._share(loss, value)} {reason.verdict.value}{f', {place}' if place else ''}", reason.location
+
+    def parts(self, value: V, call_names: Callable[[list[C]], dict[int, str]]) -> tuple[Part, ...]:
+        """The lost uses of the tensor itself, beside what its other uses add."""
+        loss = self._losses.get(value)
+        if loss is None:
+            return ()
+        names = call_names([call for call, _ in loss.lost])
+        flow = self._reasons.flow
+        return tuple(
+            Part(names[id(call)], source.short(flow.called_at(call)), None, None, reason.verdict.value)
+            for call, reason in loss.lost
+        )
+
+    def of(self, value: V) -> Loss[V, C] | None:
+        """What *value* lost, or the first thing on the way of its gradients that lost something."""
+        nearest = self._nearest.get(value)
+        return None if nearest is None else self._losses[nearest]
+
+    def _share(self, loss: Loss[V, C], value: V) -> str:
+        of = "" if same(loss.value, value) else f" of {self._reasons.flow.name(loss.value)}"
+        return f"{len(loss.lost)} of {loss.uses} uses{of}"
+
     @cached_property
-    def _uses(self) -> dict[int, list[Call]]:
-        """The calls that read a value on the way to the loss, by value."""
-        uses: dict[int, list[Call]] = {}
-        depends = self._reasons.depends
-        for call in self._reasons.flow.calls:
-            if depends.isdisjoint(call.writes):
+    def _losses(self) -> dict[V, Loss[V, C]]:
+        """What was lost, by the value that gets a gradient all the same."""
+        reasons = self._reasons
+        uses: dict[V, list[tuple[C, Reason[V, C] | None]]] = {}
+        for call, read, written in reasons.flow.links():
+            if reasons.depends.isdisjoint(written):
                 continue
-            for value in dict.fromkeys(call.reads):
-                if value is not None:
-                    uses.setdefault(value, []).append(call)
-        return uses
+            reason = self._lost(call, written)
+            for value in dict.fromkeys(read):
+                if value is not None and value in reasons.reached and self._counts(value, call):
+                    uses.setdefault(value, []).append((call, reason))
+        losses = {}
+        for value, entries in uses.items():
+            lost = tuple((call, reason) for call, reason in reversed(entries) if reason is not None)
+            if lost and len(lost) < len(entries):
+                losses[value] = Loss(value, len(entries), lost)
+        return losses
 
-    def _since(self, value: int) -> int:
-        """When *value* got its last gradient of an earlier pass: what was computed before is another step's."""
-        maker = self._reasons.flow.maker.get(self._loss)
-        until = maker.time if maker is not None else self._loss
-        events = self._reasons.flow.journal.events.get(value, ())
-        return max((e.time for e in events if e.kind == "added" and e.time < until), default=0)
+    @cached_property
+    def _nearest(self) -> dict[V, V]:
+        """By value, the first one on the way of its gradients that lost something: itself, if it did."""
+        losses, reached = self._losses, self._reasons.reached
+        nearest: dict[V, V] = {value: value for value in losses}
+        if not nearest:
+            return nearest
+        for _, read, written in self._reasons.flow.links():
+            onto = next((nearest[w] for w in written if w in nearest and w in reached), None)
+            if onto is None:
+                continue
+            for value in read:
+                if value is not None and value in reached and value not in losses:
+                    nearest[value] = onto
+        return nearest
 
-    def _lost(self, call: Call) -> Reason[int, Call] | None:
+    def _lost(self, call: C, written: Sequence[V]) -> Reason[V, C] | None:
         """Why no gradient comes back through *call*; None where one does."""
         reasons = self._reasons
-        if not reasons.reached.isdisjoint(call.writes):
+        if not reasons.reached.isdisjoint(written):
             return None
-        cut = next((reasons.cuts[w] for w in call.writes if w in reasons.cuts), None)
+        cut = next((reasons.cuts[w] for w in written if w in reasons.cuts), None)
         if cut is None or cut.verdict not in _TAKEN_OUT:
             return None
-        return Reason(cut.verdict, call.writes[0], reasons.flow, cut)
+        return Reason(cut.verdict, written[0], reasons.flow, cut)
 
 
 _TAKEN_OUT = (Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT)

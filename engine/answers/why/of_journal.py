@@ -92,13 +92,29 @@ class JournalFlow(Flow[int, Call]):
                 return None
             named = self.names.get(value)
             kind = named.tensor.array.dtype.kind if named is not None else "f"
-            return Cut(Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT, value, maker)
+            verdict = Verdict.INTEGER if kind in "biu" else Verdict.STOP_GRADIENT
+            return Cut(verdict, value, maker, at=NOWHERE if maker is None else self.stopped_at(value))
         assert maker is not None
         guard = source.located(self.journal.guards.get(maker.time, NOWHERE))
         return Cut(_VERDICTS[maker.unrecorded], value, maker, guard=guard)
 
+    def refused(self, call: Call, value: int) -> Cut[int, Call]:
+        whole, v = self.journal.whole_numbers, value
+        while v in whole and v in self.maker:
+            maker = self.maker[v]
+            before = next((r for r in maker.reads if r in whole), None)
+            if before is None:
+                return Cut(Verdict.INTEGER, v, maker)
+            v = before
+        return super().refused(call, value)
+
     def passes_stops_on(self, call: Call) -> bool:
         return call.unrecorded is None
+
+    def stopped_at(self, value: int) -> Location:
+        """Where ``stop_gradient`` was last set, if the program set it."""
+        events = [e for e in self.journal.events.get(value, ()) if e.kind == "stopped"]
+        return events[-1].loc if events else NOWHERE
 
     def name(self, value: int) -> str:
         named = self.names.get(value)
@@ -155,7 +171,7 @@ class JournalReasons(Reasons[int, Call]):
                 return Reason(Verdict.INTEGER, value, self.flow, Cut(Verdict.INTEGER, value, None))
             if t.node is None and value not in self.flow.maker:
                 verdict = Verdict.FROZEN if parameter else Verdict.STOP_GRADIENT
-                return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.stopped_at(value)))
+                return Reason(verdict, value, self.flow, Cut(verdict, value, None, at=self.flow.stopped_at(value)))
         if reason.verdict is Verdict.NO_PATH:
             number = self.as_number(value)
             if number is not None:
@@ -166,11 +182,6 @@ class JournalReasons(Reasons[int, Call]):
                     Verdict.DETACHED, value, self.flow, Cut(Verdict.DETACHED, back.value, None, at=back.left.loc)
                 )
         return reason
-
-    def stopped_at(self, value: int) -> Location:
-        """Where ``stop_gradient`` was last set, if the program set it."""
-        events = [e for e in self.flow.journal.events.get(value, ()) if e.kind == "stopped"]
-        return events[-1].loc if events else NOWHERE
 
     def _exits(self, value: int) -> list[tuple[Event, int]]:
         """Where what is computed from *value* went to Python, and which values did."""

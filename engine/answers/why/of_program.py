@@ -134,13 +134,24 @@ class ProgramFlow(Flow[Value, Operator]):
     def refused(self, call: Operator, value: Value) -> Cut[Value, Operator]:
         inside = self.inside.get(call)
         if inside is None:
-            return super().refused(call, value)
+            return self._rounded(value) or super().refused(call, value)
         start = inside.start(variable_of(value))
         cut = inside.reasons.cuts.get(start)
         if cut is not None:
             return cut
         last = inside.reasons.frontier(start)[0]
         return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
+
+    def _rounded(self, value: Value) -> Cut[Value, Operator] | None:
+        """Where numbers became the whole ones that *value* holds, if operators made these of others."""
+        v = variable_of(value)
+        while not v.dtype.is_differentiable and v.op is not None:
+            operands = [o for o in each(v.op.inputs) if o is not None]
+            whole = next((o for o in operands if not o.dtype.is_differentiable), None)
+            if whole is None or whole is v:
+                return Cut(Verdict.INTEGER, self.values.current(v), v.op) if operands and whole is None else None
+            v = whole
+        return None
 
     def links(self) -> Iterator[tuple[Operator, Sequence[Value | None], Sequence[Value]]]:
         if self.values.last:

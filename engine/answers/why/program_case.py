@@ -20,6 +20,7 @@ from ...runs import of_steps
 from ...runs.timeline import Timeline
 from .answers import Answer
 from .case import Case, Subject
+from .lost import LostUses
 from .of_program import explain
 from .program_pass import over_program
 from .reasons import Reason
@@ -97,6 +98,7 @@ class ProgramCase(Case[Value, Operator]):
         self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
+        self.lost = LostUses(self._reasons)
         self._run: tuple[Timeline, Any] | None = None
         self._slopes: Slopes[Value, Operator] | None = None
 
@@ -116,6 +118,9 @@ class ProgramCase(Case[Value, Operator]):
 
     def target_name(self) -> str:
         return self.shown(self.loss)
+
+    def computed_at(self) -> Location:
+        return self.loss.made_at
 
     def call_names(self, calls: Iterable[Operator]) -> dict[int, str]:
         wanted = set(calls)
@@ -206,4 +211,4 @@ class ProgramCase(Case[Value, Operator]):
             )
         if answer.verdict is Verdict.NO_GRAD_SET and not asked.at:
             return replace(answer, finding=False)  # whoever asks wants it so
-        return answer
+        return self.lost.note(answer, subject.value) if connected else answer

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...autodiff.values import Value, variable_of
+from ...core.source import NOWHERE, Location
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 from ...kernels.choice import reference
@@ -114,8 +115,18 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
         def forward(op: Operator = op) -> tuple[dict[str, Any], dict[str, Any]]:
             return _by_slot(op, run)
 
-        about = (None, None) if visited is None else (visited.blame, visited.parts)
-        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, forward, *about))
+        blame, parts = (None, None) if visited is None else (visited.blame, visited.parts)
+        rule = _rule_at(op)
+        slopes.visit(
+            Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, forward, blame, parts, rule)
+        )
+
+
+def _rule_at(op: Operator) -> Location:
+    """Where the user wrote the gradient of a layer: the last line of what is its backward block."""
+    if op.type != "pylayer" or len(op.sub_blocks) < 2:
+        return NOWHERE
+    return next((inner.loc for inner in reversed(op.sub_blocks[1].ops) if inner.loc), NOWHERE)
 
 
 class _Visited:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from ...core import source
@@ -270,6 +271,16 @@ class Reasons(Generic[V, C]):
             if not behind.isdisjoint(written):
                 behind.update(read)
         return behind
+
+    @cached_property
+    def ends(self) -> dict[V, V]:
+        """By value that the targets do not depend on: the last thing computed from it that nobody reads."""
+        ends: dict[V, V] = {}
+        for _, read, written in self.flow.links():
+            if self.depends.isdisjoint(written):
+                end = next((ends[w] for w in written if w in ends), written[0]) if written else None
+                ends.update({v: end for v in read if v is not None and v not in ends} if end is not None else {})
+        return ends
 
     def frontier(self, value: V) -> list[V]:
         """What is computed from *value* and read by nobody: where its part of the graph ends without the loss."""

@@ -13,6 +13,7 @@ from typing import Any, Generic
 
 import numpy as np
 
+from ...core.source import NOWHERE, Location
 from .reasons import C, Reasons, V
 from .verdicts import Verdict
 from .zeros import FACTORS, JOINS, SELECTS, Killer, Scene, cancels, killer, zero_factor
@@ -37,6 +38,7 @@ class Use(Generic[V, C]):
         parts: of a call that runs a block, for values that were asked for: the uses in the block, one for each call.
         factor: what multiplies by zero here, whether or not a gradient arrives.
         zero: the value that is zero, where it is one that the call reads.
+        rule: where the user's program says what the gradient of the call is, if it does.
     """
 
     call: C
@@ -52,6 +54,7 @@ class Use(Generic[V, C]):
     parts: tuple[Use[V, C], ...] = ()
     factor: Killer | None = None
     zero: V | None = None
+    rule: Location = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Visit(Generic[V, C]):
         inside: gives the forward arrays that the rule reads, inputs and outputs by slot.
         blame: of a call that runs a block: gives by position what made a gradient zero, and where in the block.
         parts: likewise, gives the uses in the block.
+        rule: where the user's program says what the gradient of the call is, if it does.
     """
 
     call: C
@@ -79,6 +83,7 @@ class Visit(Generic[V, C]):
     inside: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
     blame: Callable[[int], tuple[Killer, Blame[V, C] | None]] | None = None
     parts: Callable[[int], tuple[Use[V, C], ...]] | None = None
+    rule: Location = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,8 @@ class Slopes(Generic[V, C]):
         self.targets = set(targets)
         self.keep = set(keep)
         self.uses: dict[V, list[Use[V, C]]] = {}
+        self._zero_by: dict[V, V] = {}
+        """What a call made -> the value that it read and that is 0 everywhere, which makes the result 0."""
         self.sums: dict[V, Any] = {}
         """The whole gradient of what no call has made so far; what a call made is dropped when the pass comes by."""
 
@@ -156,11 +163,21 @@ class Slopes(Generic[V, C]):
             dead = not alive or cause is not None
             parts = () if now.parts is None or v not in self.keep else now.parts(i)
             onto = tuple(now.arriving)
-            use = Use(now.call, now.type, onto, i, largest, norm, cause, dead, part, inside, parts, factor, zero)
+            if zero is not None:
+                self._zero_by.update(dict.fromkeys(onto, zero))
+            use = Use(
+                now.call, now.type, onto, i, largest, norm, cause, dead, part, inside, parts, factor, zero, now.rule
+            )
             self.uses.setdefault(v, []).append(use)
             if g is not None:
                 before = self.sums.get(v)
                 self.sums[v] = dense(g) if before is None else before + dense(g)
+
+    def first_zero(self, v: V) -> V:
+        """Of the values that are 0 because another one is, from *v* backwards, the first."""
+        while v in self._zero_by:
+            v = self._zero_by[v]
+        return v
 
     def _is_dead(self, v: V, g: Any) -> bool:
         uses = self.uses.get(v, ())

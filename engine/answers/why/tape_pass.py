@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...core import watch
+from ...core.source import NOWHERE, Location
 from ...eager import backward as sweeping
 from ...eager.journal import Call, Journal
 from ...eager.tape import GradNode, each
 from ...eager.tensor import Tensor
+from . import callers
 from .slopes import Slopes, Visit
 
 Arrays = Mapping[str, Any]
@@ -44,7 +46,16 @@ def over_tape(
         slots = slots_of(node.op, len(call.reads))
         slopes.visit(
             Visit(
-                call, call.type, node.attrs, call.reads, slots, arrived, gradients_by_read, wanted, lambda: _kept(node)
+                call,
+                call.type,
+                node.attrs,
+                call.reads,
+                slots,
+                arrived,
+                gradients_by_read,
+                wanted,
+                lambda: _kept(node),
+                rule=_rule_at(node),
             )
         )
 
@@ -66,6 +77,13 @@ def slots_of(op: Any, count: int) -> list[str]:
         slots += [s.name] * (max(spare, 0) if s.many else 1)
         spare = 0 if s.many else spare
     return [*slots, *("" for _ in range(count - len(slots)))][:count]
+
+
+def _rule_at(node: GradNode) -> Location:
+    """Where the user wrote the gradient of a PyLayer."""
+    layer = getattr(node.op.rule, "cls", None)
+    code = getattr(getattr(layer, "backward", None), "__code__", None)
+    return NOWHERE if code is None else callers.result(code)
 
 
 def _kept(node: GradNode) -> tuple[Arrays, Arrays]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
@@ -49,7 +50,8 @@ class TensorCase(Case[int, Call]):
         self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
         leaves = [k.tensor for k in names if k.tensor.node is None]
         parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
-        self._lost = LostUses(self._reasons, journal.number(loss))
+        self.lost = LostUses(self._reasons, self._is_of_this_step)
+        self._since: dict[int, int] = {}
         self.usual = parameters or [t for t in leaves if not t.stop_gradient or self._was_a_weight(t)]
         self.held = self.usual if chosen is None else list(chosen)
         self._loss_value = journal.number(loss)
@@ -89,6 +91,10 @@ class TensorCase(Case[int, Call]):
 
     def target_name(self) -> str:
         return self.loss_name
+
+    def computed_at(self) -> Location:
+        maker = self._reasons.flow.maker.get(self.journal.number(self.loss))
+        return maker.loc if maker is not None else NOWHERE
 
     def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
         reached, depends = self.reasons.reached, self.reasons.depends
@@ -155,7 +161,7 @@ class TensorCase(Case[int, Call]):
             told = look(subject, answer)
             if told is not None:
                 return told
-        return self._lost.note(answer, subject.value) if answer.verdict is Verdict.OK else answer
+        return self.lost.note(answer, subject.value) if answer.verdict is Verdict.OK else answer
 
     def _round(self, subject: Subject[int], answer: Answer) -> Answer:
         """Say where values left for NumPy or for a number, and where they came back."""
@@ -202,6 +208,16 @@ class TensorCase(Case[int, Call]):
             said=("a gradient flows through it and is not kept in .grad: it is a result, no leaf", *answer.said),
             advice="call retain_grads() on it before backward, or ask paddle.grad for it",
         )
+
+    def _is_of_this_step(self, value: int, call: Call) -> bool:
+        """Whether *call* came after the last gradient that an earlier pass gave to *value*."""
+        since = self._since.get(value)
+        if since is None:
+            maker = self._reasons.flow.maker.get(self._loss_value)
+            until = maker.time if maker is not None else self._loss_value
+            since = max((e.time for e in self._events(value, "added") if e.time < until), default=0)
+            self._since[value] = since
+        return call.time > since
 
     def _events(self, value: int, *kinds: str) -> list[Event]:
         return [e for e in self.journal.events.get(value, ()) if e.kind in kinds]

@@ -2,7 +2,7 @@
 # cause    its backward returns None
 # command  why fc.weight
 # verdict  non-differentiable op
-# line     h = Smooth.apply(fc(x))
+# line     return None
 import paddle
 from paddle import nn
 

@@ -84,7 +84,7 @@ class Why(Cuts, Question[Verdicts]):
     feed: str | None = None
     backend: str | None = None
 
-    needs: ClassVar = {"journal": True, "post_mortem": True}
+    needs: ClassVar = {"journal": True, "post_mortem": True, "full_stacks": True}
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Verdicts:
         """As in the base."""
