@@ -62,3 +62,28 @@ def course(values: Sequence[float], width: int = 20) -> str:
             share = (math.log(max(part)) - low) / (high - low) if high > low else 1.0
             drawn.append(_EIGHTHS[1 + round(7 * share)])
     return "".join(drawn)
+
+
+def trail(values: Sequence[float | None], width: int = 16) -> str:
+    """How sizes go over steps, on a logarithmic scale of at least a decade.
+
+    Each sign stands for the largest of its part: ``×`` for one that is not finite, ``0`` for nothing but zeros, a blank
+    where there is none (None).
+    """
+    there = [v for v in values if v is not None]
+    logs = [math.log10(v) for v in there if v > 0 and math.isfinite(v)]
+    low, high = min(logs, default=0.0), max(logs, default=0.0)
+    low, high = min(low, (low + high - 1) / 2), max(high, (low + high + 1) / 2)
+    columns = min(width, len(values))
+    edges = [len(values) * i // columns for i in range(columns + 1)] if columns else []
+    return "".join(_sign([v for v in values[a:b] if v is not None], low, high) for a, b in pairwise(edges))
+
+
+def _sign(part: Sequence[float], low: float, high: float) -> str:
+    if not part:
+        return " "
+    if not all(map(math.isfinite, part)):
+        return "×"
+    if max(part) <= 0:
+        return "0"
+    return _EIGHTHS[1 + round(7 * (math.log10(max(part)) - low) / (high - low))]

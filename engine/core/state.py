@@ -209,6 +209,7 @@ class Told:
 
     def __init__(self, name: str) -> None:
         self._watcher: ContextVar[Callable[..., None] | None] = ContextVar(name, default=None)
+        self._listeners: ContextVar[tuple[Callable[..., None], ...]] = ContextVar(f"{name}_listeners", default=())
 
     @contextmanager
     def watched(self, watcher: Callable[..., None]) -> Iterator[None]:
@@ -220,11 +221,23 @@ class Told:
         finally:
             self._watcher.set(before)  # no token: a notebook may leave in another context than it entered
 
+    @contextmanager
+    def listened(self, listener: Callable[..., None]) -> Iterator[None]:
+        """Call *listener*, too, whoever watches inside."""
+        before = self._listeners.get()
+        self._listeners.set((*before, listener))
+        try:
+            yield
+        finally:
+            self._listeners.set(before)
+
     def note(self, *what: Any) -> None:
-        """Tell whoever watches; what the watcher raises passes."""
+        """Tell whoever watches, then those who listen; what the watcher raises passes."""
         watcher = self._watcher.get()
         if watcher is not None:
             watcher(*what)
+        for listener in self._listeners.get():
+            listener(*what)
 
 
 runs = Told("gradtool_run_watcher")

@@ -26,11 +26,14 @@ of tensors      when
 ``Cutting``     gradients are about to be cut off; a true answer spares them
 ``Guarding``    recording is switched off or on, by ``no_grad`` and its like
 ``Guarded``     the block whose guard was entered last is left
-``Added``       backward added to the ``.grad`` of a leaf
+``Added``       backward adds to the ``.grad`` of a leaf
+``Filled``      a backward pass has added all its gradients
+``Given``       ``paddle.grad`` gives gradients, which go to no ``.grad``
 ``Cleared``     the ``.grad`` of a tensor was cleared
 ``Listed``      an optimizer was made for some parameters
 ``Replaced``    an attribute of a layer that held parameters was assigned to anew
 ``Updating``    an optimizer begins to update parameters
+``Clipped``     it has clipped their gradients
 ``Updated``     it is done, or failed
 ==============  ============================================================================================
 
@@ -299,7 +302,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Backward added to the ``.grad`` of a leaf.
+    """Backward is about to add to the ``.grad`` of a leaf.
 
     Attributes:
         root: the first of the tensors that the pass started from; None outside of a pass.
@@ -307,6 +310,21 @@ class Added:
 
     leaf: Any
     root: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A backward pass has added all its gradients to the ``.grad`` of *leaves*."""
+
+    leaves: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """``paddle.grad`` computed the gradients of *inputs*, None for one that does not matter."""
+
+    inputs: tuple[Tensor, ...]
+    gradients: tuple[Tensor | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,9 +344,29 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Updating:
-    """An optimizer begins to update *tensors*."""
+    """An optimizer begins to update *tensors*.
+
+    Attributes:
+        by: its class.
+        rate: its learning rate.
+    """
 
     tensors: tuple[Tensor, ...]
+    by: str = ""
+    rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """The optimizer that began last has clipped gradients.
+
+    Attributes:
+        pairs: tensors and their gradients.
+        clipped: the same, clipped.
+    """
+
+    pairs: Sequence[tuple[Tensor, Tensor]]
+    clipped: Sequence[tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True, slots=True)

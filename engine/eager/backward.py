@@ -474,6 +474,8 @@ def backward(
         gradients = [(leaf, work.hooked_leaf(leaf, work.total(leaf))) for leaf in leaves]
         for leaf, gradient in (*work.intermediate, *gradients):
             store(leaf, gradient, tensors[0])
+    if watch.noting:
+        watch.note(watch.Filled((*(leaf for leaf, _ in work.intermediate), *leaves)))
     for leaf in leaves:
         for after in list(leaf.after.values()):
             after()
@@ -512,6 +514,7 @@ def grad(
     with _GradMode(create_graph):
         gradients = [None if t.stop_gradient else _result(work, t, held) for t in inputs]
     if watch.noting:
+        watch.note(watch.Given(tuple(inputs), tuple(gradients)))
         for t in gradients:
             if t is not None and t.node is None:  # a constant, unless the pass is recorded itself
                 watch.note(watch.Copied("grad", tuple(outputs), t))

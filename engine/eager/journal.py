@@ -317,6 +317,9 @@ class Journal:
         if number is not None:
             self._event("added", number, "backward", None if event.root is None else self.number(event.root))
 
+    def _passed(self, event: Any) -> None:
+        """What was told before in parts."""
+
     def _cleared(self, event: watch.Cleared) -> None:
         if event.tensor.node is None:
             self._event("cleared", self.number(event.tensor), event.how)
@@ -386,6 +389,8 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Cutting: Journal._cutting,
     watch.Released: Journal._released,
     watch.Added: Journal._added,
+    watch.Filled: Journal._passed,
+    watch.Given: Journal._passed,
     watch.Cleared: Journal._cleared,
     watch.Listed: Journal._listed,
     watch.Replaced: Journal._replaced,

@@ -84,7 +84,7 @@ class Leaf:
         lock: held while a gradient is added.
     """
 
-    __slots__ = ("after", "cleared", "grad", "hooks", "lock", "name", "spec")
+    __slots__ = ("__weakref__", "after", "cleared", "grad", "hooks", "lock", "name", "spec")
 
     def __init__(self, name: str, spec: TensorSpec) -> None:
         self.name = name

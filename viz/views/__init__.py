@@ -14,6 +14,7 @@ VIEWS: Final = {
     "Places": "where",
     "Births": "nan",
     "Sizes": "stats",
+    "Training": "over_time",
     "Kept": "saved",
     "Costs": "profile",
     "Comparison": "gradcheck",

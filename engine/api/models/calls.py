@@ -112,7 +112,7 @@ class PassCalls:
                 self.stop()
             self.sweeps += 1
         call = PassCall(
-            len(self.swept) + 1, how, roots[0], source.here(), names=_running(sys._getframe(1)), recorded=recorded
+            len(self.swept) + 1, how, roots[0], source.here(), names=running(sys._getframe(1)), recorded=recorded
         )
         for before in self.swept[-2:]:
             if not self._may_be_meant(before) or before.how == how:
@@ -195,7 +195,7 @@ def _stands_at(call: PassCall, which: str) -> bool:
     return not file or place[0].replace("\\", "/").endswith(file.replace("\\", "/"))
 
 
-def _running(frame: FrameType | None) -> list[Names]:
+def running(frame: FrameType | None) -> list[Names]:
     """What the user's functions that are running call their values, the outermost first."""
     names: list[Names] = []
     while frame is not None and len(names) < _MOST_FRAMES:

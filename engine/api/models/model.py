@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .questions.gradcheck import Comparison
     from .questions.gradients import Derivatives, Gradients
     from .questions.nan import Births
+    from .questions.over_time import Training
     from .questions.picture import Picture
     from .questions.profile import Costs
     from .questions.question import Question
@@ -397,6 +398,15 @@ class Model(ABC):
         from .questions.stats import Stats
 
         return self.ask(Stats(**words))
+
+    def over_time(self, **words: Any) -> Training:
+        """Gradients over the steps of a training, as ``gradtool stats --steps``: ``over_time(steps=50, by="layer")``.
+
+        The words are the fields of :class:`~gradtool.models.questions.over_time.OverTime`.
+        """
+        from .questions.over_time import OverTime
+
+        return self.ask(OverTime(**words))
 
     def saved(self, **words: Any) -> Kept:
         """The forward values that backward keeps alive.

@@ -146,12 +146,16 @@ class Steps:
 
     def _stepped(self, pairs: list[tuple[Any, Any]]) -> None:
         """Update parameters by gradients, which stay as they are."""
+        rate = self.get_lr()
         if watch.noting:
-            watch.note(watch.Updating(tuple(self._parameters or [p for p, _ in pairs])))
+            tensors = tuple(self._parameters or [p for p, _ in pairs])
+            watch.note(watch.Updating(tensors, type(self).__name__, rate))
         try:
             with no_grad():
-                rate = self.get_lr()
-                for p, g in pairs if self._grad_clip is None else self._grad_clip(pairs):
+                clipped = pairs if self._grad_clip is None else self._grad_clip(pairs)
+                if watch.noting and self._grad_clip is not None:
+                    watch.note(watch.Clipped(pairs, clipped))
+                for p, g in clipped:
                     decay = self._decay_of(p)
                     self._update(p, g if decay is None else g + decay(p, g), rate)
         finally:

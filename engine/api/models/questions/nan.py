@@ -64,7 +64,7 @@ class Nan(Question[Births]):
         coverage = Coverage(hunt)
         adapter = Adapter(coverage)
         with watch.watched(adapter), loader.executed(request, notes if self.steps is None else SILENT) as left:
-            self._step(left)
+            stepped(left, self.steps)
             adapter.finish()
             with watch.unwatched():
                 return self._searched(left, request, hunt, coverage, notes)
@@ -75,12 +75,6 @@ class Nan(Question[Births]):
         coverage = Coverage(hunt)
         run(model, coverage, self, notes)
         return Births(model.about, hunt.story(coverage.missing()), model.names())
-
-    def _step(self, left: Loaded) -> None:
-        step = left.namespace.get("step")
-        if self.steps and callable(step):
-            for _ in range(self.steps):
-                users_code.call(left.name, step)
 
     def _searched(self, left: Loaded, request: Request, hunt: Hunt, coverage: Coverage, notes: Notes) -> Births:
         model = self._model(left, request, hunt)
@@ -119,6 +113,14 @@ class Nan(Question[Births]):
                 "put one step of training into step(), or the loop into the file",
             )
         return model
+
+
+def stepped(left: Loaded, steps: int | None) -> None:
+    """Call the file's function ``step`` so many times, if it has one: one step of training."""
+    step = left.namespace.get("step")
+    if steps and callable(step):
+        for _ in range(steps):
+            users_code.call(left.name, step)
 
 
 def run(model: Model, listener: Coverage, asked: Nan, notes: Notes) -> None:

@@ -1,0 +1,132 @@
+"""What a step is: backward passes are put together with the updates that follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ...core.source import Location
+from .extent import Extent
+from .history import BackwardPass, Point, Track, TrainingStep, Update
+
+
+class Course:
+    """Passes and updates as they come, made into steps.
+
+    A parameter is updated once in a step: another update of it begins the next one. So the two optimizers of a GAN
+    share a step, passes that add up their gradients do, and an optimizer that is made anew in a loop does not matter.
+
+    Attributes:
+        steps: those that are over, and the one that updates have begun.
+        last: the number of the last pass.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[TrainingStep] = []
+        self.last = 0
+        self._waiting: list[BackwardPass] = []
+        """Passes that no update has followed yet."""
+        self._arrived: dict[Track, Point] = {}
+        """Gradients that no update has taken yet."""
+        self._taken: set[Track] = set()
+        """What was updated in the last step."""
+        self._sources: set[Any] = set()
+        """Who updated in the last step."""
+        self._alone: list[TrainingStep] | None = []
+        """Every pass as a step of its own, as long as nothing was updated."""
+
+    def began(self, number: int, loc: Location, loss: float | None) -> None:
+        """A backward pass begins."""
+        begun = BackwardPass(number, loc, loss)
+        self.last = number
+        self._waiting.append(begun)
+        if self._alone is not None:
+            self._alone.append(TrainingStep(len(self._alone) + 1, [begun]))
+
+    def arrived(self, track: Track, gradient: Extent, stale: bool = False) -> None:
+        """A gradient has arrived at *track*: with what earlier passes left there, if it was not cleared."""
+        number = self.last
+        point = self._arrived.get(track)
+        if point is not None and self._keep(track, point):
+            point = None
+        if point is None:
+            point = self._arrived[track] = Point(gradient, number, stale=stale)
+        else:
+            point.passes += point.backward != number
+            point.gradient, point.backward, point.stale = gradient, number, point.stale or stale
+        if self._alone:
+            self._alone[-1].points[track] = replace(point)
+
+    def cleared(self, track: Track) -> None:
+        """What had arrived at *track* is gone; it stays in the step of its pass if that is over by then."""
+        point = self._arrived.pop(track, None)
+        if point is not None:
+            self._keep(track, point)
+
+    def waiting(self, track: Track) -> Point | None:
+        """What has arrived at *track* and was not taken yet."""
+        return self._arrived.get(track)
+
+    def updated(self, tracks: Iterable[Track], update: Update, source: Any, keep: int = 0) -> dict[Track, Point]:
+        """*tracks* are about to be given new values together.
+
+        Args:
+            update: may go on with other tracks.
+            source: who updates: one source does it once in a step.
+            keep: how many of the last passes belong to what comes after it.
+
+        Returns:
+            What the step says of them; of those where no gradient had arrived, nothing.
+        """
+        points = {t: self._arrived.pop(t) for t in tracks if t in self._arrived}
+        if not points:
+            return {}
+        step = self._step(points, update, source, keep)
+        step.points |= points
+        for track in points:
+            track.listed = True
+        self._taken.update(points)
+        return points
+
+    def _step(self, tracks: Iterable[Track], update: Update, source: Any, keep: int) -> TrainingStep:
+        """The step that an update belongs to."""
+        self._alone = None
+        step = self.steps[-1] if self.steps else None
+        if step is not None and any(u is update for u in step.updates):
+            return step
+        if step is None or source in self._sources or not self._taken.isdisjoint(tracks):
+            self._leave()
+            step = TrainingStep(len(self.steps) + 1)
+            self.steps.append(step)
+            self._taken.clear()
+            self._sources.clear()
+        self._sources.add(source)
+        step.updates.append(update)
+        end = len(self._waiting) - keep
+        step.passes += self._waiting[:end]
+        del self._waiting[:end]
+        return step
+
+    def _keep(self, track: Track, point: Point) -> bool:
+        """Note in the last step what its own passes gave to *track*, if nothing updated that; whether it was so."""
+        step = self.steps[-1] if self.steps else None
+        if step is None or not step.passes or point.backward > step.passes[-1].number:
+            return False
+        step.points.setdefault(track, point)
+        return True
+
+    def _leave(self) -> None:
+        """The last step is over."""
+        for track in [t for t, p in self._arrived.items() if self._keep(t, p)]:
+            del self._arrived[track]
+
+    def finish(self) -> list[TrainingStep]:
+        """All steps; passes that no update has followed are a last one."""
+        if self._alone is not None:
+            return self._alone
+        if self.steps:
+            self._leave()
+        if self._waiting:
+            self.steps.append(TrainingStep(len(self.steps) + 1, self._waiting, points=self._arrived))
+        return self.steps

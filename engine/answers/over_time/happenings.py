@@ -1,0 +1,251 @@
+"""What began at one step of a training, and can be seen in its numbers alone."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ...core.source import NOWHERE, Location
+from .history import History, Point, Track, TrainingStep
+
+NOT_FINITE, SPIKE, ZERO, UNMOVED = "not finite", "jump", "all zero", "unmoved"
+GONE, CAME, NEVER, STALE, OLD = "no gradient", "first gradient", "not updated", "not cleared", "old gradient"
+WRITTEN, RATE, CLIPPED, CHANGED = "overwritten", "learning rate", "clipped", "changed"
+KINDS = (NOT_FINITE, SPIKE, ZERO, GONE, CAME, NEVER, STALE, OLD, WRITTEN, UNMOVED, RATE, CLIPPED, CHANGED)
+_WRONG = frozenset({NOT_FINITE, ZERO, STALE, OLD, NEVER, UNMOVED, WRITTEN, SPIKE})
+"""Those to look at; the others may be meant."""
+
+JUMP = 100.0
+"""A norm so many times the usual one of the steps before is a jump."""
+_BEFORE = 3
+"""Steps that a usual norm is taken from, at least."""
+_LEAST = 2
+"""Steps at the end for which something must have gone on."""
+_MOST_RATES = 4
+"""Changes of the learning rate that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that began at a step.
+
+    Attributes:
+        kind: of :data:`KINDS`.
+        step: the number of the step.
+        count: for how many steps it was so.
+        tracks: whom it happened to; none where it concerns all.
+        backward: the pass to ask about.
+        loc: the line that did it, or of that pass.
+        numbers: what the kind says of it: from, to.
+        wrong: whether it is something to look at, and not perhaps meant.
+    """
+
+    kind: str
+    step: int
+    count: int
+    tracks: tuple[Track, ...] = ()
+    backward: int | None = None
+    loc: Location = NOWHERE
+    numbers: tuple[float, ...] = ()
+    wrong: bool = False
+
+
+Seen = tuple[int, int, Any]
+"""Index of the first step, number of steps, and what else tells happenings apart."""
+
+
+def happenings(history: History) -> list[Happening]:
+    """All that began, by step."""
+    if not history.steps:
+        return []
+    told = [*_of_tracks(history), *_of_steps(history)]
+    return sorted(told, key=lambda h: (h.step, KINDS.index(h.kind)))
+
+
+def _of_tracks(history: History) -> Iterator[Happening]:
+    """Of parameters: those to which the same happened at the same step together."""
+    groups: dict[tuple[str, int, int, Any], list[Track]] = {}
+    tracks = [t for t in history.tracks if t.listed]
+    for track in tracks:
+        points = history.points(track)
+        for kind, look in _LOOKS.items():
+            seen = look(points, track, history)
+            if seen is not None:
+                groups.setdefault((kind, *seen), []).append(track)
+    for (kind, first, count, told), members in groups.items():
+        step = history.steps[first]
+        loc, numbers = told if told is not None else ((step.passes[-1].loc if step.passes else NOWHERE), ())
+        points_there = [p for p in (step.points.get(t) for t in members) if p is not None]
+        backward = max((p.backward for p in points_there), default=None)
+        # What is zero from the beginning may be so by its structure, which these numbers do not show.
+        wrong = kind in _WRONG and not (
+            kind == ZERO and count == sum(p is not None for p in history.points(members[0]))
+        )
+        yield Happening(kind, step.number, count, tuple(members), backward, loc, numbers, wrong)
+
+
+def _not_finite(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    bad = [i for i, p in enumerate(points) if p is not None and p.gradient.nonfinite]
+    return (bad[0], len(bad), None) if bad else None
+
+
+def _zero(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    """All zero until the end, for longer than it ever was before."""
+    there = [i for i, p in enumerate(points) if p is not None]
+    flags = [p.gradient.all_zero for p in points if p is not None]
+    run = _trailing(flags)
+    whole = run == len(flags)
+    if run < _LEAST or (not whole and run < 2 * _longest(flags[: len(flags) - run])):
+        return None
+    return there[len(flags) - run], run, None
+
+
+def _gone(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    """No gradient until the end, for longer than it ever lacked one before."""
+    flags = [p is None for p in points]
+    run = _trailing(flags)
+    if run == len(flags) or run < max(_LEAST, 2 * _longest(flags[: len(flags) - run])):
+        return None
+    first = len(flags) - run
+    number = history.steps[first].number
+    cut = next((loc for step, loc in reversed(track.cuts) if step <= number), None)
+    return first, run, None if cut is None else (cut, ())
+
+
+def _came(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    """No gradient at first, for longer than it ever lacked one after."""
+    flags = [p is None for p in points]
+    first = _trailing(flags[::-1])
+    if not 0 < first < len(flags) or first <= 2 * _longest(flags[first:]):
+        return None
+    return first, len(flags) - first, None
+
+
+def _never(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    """Gradients, and nothing that updates."""
+    there = [i for i, p in enumerate(points) if p is not None]
+    if not history.updated or not there or any(p is not None and p.weight is not None for p in points):
+        return None
+    if len(there) == 1 and not history.steps[there[0]].updates:
+        return None  # the script was stopped before the update
+    return there[0], len(there), None
+
+
+def _stale(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    steps = [i for i, p in enumerate(points) if p is not None and p.stale and p.passes]
+    return (steps[0], len(steps), None) if steps else None
+
+
+def _old(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    steps = [i for i, p in enumerate(points) if p is not None and not p.passes]
+    return (steps[0], len(steps), None) if steps else None
+
+
+def _written(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    if not track.writes:
+        return None
+    first = track.writes[0]
+    return min(first.after, len(points) - 1), len(track.writes), (first.loc, (first.ratio,))
+
+
+def _unmoved(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
+    """Updates that change nothing, until the end, although there is a gradient and a learning rate."""
+    flags = [
+        p.update == 0 and bool(p.weight) and not p.gradient.all_zero and step.rate != 0
+        for p, step in zip(points, history.steps, strict=True)
+        if p is not None and p.weight is not None
+    ]
+    there = [i for i, p in enumerate(points) if p is not None and p.weight is not None]
+    run = _trailing(flags)
+    return (there[len(flags) - run], run, None) if run >= _LEAST else None
+
+
+_LOOKS: dict[str, Callable[[Sequence[Point | None], Track, History], Seen | None]] = {
+    NOT_FINITE: _not_finite,
+    ZERO: _zero,
+    GONE: _gone,
+    CAME: _came,
+    NEVER: _never,
+    STALE: _stale,
+    OLD: _old,
+    WRITTEN: _written,
+    UNMOVED: _unmoved,
+}
+
+
+def _trailing(flags: Sequence[bool]) -> int:
+    """How many at the end are true."""
+    run = 0
+    for flag in reversed(flags):
+        if not flag:
+            break
+        run += 1
+    return run
+
+
+def _longest(flags: Sequence[bool]) -> int:
+    """The most in a row that are true."""
+    longest = run = 0
+    for flag in flags:
+        run = run + 1 if flag else 0
+        longest = max(longest, run)
+    return longest
+
+
+# -- of whole steps ---------------------------------------------------------------------------------------------------
+
+
+def _of_steps(history: History) -> Iterator[Happening]:
+    yield from _jump(history)
+    yield from _rates(history.steps)
+    clipped = [(s, s.clipped) for s in history.steps if s.clipped is not None and s.clipped < 1]
+    yield from _factors(CLIPPED, [(s, f) for s, f in clipped if f is not None])
+    changed = [(s, [p.changed for p in s.points.values() if p.changed is not None]) for s in history.steps]
+    yield from _factors(CHANGED, [(s, min(factors)) for s, factors in changed if factors])
+
+
+def _factors(kind: str, steps: Sequence[tuple[TrainingStep, float]]) -> Iterator[Happening]:
+    """Gradients were multiplied in these steps: the smallest and the largest factor."""
+    if steps:
+        factors = [f for _, f in steps]
+        first = steps[0][0]
+        loc = first.updates[-1].loc if first.updates else NOWHERE
+        yield Happening(kind, first.number, len(steps), loc=loc, numbers=(min(factors), max(factors)))
+
+
+def _jump(history: History) -> Iterator[Happening]:
+    """The first step at which all gradients together are far larger than they usually were until then."""
+    norms: list[float] = []
+    for step in history.steps:
+        norm = total(step)
+        if norm is None or not math.isfinite(norm):
+            continue
+        usual = statistics.median(norms) if len(norms) >= _BEFORE else 0.0
+        if usual > 0 and norm > JUMP * usual:
+            passed = step.passes[-1] if step.passes else None
+            number, loc = (passed.number, passed.loc) if passed is not None else (None, NOWHERE)
+            yield Happening(SPIKE, step.number, 1, backward=number, loc=loc, numbers=(usual, norm), wrong=True)
+            return
+        norms.append(norm)
+
+
+def total(step: TrainingStep) -> float | None:
+    """The norm of all gradients of a step together; None where there is none."""
+    norms = [p.gradient.norm for t, p in step.points.items() if t.listed]
+    return math.hypot(*norms) if norms else None
+
+
+def _rates(steps: Sequence[TrainingStep]) -> Iterator[Happening]:
+    """Where the learning rate changes, each change, or all of them as one if there are many."""
+    rated = [(s, s.rate) for s in steps if s.rate is not None]
+    changes = [(s, before, rate) for (_, before), (s, rate) in pairwise(rated) if rate != before]
+    if len(changes) > _MOST_RATES:
+        first, before, _ = changes[0]
+        yield Happening(RATE, first.number, len(changes), numbers=(before or 0.0, changes[-1][2] or 0.0))
+        return
+    for step, before, rate in changes:
+        yield Happening(RATE, step.number, 1, loc=step.updates[-1].loc, numbers=(before or 0.0, rate or 0.0))

@@ -1,0 +1,175 @@
+"""What is kept of a training: steps, and of each parameter in each step how large its gradient was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...core.source import NOWHERE, Location
+from .extent import Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A weight got values that have nothing to do with those before, and not from an update.
+
+    Attributes:
+        after: the number of the step before it.
+        ratio: how far they are away, in terms of the weight.
+    """
+
+    after: int
+    ratio: float
+    loc: Location
+
+
+@dataclass(eq=False)
+class Track:
+    """A parameter, or another leaf that gets gradients, over all steps.
+
+    Attributes:
+        name: what it was called when it was met first; a model may know a better name.
+        listed: whether it is a parameter, or something updated it: a leaf that is data is neither.
+        cuts: where it was switched off, with the number of the step that came next: ``stop_gradient``.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    loc: Location = NOWHERE
+    listed: bool = False
+    cuts: list[tuple[int, Location]] = field(default_factory=list)
+    writes: list[Writing] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Point:
+    """One parameter in one step.
+
+    Attributes:
+        gradient: as the update took it, before the optimizer's own clipping; without an update, as backward left it.
+        backward: the number of the pass that gave it last.
+        passes: how many passes of the step gave to it; 0 for an update with the gradient of an earlier step.
+        stale: whether a gradient that was used before is in it.
+        weight: the norm of the parameter before the update; None where nothing was updated.
+        update: how far the update moved it.
+        clipped: what the optimizer's clipping multiplied the norm by.
+        changed: what the norm was multiplied by between backward and update.
+    """
+
+    gradient: Extent
+    backward: int
+    passes: int = 1
+    stale: bool = False
+    weight: float | None = None
+    update: float | None = None
+    clipped: float | None = None
+    changed: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """The update in terms of the weight."""
+        return self.update / self.weight if self.weight and self.update is not None else None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Point]) -> Point:
+        """Several parameters as one: a layer."""
+        moved = [p for p in parts if p.update is not None and p.weight is not None]
+        return cls(
+            Extent.joined([p.gradient for p in parts]),
+            max(p.backward for p in parts),
+            max(p.passes for p in parts),
+            any(p.stale for p in parts),
+            math.hypot(*(p.weight or 0.0 for p in moved)) if moved else None,
+            math.hypot(*(p.update or 0.0 for p in moved)) if moved else None,
+            _least([p.clipped for p in parts]),
+            _least([p.changed for p in parts]),
+        )
+
+
+def _least(factors: Sequence[float | None]) -> float | None:
+    return min((f for f in factors if f is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardPass:
+    """A backward pass, or a run of a program with a backward part.
+
+    Attributes:
+        number: as ``--backward`` counts.
+        loss: what it started from; None if that is no single number.
+    """
+
+    number: int
+    loc: Location
+    loss: float | None
+
+
+@dataclass(slots=True, eq=False)
+class Update:
+    """Parameters were given new values.
+
+    Attributes:
+        by: the optimizer's class, or the operator that updates; empty where the script itself does.
+        hand: whether no optimizer did it.
+        rate: the learning rate.
+        clipped: what clipping multiplied the norm of all gradients by; None where none was asked for.
+    """
+
+    by: str
+    loc: Location
+    hand: bool = False
+    rate: float | None = None
+    clipped: float | None = None
+
+
+@dataclass(slots=True)
+class TrainingStep:
+    """An update of parameters with the backward passes before it; updates of other parameters may belong to it.
+
+    Where nothing is updated, a backward pass.
+    """
+
+    number: int
+    passes: list[BackwardPass] = field(default_factory=list)
+    updates: list[Update] = field(default_factory=list)
+    points: dict[Track, Point] = field(default_factory=dict)
+
+    @property
+    def loss(self) -> float | None:
+        """That of its last pass."""
+        return self.passes[-1].loss if self.passes else None
+
+    @property
+    def rate(self) -> float | None:
+        """The learning rate of its last update that has one."""
+        return next((u.rate for u in reversed(self.updates) if u.rate is not None), None)
+
+    @property
+    def clipped(self) -> float | None:
+        """What the optimizers' clipping multiplied norms by, the smallest."""
+        return _least([u.clipped for u in self.updates])
+
+
+@dataclass
+class History:
+    """The steps of a training.
+
+    Attributes:
+        static: whether passes are runs of programs.
+        ended: how the script ended before its end; empty where it did not.
+    """
+
+    steps: list[TrainingStep]
+    tracks: list[Track]
+    static: bool = False
+    ended: str = ""
+
+    @property
+    def updated(self) -> bool:
+        """Whether a step is an update; a backward pass if not."""
+        return any(step.updates for step in self.steps)
+
+    def points(self, track: Track) -> list[Point | None]:
+        """Those of a track, one for each step."""
+        return [step.points.get(track) for step in self.steps]

@@ -1,0 +1,346 @@
+"""The course of a training in dynamic mode, from what becomes of tensors: nothing is computed but small numbers."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import source, state, watch
+from ...core.source import Location
+from ...eager.parameter import TensorParameter
+from ...eager.saved import writes
+from ...eager.tensor import Leaf, Tensor
+from .. import magnitudes
+from .course import Course
+from .extent import Extent, factor, moved, norm
+from .history import Point, Track, Update, Writing
+
+_FAR = 10.0
+"""New values that are so many norms away from those before have nothing to do with them."""
+
+_SCRIPT = "the script"
+"""Who updates by hand."""
+
+Named = Callable[[], Iterable[tuple[str, Tensor]]]
+"""What the functions that are running call their tensors."""
+
+
+class TapeCourse:
+    """Listens to dynamic mode; of gradients and weights it keeps norms and counts alone.
+
+    Args:
+        course: takes what it hears.
+        named: is asked for leaves that are no parameters: a name that is bound anew may go on as the same weight.
+
+    Attributes:
+        tracks: by leaf.
+    """
+
+    def __init__(self, course: Course, named: Named) -> None:
+        self.course = course
+        self.tracks: weakref.WeakKeyDictionary[Leaf, Track] = weakref.WeakKeyDictionary()
+        self._named = named
+        self._number = 0
+        self._begun: tuple[int, Location, float | None] | None = None
+        """A pass of ``grad``, which counts if it is of parameters."""
+        self._used: set[Track] = set()
+        """Whose gradient an update has taken, and nothing cleared."""
+        self._stale: set[Track] = set()
+        self._left: dict[Track, tuple[weakref.ref[Tensor], int]] = {}
+        """The ``.grad`` as backward left it, and how often it was written by then."""
+        self._due: dict[Track, Point] | None = None
+        """What the optimizer that is running updates."""
+        self._update: Update | None = None
+        self._by_hand: Update | None = None
+        """What the script itself updates between two passes."""
+        self._written: dict[Track, Point] = {}
+        self._plain: dict[str, tuple[Track, Any]] = {}
+        """Leaves that are no parameters: name -> track and values."""
+        self._derived: dict[int, tuple[weakref.ref[Tensor], Track]] = {}
+        """Tensors that were computed from these without being recorded."""
+        self._in_numpy: set[Track] = set()
+        """Of these, whose values went to NumPy."""
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Inside, everything that this thread does is heard."""
+        outer = writes.get()
+
+        def before(tensor: Tensor, array: Any) -> None:
+            self._write(tensor, array)
+            if outer is not None:
+                outer(tensor, array)
+
+        token = writes.set(before)
+        try:
+            with watch.watched(tensors=self), state.passes.listened(self.began):
+                yield
+        finally:
+            writes.reset(token)
+
+    def __call__(self, event: Any) -> None:
+        heard = _HEARD.get(type(event))
+        if heard is not None:
+            heard(self, event)
+
+    # -- passes -----------------------------------------------------------------------------------------------------
+
+    def began(self, roots: Sequence[Tensor], how: str, recorded: bool) -> None:
+        """A backward pass begins."""
+        if not roots:
+            return
+        self._number += 1
+        self._by_hand = None
+        self._written.clear()
+        begun = self._number, source.here(), _number_of(roots[0])
+        if how == "backward":
+            self.course.began(*begun)
+        else:
+            self._begun = begun
+
+    def _added(self, event: watch.Added) -> None:
+        track = self.tracks.get(event.leaf)
+        if track is None or track not in self._used:
+            return
+        grad = event.leaf.grad
+        if grad is None or event.leaf.cleared or not np.count_nonzero(magnitudes.plain(grad.array)):
+            self._used.discard(track)
+            self._stale.discard(track)
+        else:
+            self._stale.add(track)
+
+    def _filled(self, event: watch.Filled) -> None:
+        strange = [leaf for leaf in event.leaves if leaf not in self.tracks]
+        if strange:
+            self._meet(strange)
+        for leaf in event.leaves:
+            track, grad = self.tracks.get(leaf), leaf.grad
+            if track is not None and grad is not None:
+                self.course.arrived(track, Extent.of(grad.array), track in self._stale)
+                self._left[track] = weakref.ref(grad), grad.inplace_version
+
+    def _given(self, event: watch.Given) -> None:
+        begun, self._begun = self._begun, None
+        pairs = [
+            (t, g)
+            for t, g in zip(event.inputs, event.gradients, strict=True)
+            if g is not None and g.node is None and isinstance(t, TensorParameter)
+        ]
+        if begun is None or not pairs:
+            return
+        self.course.began(*begun)
+        for t, g in pairs:
+            self.course.arrived(self._of_parameter(t), Extent.of(g.array))
+
+    def _cleared(self, event: watch.Cleared) -> None:
+        track = self._track_of(event.tensor)
+        if track is not None:
+            self.course.cleared(track)
+            self._used.discard(track)
+            self._stale.discard(track)
+
+    # -- leaves -----------------------------------------------------------------------------------------------------
+
+    def _track_of(self, t: Tensor | None) -> Track | None:
+        return None if t is None or t._leaf is None else self.tracks.get(t._leaf)
+
+    def _of_parameter(self, t: Tensor) -> Track:
+        track = self.tracks.get(t.leaf)
+        if track is None:
+            name = getattr(t, "layer_path", None) or t.name
+            track = self.tracks[t.leaf] = Track(name, tuple(t.array.shape), t.loc, isinstance(t, TensorParameter))
+        return track
+
+    def _meet(self, leaves: Sequence[Leaf]) -> None:
+        """Give leaves that were not met before their tracks: parameters, and others that somebody has a name for."""
+        from ...eager.parameter import parameters_at
+
+        parameters = parameters_at(set(leaves))
+        for parameter in parameters.values():
+            self._of_parameter(parameter)
+        others = {leaf for leaf in leaves if leaf not in parameters}
+        if not others:
+            return
+        for name, t in self._named():
+            if t._leaf in others and t.node is None:
+                others.discard(t._leaf)
+                self._meet_named(name, t)
+
+    def _meet_named(self, name: str, t: Tensor) -> None:
+        """A leaf that is no parameter: a new one, or what its name stood for before, taken through NumPy."""
+        before = self._plain.get(name)
+        if before is not None and before[0] in self._in_numpy and before[1].shape == t.array.shape:
+            track, values = before
+            self._renewed(track, values, t, keep=1)
+        else:
+            track = Track(name, tuple(t.array.shape), t.loc)
+        self._plain[name] = track, t.array
+        self.tracks[t.leaf] = track
+
+    def _released(self, event: watch.Released) -> None:
+        """A tensor becomes a leaf: if it was computed from a weight, it goes on as that weight."""
+        released: Tensor = event.tensor
+        reference, track = self._derived.get(id(released), (None, None))
+        if track is None or reference is None or reference() is not released:
+            return
+        name, values = next(((n, v) for n, (t, v) in self._plain.items() if t is track), (None, None))
+        if name is not None and values is not None and values.shape == released.array.shape:
+            self._renewed(track, values, released)
+            self._plain[name] = track, released.array
+            self.tracks[released.leaf] = track
+
+    def _renewed(self, track: Track, values: Any, t: Tensor, keep: int = 0) -> None:
+        """Another tensor stands for a weight from now on."""
+        for point in self.course.updated([track], self._hand(), _SCRIPT, keep).values():
+            point.weight, point.update = norm(values), moved(values, t.array)
+        self._used.discard(track)
+        self._in_numpy.discard(track)
+
+    def _left_for(self, event: watch.Left) -> None:
+        track = self._track_of(event.tensor)
+        if track is not None and any(t is track for t, _ in self._plain.values()):
+            self._in_numpy.add(track)
+
+    def _called(self, event: watch.Called) -> None:
+        if not self._plain:
+            return
+        results = [t for t in event.results if isinstance(t, Tensor) and t.node is None]
+        operands = [t for t in event.operands if isinstance(t, Tensor)] if results else []
+        self._derive(operands, results)
+
+    def _copied(self, event: watch.Copied) -> None:
+        if self._plain:
+            self._derive(event.given, [event.made])
+
+    def _derive(self, operands: Iterable[Tensor], results: Iterable[Tensor]) -> None:
+        """Note that results were computed from a weight; from its gradient, from other things as well."""
+        for t in operands:
+            track = self._track_of(t)
+            if track is None and id(t) in self._derived and self._derived[id(t)][0]() is t:
+                track = self._derived[id(t)][1]
+            if track is not None:
+                for result in results:
+                    self._derived[id(result)] = weakref.ref(result), track
+                return
+
+    def _cutting(self, event: watch.Cutting) -> None:
+        track = self._track_of(event.tensor)
+        if track is not None and event.how in ("stop_gradient", "trainable"):
+            track.cuts.append((len(self.course.steps) + 1, source.here()))
+
+    # -- updates ----------------------------------------------------------------------------------------------------
+
+    def _updating(self, event: watch.Updating) -> None:
+        self._update = Update(event.by, source.here(), rate=event.rate)
+        due: list[Track] = []
+        for t in event.tensors:
+            leaf = t._leaf
+            if leaf is None or leaf.grad is None or t._stop:
+                continue
+            track = self._of_parameter(t)
+            if self._is_due(track, leaf.grad):
+                due.append(track)
+        # Its class and parameters may be those of another one, which was made anew: only these count.
+        self._due = self.course.updated(due, self._update, self._update)
+        self._used.update(due)
+
+    def _is_due(self, track: Track, grad: Tensor) -> bool:
+        """Whether an update of *track* by *grad* counts; what waits for it then says how large it is."""
+        point = self.course.waiting(track)
+        reference, version = self._left.get(track, (None, 0))
+        same = reference is not None and reference() is grad and grad.inplace_version == version
+        if point is not None and same:
+            return True
+        gradient = Extent.of(grad.array)
+        if point is None:
+            if gradient.all_zero:
+                return False  # it was cleared: momentum alone moves the weight
+            self.course.arrived(track, gradient, stale=track in self._used)
+            point = self.course.waiting(track)
+            assert point is not None
+            point.passes = 0
+        else:
+            point.gradient, point.changed = gradient, factor(gradient.norm, point.gradient.norm)
+        return True
+
+    def _clipped(self, event: watch.Clipped) -> None:
+        if self._due is None or self._update is None:
+            return
+        after: list[float] = []
+        before: list[float] = []
+        gradients = {id(t): g for t, g in event.clipped if g is not None}
+        for t, g in event.pairs:
+            track = self._track_of(t)
+            clipped = gradients.get(id(t))
+            point = None if track is None else self._due.get(track)
+            if point is None or clipped is None:
+                continue
+            size = point.gradient.norm if clipped is g else norm(clipped.array)
+            point.clipped = factor(size, point.gradient.norm) or 1.0
+            before.append(point.gradient.norm)
+            after.append(size)
+        self._update.clipped = factor(math.hypot(*after), math.hypot(*before)) or 1.0
+
+    def _updated(self, event: watch.Updated) -> None:
+        self._due = self._update = None
+
+    def _write(self, tensor: Tensor, array: Any) -> None:
+        """The values of *tensor* are about to be overwritten."""
+        track = self._track_of(tensor)
+        if track is None or array is None:
+            return
+        if self._due is not None:
+            point = self._due.get(track)
+        else:
+            point = self._written.get(track)
+            if point is None:
+                point = self.course.updated([track], self._hand(), _SCRIPT).get(track)
+                self._used.add(track)
+        if point is None:
+            if self._due is None:
+                self._overwritten(track, tensor.array, array)
+            return
+        if self._due is None:
+            self._written[track] = point
+        if point.weight is None:
+            point.weight = norm(tensor.array)
+        point.update = (point.update or 0.0) + moved(tensor.array, array)
+
+    def _overwritten(self, track: Track, before: Any, after: Any) -> None:
+        """Note new values that are no update, if they are far from those before."""
+        size, way = norm(before), moved(before, after)
+        if size > 0 and way > _FAR * size:
+            track.writes.append(Writing(len(self.course.steps), way / size, source.here()))
+
+    def _hand(self) -> Update:
+        """The update that the script itself makes, of one parameter after another; told is the first line."""
+        if self._by_hand is None:
+            self._by_hand = Update("", source.here(), hand=True)
+        return self._by_hand
+
+
+def _number_of(root: Tensor) -> float | None:
+    """What a root is, if it is one number."""
+    array = magnitudes.plain(root.array)
+    return float(array.reshape(())) if array.size == 1 and magnitudes.holds_numbers(array) else None
+
+
+_HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
+    watch.Added: TapeCourse._added,
+    watch.Filled: TapeCourse._filled,
+    watch.Given: TapeCourse._given,
+    watch.Cleared: TapeCourse._cleared,
+    watch.Called: TapeCourse._called,
+    watch.Copied: TapeCourse._copied,
+    watch.Left: TapeCourse._left_for,
+    watch.Released: TapeCourse._released,
+    watch.Cutting: TapeCourse._cutting,
+    watch.Updating: TapeCourse._updating,
+    watch.Clipped: TapeCourse._clipped,
+    watch.Updated: TapeCourse._updated,
+}

@@ -1,0 +1,325 @@
+"""What is shown of gradients over the steps of a training."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from gradtool.engine.answers.over_time import happenings as what
+from gradtool.engine.answers.over_time.happenings import Happening
+from gradtool.engine.answers.over_time.history import History, Point, TrainingStep
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Location
+from gradtool.models.limits import ENOUGH
+from gradtool.models.names import line_of
+from gradtool.models.questions.over_time import Row, Training
+from gradtool.models.wording import NOTHING, command_line, count, finite
+
+from ..bars import trail
+from .view import Table, View
+
+_LONGEST = 24
+"""Columns of a row's name in text; of a longer one the end is left, which says most."""
+
+
+def view(answer: Training) -> View:
+    """A line of totals, a row for each parameter or layer, and what began at which step."""
+    history = answer.history
+    told = [f"step {h.step:<4} {sentence(h, answer)}" for h in answer.happenings]
+    blocks: list[str | Table] = ["\n".join(heading(answer)), totals(history), rows(answer)]
+    blocks.append("\n".join([*told, _sum(answer)]))
+    return View("over-time", data(answer), blocks, list(_next(answer)))
+
+
+def heading(answer: Training) -> Iterator[str]:
+    """What a step is, in numbers and lines."""
+    history = answer.history
+    passes = [p for s in history.steps for p in s.passes]
+    updates = [u for s in history.steps for u in s.updates]
+    yield f"over time  {answer.about.name} · {answer.about.mode} · {count(len(history.steps), 'step')}"
+    yield f"a step     {_meaning(history)}"
+    run = f"{count(len(passes), 'run')} of programs" if history.static else _passes(len(passes))
+    yield f"backward   {run}, {_lines(p.loc for p in passes)}"
+    if updates:
+        names = ", ".join(dict.fromkeys(u.by or "the script itself" for u in updates))
+        yield f"update     {len(updates)} by {names}, {_lines(u.loc for u in updates)}"
+    if history.ended:
+        yield f"until      {history.ended}"
+
+
+def _meaning(history: History) -> str:
+    run = "run of a program with a backward part" if history.static else "backward pass"
+    if not history.updated:
+        return f"is a {run}: nothing was updated"
+    return f"is a {run}, which updates" if history.static else "is an update with the backward passes before it"
+
+
+def _passes(number: int) -> str:
+    return f"{number} backward pass{'' if number == 1 else 'es'}"
+
+
+def _lines(locations: Iterable[Location]) -> str:
+    """The lines, each once, and each file once: ``train.py:31, :40``."""
+    places: dict[str, None] = dict.fromkeys(source.short(loc) for loc in locations if loc)
+    told: list[str] = []
+    before = ""
+    for place in places:
+        file, _, line = place.rpartition(":")
+        told.append(place if file != before else f":{line}")
+        before = file
+    return ", ".join(told) or "at no line of the file"
+
+
+def size(value: float | None) -> str:
+    """Three significant digits."""
+    return NOTHING if value is None else f"{value:.3g}"
+
+
+def totals(history: History) -> Table:
+    """The course of what a step has one of."""
+    several = any(len(s.passes) > 1 for s in history.steps)
+    named: list[tuple[str, list[float | None]]] = [
+        ("loss" if not several else "loss, last pass", [s.loss for s in history.steps]),
+        ("‖g‖ of all", [what.total(s) for s in history.steps]),
+        ("learning rate", [s.rate for s in history.steps]),
+        ("clipping ×", [s.clipped for s in history.steps]),
+    ]
+    table = Table(["of a step", "course", "first", "last"])
+    for name, values in named:
+        there = [v for v in values if v is not None]
+        if there:
+            table.rows.append([name, trail(values), size(there[0]), size(there[-1])])
+    return table
+
+
+def rows(answer: Training) -> Table:
+    """A row for each parameter or layer."""
+    wrong = any(p is not None and p.gradient.nonfinite for row in answer.rows for p in row.points)
+    moved = answer.history.updated
+    headings = [answer.by, "‖g‖", "first", "last", *(["‖Δw‖/‖w‖"] if moved else []), "zeros"]
+    table = Table([*headings, *(["not finite"] if wrong else [])], styles={"×": "bad"})
+    for row in answer.rows:
+        there = [p for p in row.points if p is not None]
+        cells = [shortened(row.name), trail([norm(p) for p in row.points])]
+        if not there:
+            table.rows.append([*cells, *[NOTHING] * (len(table.headings) - 2)])
+            continue
+        cells += [size(norm(there[0])), size(norm(there[-1]))]
+        if moved:
+            cells.append(size(next((p.ratio for p in reversed(there) if p.ratio is not None), None)))
+        cells.append(_zeros(there))
+        if wrong:
+            bad = sum(p.gradient.nonfinite > 0 for p in there)
+            cells.append(f"× {count(bad, 'step')}" if bad else "0")
+        table.rows.append(cells)
+    return table
+
+
+def norm(point: Point | None) -> float | None:
+    """The norm of a gradient; NaN where an element is not finite."""
+    if point is None:
+        return None
+    return math.nan if point.gradient.nonfinite else point.gradient.norm
+
+
+def _zeros(points: Sequence[Point]) -> str:
+    """The share of zeros in the first and the last step, once where it is the same."""
+    first, last = (_percent(p) for p in (points[0], points[-1]))
+    return last if first == last else f"{first} → {last}"
+
+
+def _percent(point: Point) -> str:
+    return f"{100 * point.gradient.zeros / max(point.gradient.elements, 1):.0f} %"
+
+
+def shortened(name: str) -> str:
+    """A name of at most so many columns."""
+    return name if len(name) <= _LONGEST else "…" + name[1 - _LONGEST :]
+
+
+# -- what happened ----------------------------------------------------------------------------------------------------
+
+
+def sentence(h: Happening, answer: Training) -> str:
+    """What happened, to whom, and where."""
+    place = source.short(h.loc)
+    return _SENTENCES[h.kind](h, _told(h, answer), len(answer.history.steps)) + (f"   {place}" if place else "")
+
+
+def _lasting(h: Happening, steps: int) -> str:
+    """For how long."""
+    if h.count == steps:
+        return "in every step"
+    return "from here on" if h.step + h.count - 1 == steps else f"in {count(h.count, 'step')} from here on"
+
+
+def _rate(h: Happening, whom: str, steps: int) -> str:
+    before, after = map(size, h.numbers)
+    changes = f", in {h.count} changes from here on" if h.count > 1 else ""
+    return f"learning rate {before} → {after}{changes}"
+
+
+def _times(h: Happening) -> str:
+    low, high = map(size, h.numbers)
+    return f"×{low}" if low == high else f"×{low} to ×{high}"
+
+
+_SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
+    what.NOT_FINITE: lambda h, whom, n: f"first NaN or infinity in {whom}, {_lasting(h, n)}",
+    what.SPIKE: lambda h, whom, n: f"gradients jump from {size(h.numbers[0])} to {size(h.numbers[1])}",
+    what.ZERO: lambda h, whom, n: f"all zero {_lasting(h, n)}: {whom}",
+    what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",
+    what.CAME: lambda h, whom, n: f"first gradient: {whom}",
+    what.NEVER: lambda h, whom, n: f"gradients, and nothing updates by them, {_lasting(h, n)}: {whom}",
+    what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_lasting(h, n)}: {whom}",
+    what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_lasting(h, n)}: {whom}",
+    what.WRITTEN: lambda h, whom, n: f"overwritten by values {size(h.numbers[0])} times its size away: {whom}",
+    what.UNMOVED: lambda h, whom, n: f"updates change nothing {_lasting(h, n)}: {whom}",
+    what.RATE: _rate,
+    what.CLIPPED: lambda h, whom, n: f"clipped {_lasting(h, n)}: {_times(h)}",
+    what.CHANGED: lambda h, whom, n: f"changed between backward and update {_lasting(h, n)}: {_times(h)}",
+}
+
+
+def _told(h: Happening, answer: Training) -> str:
+    """Whom it happened to; parameters that lie together as one."""
+    everyone = [t.name for t in answer.parameters]
+    return ", ".join(together([t.name for t in h.tracks], everyone))
+
+
+def together(names: Sequence[str], everyone: Sequence[str]) -> list[str]:
+    """Names, those below a path as ``path.*`` where all that lie there are among them.
+
+    >>> together(["a.w", "a.b", "c.w"], ["a.w", "a.b", "c.w", "c.b"])
+    ['a.*', 'c.w']
+    """
+    if len(names) == len(everyone) > 1:
+        return [f"all {len(names)} gradients"]
+    below, chosen = Counter[str](), Counter[str]()
+    for name in everyone:
+        below.update(_paths(name))
+    for name in names:
+        chosen.update(_paths(name))
+    whole = {path for path, n in chosen.items() if n == below[path] > 1}
+    told = dict.fromkeys(next((f"{p}.*" for p in _paths(name) if p in whole), name) for name in names)
+    return [*told]
+
+
+def _paths(name: str) -> list[str]:
+    """What a name lies below, the longest path last."""
+    steps = name.split(".")
+    return [".".join(steps[:i]) for i in range(1, len(steps))]
+
+
+def _sum(answer: Training) -> str:
+    wrong = sum(h.wrong for h in answer.happenings)
+    everyone = [t.name for t in answer.parameters]
+    nothing = [t.name for t in answer.parameters if not any(answer.history.points(t))]
+    parts = [count(len(everyone), "parameter")]
+    if answer.by == "layer":
+        parts = [f"{count(len(answer.rows), 'layer')} of {parts[0]}"]
+    if nothing:
+        parts.append(f"no gradient in any step: {', '.join(together(nothing, everyone))}")
+    parts.append(f"{count(wrong, 'finding')}" if wrong else "nothing to look at")
+    return " · ".join(parts)
+
+
+def _next(answer: Training) -> Iterator[str]:
+    """Commands about the steps at which something began, then other forms of this answer."""
+    words = answer.about.words
+    kinds = {h.kind: h for h in reversed(answer.happenings)}
+    if what.NOT_FINITE in kinds:
+        yield command_line("gradtool", "nan", *words)
+    asked = next((kinds[k] for k in (what.ZERO, what.GONE, what.NEVER, what.STALE) if k in kinds), None)
+    if asked is not None:
+        chosen = [] if asked.backward is None else ["--backward", str(asked.backward)]
+        yield command_line("gradtool", "why", *chosen, *words)
+    if answer.folded:
+        yield command(answer, "--by", "parameter")
+    yield command(answer, "-o", "heat.svg")
+
+
+def command(answer: Training, *options: str) -> str:
+    """The command that gives this answer with other *options*, which go before the script's own words."""
+    words = answer.about.words
+    steps = [] if "--steps" in [*words, "--"][: [*words, "--"].index("--")] else ["--steps", str(ENOUGH)]
+    return command_line("gradtool", "stats", *steps, *options, *words)
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def data(answer: Training) -> dict[str, Any]:
+    """The answer in JSON's types."""
+    history = answer.history
+    return {
+        "model": answer.about.name,
+        "mode": answer.about.mode,
+        "by": answer.by,
+        "step": "update" if history.updated else "backward",
+        "ended": history.ended or None,
+        "steps": [_step(s) for s in history.steps],
+        "rows": [_row(row) for row in answer.rows],
+        "happenings": [_happening(h, answer) for h in answer.happenings],
+    }
+
+
+def _step(s: TrainingStep) -> dict[str, Any]:
+    return {
+        "number": s.number,
+        "backward": [{"number": p.number, "loss": _number(p.loss), "source": line_of(p.loc)} for p in s.passes],
+        "updates": [
+            {
+                "by": u.by or None,
+                "rate": _number(u.rate),
+                "clipped": _number(u.clipped),
+                "source": line_of(u.loc),
+            }
+            for u in s.updates
+        ],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "members": [t.name for t in row.members],
+        "shape": list(row.members[0].shape) if len(row.members) == 1 else None,
+        "source": line_of(row.loc),
+        "points": [None if p is None else _point(p) for p in row.points],
+    }
+
+
+def _point(p: Point) -> dict[str, Any]:
+    return {
+        "norm": finite(p.gradient.norm),
+        "zeros": p.gradient.zeros,
+        "nonfinite": p.gradient.nonfinite,
+        "elements": p.gradient.elements,
+        "passes": p.passes,
+        "cleared": not p.stale,
+        "weight": _number(p.weight),
+        "update": _number(p.update),
+        "clipped": _number(p.clipped),
+        "changed": _number(p.changed),
+    }
+
+
+def _happening(h: Happening, answer: Training) -> dict[str, Any]:
+    return {
+        "kind": h.kind,
+        "step": h.step,
+        "steps": h.count,
+        "backward": h.backward,
+        "parameters": [t.name for t in h.tracks],
+        "numbers": [finite(n) for n in h.numbers],
+        "source": line_of(h.loc),
+        "text": sentence(h, answer),
+        "finding": h.wrong,
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else finite(value)
