@@ -214,7 +214,7 @@ def _paths(name: str) -> list[str]:
 
 
 def _sum(answer: Training) -> str:
-    wrong = sum(h.wrong for h in answer.happenings)
+    wrong = answer.findings
     everyone = [t.name for t in answer.parameters]
     nothing = [t.name for t in answer.parameters if not any(answer.history.points(t))]
     parts = [count(len(everyone), "parameter")]
@@ -258,6 +258,7 @@ def data(answer: Training) -> dict[str, Any]:
         "model": answer.about.name,
         "mode": answer.about.mode,
         "by": answer.by,
+        "findings": answer.findings,
         "step": "update" if history.updated else "backward",
         "ended": history.ended or None,
         "steps": [_step(s) for s in history.steps],

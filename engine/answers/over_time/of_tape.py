@@ -46,6 +46,8 @@ class TapeCourse:
         self.tracks: weakref.WeakKeyDictionary[Leaf, Track] = weakref.WeakKeyDictionary()
         self._named = named
         self._number = 0
+        self._parameters = False
+        """Whether a parameter has got a gradient."""
         self._begun: tuple[int, Location, float | None] | None = None
         """A pass of ``grad``, which counts if it is of parameters."""
         self._used: set[Track] = set()
@@ -153,6 +155,7 @@ class TapeCourse:
         track = self.tracks.get(t.leaf)
         if track is None:
             name = getattr(t, "layer_path", None) or t.name
+            self._parameters = self._parameters or isinstance(t, TensorParameter)
             track = self.tracks[t.leaf] = Track(name, tuple(t.array.shape), t.loc, isinstance(t, TensorParameter))
         return track
 
@@ -174,7 +177,8 @@ class TapeCourse:
     def _meet_named(self, name: str, t: Tensor) -> None:
         """A leaf that is no parameter: a new one, or what its name stood for before, taken through NumPy."""
         before = self._plain.get(name)
-        if before is not None and before[0] in self._in_numpy and before[1].shape == t.array.shape:
+        goes_on = before is not None and before[0] in self._in_numpy and before[0].shape == tuple(t.array.shape)
+        if before is not None and goes_on and self._is_weight(before[0]):
             track, values = before
             self._renewed(track, values, t, keep=1)
         else:
@@ -186,10 +190,10 @@ class TapeCourse:
         """A tensor becomes a leaf: if it was computed from a weight, it goes on as that weight."""
         released: Tensor = event.tensor
         reference, track = self._derived.get(id(released), (None, None))
-        if track is None or reference is None or reference() is not released:
+        if track is None or reference is None or reference() is not released or not self._is_weight(track):
             return
         name, values = next(((n, v) for n, (t, v) in self._plain.items() if t is track), (None, None))
-        if name is not None and values is not None and values.shape == released.array.shape:
+        if name is not None:
             self._renewed(track, values, released)
             self._plain[name] = track, released.array
             self.tracks[released.leaf] = track
@@ -209,24 +213,32 @@ class TapeCourse:
     def _called(self, event: watch.Called) -> None:
         if not self._plain:
             return
-        results = [t for t in event.results if isinstance(t, Tensor) and t.node is None]
-        operands = [t for t in event.operands if isinstance(t, Tensor)] if results else []
-        self._derive(operands, results)
+        results = [t for t in event.results if isinstance(t, Tensor)]
+        self._derive([t for t in event.operands if isinstance(t, Tensor)], results)
 
     def _copied(self, event: watch.Copied) -> None:
         if self._plain:
             self._derive(event.given, [event.made])
 
     def _derive(self, operands: Iterable[Tensor], results: Iterable[Tensor]) -> None:
-        """Note that results were computed from a weight; from its gradient, from other things as well."""
+        """Note results that were computed from a weight and have its shape; of what else does not matter."""
         for t in operands:
             track = self._track_of(t)
             if track is None and id(t) in self._derived and self._derived[id(t)][0]() is t:
                 track = self._derived[id(t)][1]
             if track is not None:
                 for result in results:
-                    self._derived[id(result)] = weakref.ref(result), track
+                    if tuple(result.array.shape) == track.shape:
+                        self._note_derived(result, track)
                 return
+
+    def _note_derived(self, t: Tensor, track: Track) -> None:
+        derived, key = self._derived, id(t)
+        derived[key] = weakref.ref(t, lambda _: derived.pop(key, None)), track
+
+    def _is_weight(self, track: Track) -> bool:
+        """Whether what the script writes there is an update: where there are parameters, other leaves are data."""
+        return track.listed or not self._parameters
 
     def _cutting(self, event: watch.Cutting) -> None:
         track = self._track_of(event.tensor)
@@ -298,7 +310,7 @@ class TapeCourse:
             point = self._due.get(track)
         else:
             point = self._written.get(track)
-            if point is None:
+            if point is None and self._is_weight(track):
                 point = self.course.updated([track], self._hand(), _SCRIPT).get(track)
                 self._used.add(track)
         if point is None:

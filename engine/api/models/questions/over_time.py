@@ -65,6 +65,11 @@ class Training(Answered):
     happenings: Sequence[Happening]
 
     @property
+    def findings(self) -> int:
+        """Things that began at a step and are not perhaps meant."""
+        return sum(h.wrong for h in self.happenings)
+
+    @property
     def parameters(self) -> list[Track]:
         """What the rows consist of."""
         return [t for row in self.rows for t in row.members]
