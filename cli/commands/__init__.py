@@ -24,7 +24,7 @@ _FIRST = (
 def names() -> list[str]:
     """The names of the commands, in the order in which they are listed."""
     there = {file.removesuffix(".py") for file in os.listdir(_FOLDER) if file.endswith(".py") and file[0] != "_"}
-    return [*(name for name in _FIRST if name in there), *sorted(there.difference(_FIRST))]
+    return [*[name for name in _FIRST if name in there], *sorted(there.difference(_FIRST))]
 
 
 def summary(name: str) -> str:

@@ -58,14 +58,16 @@ Operators with a gradient that have no line here, and do not just move elements,
 """
 
 MEETS = frozenset(
-    type_
-    for types in (
-        "elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_floordiv elementwise_mod",
-        "elementwise_max elementwise_min elementwise_pow huber_loss kldiv_loss where",
-        "atan2 copysign cross elementwise_fmax elementwise_fmin nextafter",
-        "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor",
-    )
-    for type_ in types.split()
+    {
+        type_
+        for types in (
+            "elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_floordiv elementwise_mod",
+            "elementwise_max elementwise_min elementwise_pow huber_loss kldiv_loss where",
+            "atan2 copysign cross elementwise_fmax elementwise_fmin nextafter",
+            "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor",
+        )
+        for type_ in types.split()
+    }
 )
 """Operators in which two different types meet in a third (:func:`meeting`)."""
 

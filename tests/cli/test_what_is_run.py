@@ -14,7 +14,8 @@ from gradtool.engine.ir.program import Program
 from gradtool.models.importers import saved_program
 from tests.cli.conftest import DOCUMENT, Run
 
-RUNS = "open('ran', 'w').close()\n" + DOCUMENT
+RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT
+"""Past the overlay, which would hide that it was run."""
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
 WITH_MODEL = [c for c in command_names() if c not in ("ops", "doctor")]
 MORE = {"where": ["x"], "dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}

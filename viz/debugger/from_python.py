@@ -17,6 +17,7 @@ from gradtool.engine.eager.recorded import nodes_behind
 from gradtool.engine.eager.tape import restore
 from gradtool.engine.eager.tensor import Leaf, Tensor
 from gradtool.engine.executor.executor import Executor
+from gradtool.engine.files import overlay
 from gradtool.engine.ir import roles
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.runs import ahead, of_program, of_tape
@@ -148,7 +149,7 @@ def breakpoint() -> None:
 def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
     book.opening = book.here()
     book.leaving = frozenset(leaving)
-    with rerunning(), redirect_stdout(_screen.get() or sys.stdout):
+    with overlay.outside(), rerunning(), redirect_stdout(_screen.get() or sys.stdout):
         terminal.interact(book)
     return book
 

@@ -111,7 +111,11 @@ class _Guard:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The spec of a module, or None."""
-        if path is None and (name in _PROTECTED or is_protected(name)) and name not in self.importing:
+        if (
+            path is None
+            and (name in _PROTECTED or (name[0] == "_" and is_protected(name)))
+            and name not in self.importing
+        ):
             path = self.installed
         return PathFinder.find_spec(name, path, target)
 

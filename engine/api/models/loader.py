@@ -23,12 +23,13 @@ from gradtool.engine.eager.parameter import TensorParameter, living
 from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import Tensor, fresh_names
 from gradtool.engine.executor.scope import Scope, scope_guard
+from gradtool.engine.files.overlay import Overlay, over
 from gradtool.engine.ir import default
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import entries, imports, scripts, sessions, targets
+from . import entries, imports, scripts, sessions, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .limits import ALL, ENOUGH
@@ -58,6 +59,8 @@ class Request:
     """The backward pass that is asked about, of several that the file makes: a number, or ``line:FILE:LINE``."""
     steps: int = ENOUGH
     """The file is stopped where it asks for more backward passes."""
+    write: bool = False
+    """What it writes stays; else it goes into an overlay, see ``gradtool.engine.files.overlay``."""
     full_stacks: bool = False
     need_loss: bool = True
     journal: bool = False
@@ -69,7 +72,7 @@ class Request:
     @classmethod
     def take(cls, options: dict[str, Any], **more: Any) -> Request:
         """The model options of a command, taken out of *options*."""
-        names = ("model", "loss", "arg", "seed", "mode", "stdin_filename", "script", "as_module", "backward")
+        names = ("model", "loss", "arg", "seed", "mode", "stdin_filename", "script", "as_module", "backward", "write")
         taken = {n: options.pop(n) for n in names}
         steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
         return cls(**taken, steps=steps, **more)
@@ -87,6 +90,8 @@ class Request:
                 words += [option, str(value)]
         if self.steps != ENOUGH:
             words += ["--steps", "all" if self.steps == ALL else str(self.steps)]
+        if self.write:
+            words.append("--write")
         for pair in self.arg:
             words += ["--arg", pair]
         return words + (["--", *self.script] if self.script else [])
@@ -160,6 +165,8 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
         return
     target = targets.target(request.model, request.stdin_filename)
     with contextlib.ExitStack() as stack:
+        overlay = None if request.write else Overlay()
+        stack.enter_context(over(overlay))
         main, startup = stack.enter_context(_environment(request, target))
         calls = PassCalls(request.backward, request.steps)
         journal = stack.enter_context(_journal(request)) if request.journal else None
@@ -176,8 +183,10 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
         else:
             stack.enter_context(_run(loaded, target, request))
         calls.over = True
-        _tell_stop(loaded, notes)
+        telling.stop(loaded, notes)
         yield loaded
+        if overlay is not None:
+            telling.files(loaded, overlay, notes)
 
 
 @contextlib.contextmanager
@@ -209,16 +218,6 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
         except Stopped:
             pass  # the calls know where
         yield
-
-
-def _tell_stop(left: Loaded, notes: Notes) -> None:
-    """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
-    if left.calls.stopped is not None:
-        passes = left.calls.passes
-        notes.note(
-            f"{left.name} was stopped at {source.short(left.calls.stopped)} after {passes} "
-            f"backward pass{'' if passes == 1 else 'es'}; --steps all lets it run to its end"
-        )
 
 
 def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:

@@ -18,6 +18,7 @@ def load(
     arg: Sequence[str] = (),
     seed: int = 0,
     mode: str = "auto",
+    write: bool = False,
 ) -> Model:
     """Load whatever the command line loads, and give a model that answers as its commands do.
 
@@ -27,6 +28,8 @@ def load(
         loss: a Python name or a tensor name, where there are several candidates.
         arg: ``NAME=VALUE``, arguments of the function.
         seed: of parameters and random feeds.
+        write: let the file change other files. Else what it writes goes when it is answered, and only its own run has
+            read it.
         mode: ``static`` as if the file began with ``paddle.enable_static()``.
 
     Returns:
@@ -45,6 +48,6 @@ def load(
     >>> len(model.backward(no_grad="*b_0*").no_grad) > 0
     True
     """
-    request = Request(os.fspath(model), loss, tuple(arg), seed, mode)
+    request = Request(os.fspath(model), loss, tuple(arg), seed, mode, write=write)
     with asked_in_python("gradtool.load"), opening.opened(request) as loaded:
         return loaded

@@ -16,6 +16,7 @@ from typing import Any
 
 from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.files import overlay
 
 from . import sessions
 from .calls import Stopped
@@ -29,7 +30,10 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     except within a session, which shows results in its own way.
     """
     try:
-        with contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext():
+        with (
+            contextlib.redirect_stdout(sys.stderr) if sessions.current() is None else contextlib.nullcontext(),
+            overlay.active(),
+        ):
             return function(*args, **kwargs)
     except (KeyboardInterrupt, Terminated, CommandError, Stopped):
         raise

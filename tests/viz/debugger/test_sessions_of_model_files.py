@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.files import overlay
 from gradtool.models.errors import CommandError, ModelError
 from tests.viz.debugger.conftest import Open, said
 
@@ -103,7 +104,7 @@ np.savez(__file__ + ".npz", **{f"model.{n}": p.grad.numpy() for n, p in model.na
 """
     book = opened(DYNAMIC + keep)
     gradients = book.session.results(book.session.branch)
-    with np.load(tmp_path / "model.py.npz") as expected:
+    with overlay.active(), np.load(tmp_path / "model.py.npz") as expected:
         assert sorted(expected) == sorted(n for n, g in gradients.items() if g is not None)
         for name in expected:
             np.testing.assert_array_equal(gradients[name], expected[name])

@@ -17,6 +17,8 @@ from gradtool.viz.debugger.verbs import Verb
 from tests.viz.debugger.frontend_runs import book_over, hunt, recorded
 
 EVIL = "np.zeros(1).tofile('ran')"
+MODEL = "import posix\nposix.mkdir('ran')\n"
+"""A file that may not be run; past the overlay, which would hide that it was."""
 VERBS = [v for v in verbs.table().values() if v.name != "note"]
 
 
@@ -159,7 +161,7 @@ def gradtool(*words: str, typed: str = "") -> tuple[int, str, str]:
 
 def test_the_command_evaluates_with_trust_only(here: Path) -> None:
     (here / "s.jsonl").write_text(saved_with(["list", f"p {EVIL}"], [stop("watch", EVIL)]))
-    (here / "model.py").write_text(EVIL)
+    (here / "model.py").write_text(MODEL)
     code, out, err = gradtool("debug", "--replay", "s.jsonl", "--check")
     assert (code, out) == (2, "")
     assert err.startswith("error: 1 of 2 cells as saved; from In [2] on they are not run")
@@ -181,7 +183,7 @@ def test_the_model_that_a_file_names_is_not_looked_for(here: Path, model: str) -
     lines = saved_with(["list"]).replace('"model": "model.py"', f'"model": {json.dumps(model)}')
     assert json.dumps(model) in lines
     (here / "s.jsonl").write_text(lines)
-    (here / "evil.py").write_text("open('ran', 'w').close()")
+    (here / "evil.py").write_text(MODEL)
     (here / "m.py").write_text("import paddle\nloss = (paddle.to_tensor([1.0], stop_gradient=False) * 2).sum()\n")
     for words in (["debug", "--replay", "s.jsonl"], ["report", "m.py", "--session", "s.jsonl", "--ipynb", "r.ipynb"]):
         code, _, err = gradtool(*words, typed="export html s.html\nexport ipynb s.ipynb\n")
