@@ -19,6 +19,7 @@ VIEWS: Final = {
     "Costs": "profile",
     "Comparison": "gradcheck",
     "Verdicts": "why",
+    "Differences": "diff",
 }
 """The class of an answer -> the file with its view."""
 

@@ -17,6 +17,7 @@ from .loader import Loaded, Request
 from .notes import SILENT, Notes
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.diff.outline import Outline
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
     from gradtool.engine.answers.why.answers import Answer
@@ -191,6 +192,10 @@ class Model(ABC):
     @abstractmethod
     def spots_in(self, graph: Graph) -> Spots:
         """The operators in *graph* with all that is known of where they stand."""
+
+    @abstractmethod
+    def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
+        """The graph as plain data, to be compared with another one."""
 
     @abstractmethod
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:

@@ -15,6 +15,7 @@ from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.diff.outline import Outline
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
     from gradtool.engine.answers.why.answers import Answer
@@ -151,6 +152,12 @@ class ProgramModel(Model):
         from .spots import in_view
 
         return in_view(self.program, graph.view, self.named)
+
+    def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
+        """As in the base."""
+        from .outlining import outline
+
+        return outline(self, asked, notes)
 
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""

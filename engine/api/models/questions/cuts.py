@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 from ..wording import repeated
 
@@ -17,6 +18,11 @@ class Cuts:
 
     params: tuple[str, ...] = ()
     no_grad: tuple[str, ...] = ()
+
+    @classmethod
+    def take(cls, values: dict[str, Any]) -> Self:
+        """What a command's *values* ask for, taken out of them."""
+        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
 
     @property
     def words(self) -> list[str]:

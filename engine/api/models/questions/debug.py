@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
 
 from ..wording import repeated
 from .cuts import Cuts
@@ -26,11 +25,6 @@ class Debug(Cuts):
     catch: tuple[str, ...] = ()
     break_: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
-
-    @classmethod
-    def take(cls, values: dict[str, Any]) -> Self:
-        """What a command's *values* ask for, taken out of them."""
-        return cls(**{f.name: values.pop(f.name) for f in fields(cls)})
 
     @property
     def session_words(self) -> list[str]:

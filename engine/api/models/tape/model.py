@@ -21,6 +21,7 @@ from ..model import Graph, Model, Refusal
 from ..notes import SILENT, Notes
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.diff.outline import Outline
     from gradtool.engine.answers.profile import ProfileStory
     from gradtool.engine.answers.stats import Gatherer, StatsStory
     from gradtool.engine.answers.why.case import Case
@@ -205,6 +206,12 @@ class TapeModel(Model):
 
         assert self.journal is not None  # whoever asks has loaded the model with one
         return in_graph(self.recording, self.journal, self.loss, {})
+
+    def outline(self, asked: Backward, notes: Notes = SILENT) -> Outline:
+        """As in the base."""
+        from .outlining import outline
+
+        return outline(self, asked, notes)
 
     def listing(self, part: str, blocks: bool, cuts: Cuts, notes: Notes = SILENT) -> Listing:
         """As in the base."""

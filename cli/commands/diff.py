@@ -1,0 +1,45 @@
+"""What differs between the graphs of two models, revisions or files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..context import Output, backward_options, loading_options, output_options
+from ..errors import CLEAN, FAILED
+
+
+@click.command("diff")
+@click.argument("sides", nargs=-1, required=True, metavar="BEFORE [AFTER]")
+@loading_options
+@backward_options
+@click.option("--checkpoints", multiple=True, metavar="SELECTOR|auto", help="What backward keeps, of static programs.")
+@click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and how far.")
+@click.option("--feed", metavar="FILE.npz", help="Arrays to feed to both, by name.")
+@click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text that can be reviewed.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if anything differs.")
+@output_options
+def command(**values: Any) -> int:
+    """What differs between the graphs BEFORE and AFTER: operators, attributes, parameters, gradients.
+
+    \b
+    gradtool diff old.py new.py
+    gradtool diff model.py@main model.py --exit-code
+    gradtool diff model.py@v1.2
+    gradtool diff old.py new.py --values
+    gradtool diff graph.gt.txt model.py
+
+    A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, or a file of --write-golden. Names of
+    files, lines and numbers in names of operators count for nothing.
+    """
+    out = Output.take(values)
+    from gradtool.models.loader import Request
+    from gradtool.models.questions.diff import Diff
+    from gradtool.viz.views import diff
+
+    sides, file, gate = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")
+    question = Diff.take(values)
+    answer = question.ask(sides, Request.take({**values, "model": sides[-1]}), out)
+    out.emit(diff.view(answer), {file: answer.golden} if file is not None else {})
+    return CLEAN if answer.empty or not gate else FAILED

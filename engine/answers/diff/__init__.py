@@ -1,0 +1,10 @@
+"""Two graphs side by side: what was added, removed, moved, rewired or given other attributes, and what follows from it.
+
+=================  =====================================================================================
+outline.py         a graph as plain data: operators in order, what they read, leaves and their gradients
+golden.py          an outline as text that people review and files keep
+alignment.py       which entries of two sequences belong together
+matching.py        which operators and leaves of two outlines belong together
+structure.py       the differences, causes apart from what follows from them
+=================  =====================================================================================
+"""

@@ -1,0 +1,201 @@
+"""Which operators and leaves of two outlines belong together.
+
+Operators are aligned in the order of execution, by keys that ask for less and less: everything before an operator and
+what becomes of its results; everything before it; its layer, type, attributes and the leaves that it reads; its layer
+and type; its type alone. What a finer key has
+matched stays, and a coarser one looks only at what lies between. Positions count for nothing, and neither do names that
+are numbered (``relu.3``), so that an operator more at the top leaves the rest as it is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .alignment import align, gaps
+from .outline import CONSTANT, NOTHING, Leaf, Operand, Operation, Outline
+
+Key = Callable[[int], Hashable]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Operators and leaves of *before* with those of *after*.
+
+    Attributes:
+        operations: position of a forward operator -> that of its partner.
+        leaves: name of a leaf -> that of its partner.
+        moved: the pairs of ``operations`` that stand elsewhere in the order.
+        recorded_before, recorded_after: operators of one side through which gradients pass only to leaves that are
+            frozen on the other side; a recorded graph does not hold them there.
+    """
+
+    before: Outline
+    after: Outline
+    operations: Mapping[int, int]
+    leaves: Mapping[str, str]
+    moved: Mapping[int, int] = field(default_factory=dict)
+    recorded_before: Collection[int] = ()
+    recorded_after: Collection[int] = ()
+
+    @cached_property
+    def back(self) -> Mapping[int, int]:
+        """As ``operations``, from *after* to *before*."""
+        return {there: here for here, there in self.operations.items()}
+
+    @cached_property
+    def leaves_back(self) -> Mapping[str, str]:
+        """As ``leaves``, from *after* to *before*."""
+        return {there: here for here, there in self.leaves.items()}
+
+
+def match(before: Outline, after: Outline) -> Matching:
+    """The operators and leaves of two outlines that belong together."""
+    named = {name for name, leaf in before.leaves.items() if _same_kind(leaf, after.leaves.get(name))}
+    frozen = {n for n in named if _is_frozen(before, after, n) or _is_frozen(after, before, n)}
+    known = frozenset(named - frozen)
+    # What one side records for leaves alone that are frozen on the other has no partner there.
+    recorded_before = _recorded_for(before, {n for n in named if _is_frozen(before, after, n)})
+    recorded_after = _recorded_for(after, {n for n in named if _is_frozen(after, before, n)})
+    a = [n for n in range(before.forward) if n not in recorded_before]
+    b = [n for n in range(after.forward) if n not in recorded_after]
+    pairs: list[tuple[int, int]] = []
+    for left, right in zip(_keys(before, known), _keys(after, known), strict=True):
+        keys = [left(n) for n in a], [right(n) for n in b]
+        stretches = list(gaps(pairs, (0, len(a), 0, len(b))))
+        pairs = sorted([*pairs, *(pair for within in stretches for pair in align(*keys, within))])
+    operations = {a[n]: b[m] for n, m in pairs}
+    moved = _moved(before, after, operations, known)
+    operations |= moved
+    leaves = {name: name for name in named} | _renamed(before, after, operations, known)
+    return Matching(before, after, operations, leaves, moved, recorded_before, recorded_after)
+
+
+def _is_frozen(outline: Outline, other: Outline, name: str) -> bool:
+    """Whether a leaf takes gradients in *outline* and none in *other*."""
+    return other.leaves[name].frozen and not outline.leaves[name].frozen
+
+
+def _recorded_for(outline: Outline, frozen: Collection[str]) -> set[int]:
+    """Forward operators through which gradients go to leaves among *frozen* and to no others, of a recorded graph."""
+    if not frozen or outline.mode != "eager":
+        return set()
+    others: list[bool] = []
+    for op in outline.operations[: outline.forward]:
+        others.append(any(_takes_gradients(outline, o, others, frozen) for o in op.operands))
+    return {n for n, other in enumerate(others) if not other}
+
+
+def _takes_gradients(outline: Outline, operand: Operand, made: Sequence[bool], frozen: Collection[str]) -> bool:
+    """Whether a gradient goes through an operand to any leaf that is not among *frozen*."""
+    if operand.maker != NOTHING:
+        return made[operand.maker]
+    leaf = outline.leaves[operand.tensor]
+    return leaf.role != CONSTANT and not leaf.frozen and operand.tensor not in frozen
+
+
+def _same_kind(leaf: Leaf, other: Leaf | None) -> bool:
+    """Whether leaves of one name belong together; names of constants are numbered and say nothing."""
+    return other is not None and leaf.role == other.role != CONSTANT
+
+
+def _keys(outline: Outline, known: frozenset[str]) -> Iterator[Key]:
+    """Keys of forward operators, the finest first."""
+    operations = outline.operations
+    upstream, downstream = _upstream(outline, known), _downstream(outline)
+    exact = [_exact(op, known) for op in operations[: outline.forward]]
+    yield lambda n: (upstream[n], downstream[n])
+    yield lambda n: upstream[n]
+    yield lambda n: exact[n]
+    yield lambda n: (operations[n].depth, operations[n].layer, operations[n].type)
+    yield lambda n: (operations[n].depth, operations[n].type)
+
+
+def _exact(op: Operation, known: frozenset[str]) -> Hashable:
+    """What an operator is, with the leaves that it reads and without what it reads of other operators."""
+    leaves = tuple((o.slot, o.tensor) for o in op.operands if o.maker == NOTHING and o.tensor in known)
+    return op.depth, op.layer, op.type, attributes_key(op.attributes), leaves
+
+
+def _leaf_key(name: str, known: frozenset[str]) -> str:
+    return name if name in known else "?"
+
+
+def attributes_key(attributes: Mapping[str, object]) -> Hashable:
+    """Attributes as something that can be looked up."""
+    return tuple((name, repr(value)) for name, value in sorted(attributes.items()))
+
+
+def _upstream(outline: Outline, known: frozenset[str]) -> list[int]:
+    """Of each forward operator a number that is the same where it and everything before it are the same."""
+    marks: list[int] = []
+    for op in outline.operations[: outline.forward]:
+        read = tuple(
+            (o.slot, _leaf_key(o.tensor, known) if o.maker == NOTHING else (marks[o.maker], o.tensor))
+            for o in op.operands
+            if o.maker < len(marks)
+        )
+        marks.append(hash((op.depth, op.type, attributes_key(op.attributes), read)))
+    return marks
+
+
+def _downstream(outline: Outline) -> list[int]:
+    """Of each forward operator a number that is the same where what its results become is the same."""
+    readers: list[list[int]] = [[] for _ in range(outline.forward)]
+    marks = [0] * outline.forward
+    for n in range(outline.forward - 1, -1, -1):
+        op = outline.operations[n]
+        marks[n] = hash((op.type, attributes_key(op.attributes), tuple(sorted(readers[n]))))
+        for o in op.operands:
+            if 0 <= o.maker < n:
+                readers[o.maker].append(hash((o.slot, o.tensor, marks[n])))
+    return marks
+
+
+def _moved(before: Outline, after: Outline, matched: Mapping[int, int], known: frozenset[str]) -> dict[int, int]:
+    """Operators that are the same with everything before them, and stand elsewhere in the order."""
+    there = set(matched.values())
+    marks = _upstream(after, known)
+    places: dict[int, deque[int]] = {}
+    for n in range(after.forward):
+        if n not in there:
+            places.setdefault(marks[n], deque()).append(n)
+    moved = {}
+    for n, mark in enumerate(_upstream(before, known)):
+        if n not in matched and places.get(mark):
+            moved[n] = places[mark].popleft()
+    return moved
+
+
+def _renamed(before: Outline, after: Outline, operations: Mapping[int, int], known: frozenset[str]) -> dict[str, str]:
+    """Leaves of other names that matched operators read in the same slot, and that are of the same role."""
+    renamed: dict[str, str] = {}
+    used: set[str] = set()
+    for here, there in sorted(operations.items()):
+        for left, right in _both_leaves(before.operations[here], after.operations[there]):
+            if left in known or right in known or left in renamed or right in used:
+                continue
+            if before.leaves[left].role == after.leaves[right].role:
+                renamed[left] = right
+                used.add(right)
+    return renamed
+
+
+def _both_leaves(before: Operation, after: Operation) -> Iterator[tuple[str, str]]:
+    """The names of leaves that stand in the same place of both."""
+    for left, right in operand_pairs(before, after):
+        if left.maker == right.maker == NOTHING:
+            yield left.tensor, right.tensor
+
+
+def operand_pairs(before: Operation, after: Operation) -> Iterator[tuple[Operand, Operand]]:
+    """Operands of two operators that stand in the same slot, the first with the first."""
+    slots: dict[str, deque[Operand]] = {}
+    for operand in after.operands:
+        slots.setdefault(operand.slot, deque()).append(operand)
+    for operand in before.operands:
+        others = slots.get(operand.slot)
+        if others:
+            yield operand, others.popleft()

@@ -1,0 +1,119 @@
+"""A graph as plain data, of either mode, so that two of them can be compared without the programs they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+NOTHING: Final = -1
+"""The maker of a leaf, and the pair of an operator that has none."""
+
+
+PARAMETER: Final = "parameter"
+DATA: Final = "data"
+CONSTANT: Final = "constant"
+
+
+class Operand(NamedTuple):
+    """What an operator reads.
+
+    Attributes:
+        slot: ``X``.
+        maker: the position of the operator that made it, or :data:`NOTHING` for a leaf.
+        tensor: of a leaf its name; else the slot of the maker that it comes from, such as ``Out`` or ``Out.1``.
+    """
+
+    slot: str
+    maker: int
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator of an outline.
+
+    Attributes:
+        name: ``relu.0``.
+        layer: the layer whose parameters it reads or that it was made in, or empty.
+        depth: how many blocks (branches, loops) it stands in.
+        attributes: in JSON's types.
+        operands: of a forward operator.
+        pair: of a gradient operator the position of the operator that it differentiates.
+        source: ``model.py:9``, or empty.
+    """
+
+    name: str
+    type: str
+    layer: str
+    depth: int
+    attributes: Mapping[str, Any]
+    operands: Sequence[Operand]
+    pair: int = NOTHING
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A tensor that no operator of the graph makes.
+
+    Attributes:
+        name: what people call it.
+        role: :data:`PARAMETER`, :data:`DATA` or :data:`CONSTANT`.
+        gradient: ``ok``, the reason why it gets no gradient, or empty where none was asked for.
+        source: the line that made it, or empty.
+    """
+
+    name: str
+    role: str
+    shape: tuple[int, ...]
+    dtype: str
+    gradient: str = ""
+    source: str = ""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it takes no gradient by itself, wherever it is used."""
+        return self.gradient.startswith(("frozen", "cut: stop_gradient"))
+
+    @property
+    def spec(self) -> str:
+        """``float32[4, 8]``."""
+        return f"{self.dtype}[{', '.join('?' if d < 0 else str(d) for d in self.shape)}]"
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Operators in the order of execution, forward ones first, and leaves by name.
+
+    Attributes:
+        loss: the name of what is differentiated; empty without a backward part.
+        forward: how many of the operators are forward ones.
+        settings: what the backward part was made with: ``no_grad``, ``params``, ``checkpoints``.
+    """
+
+    title: str
+    mode: str
+    loss: str
+    forward: int
+    operations: Sequence[Operation]
+    leaves: Mapping[str, Leaf]
+    settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def backward(self) -> int:
+        """How many of the operators are backward ones."""
+        return len(self.operations) - self.forward
+
+    @cached_property
+    def gradients(self) -> Mapping[int, Sequence[int]]:
+        """Position of a forward operator -> those of its gradient operators."""
+        gradients: dict[int, list[int]] = {}
+        for at in range(self.forward, len(self.operations)):
+            gradients.setdefault(self.operations[at].pair, []).append(at)
+        return gradients
+
+    def parameters(self) -> list[Leaf]:
+        """The parameters."""
+        return [leaf for leaf in self.leaves.values() if leaf.role == PARAMETER]

@@ -1,0 +1,117 @@
+"""``diff``: what differs between the graphs of two models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradtool.engine.answers.diff import golden
+from gradtool.engine.answers.diff.divergence import Divergence, divergence
+from gradtool.engine.answers.diff.outline import Outline
+from gradtool.engine.answers.diff.structure import Difference, difference
+
+from .. import revisions
+from ..answered import Answered
+from ..errors import CommandError
+from ..loader import Request
+from ..notes import SILENT, Notes
+from ..sides import outline_of, run_of
+from .backward import Backward
+from .cuts import Cuts
+from .debug import Debug
+
+
+@dataclass(frozen=True, slots=True)
+class Differences(Answered):
+    """What differs between two graphs.
+
+    Attributes:
+        before, after: the graphs.
+        sides: what the command line calls them.
+        values: the values of both runs, where they were asked for.
+        backward_pass: the number of the pass that they are of, the first one that differs, if there are several.
+    """
+
+    before: Outline
+    after: Outline
+    difference: Difference
+    sides: tuple[str, str]
+    values: Divergence | None = None
+    backward_pass: int | None = None
+
+    @property
+    def golden(self) -> str:
+        """The graph of *after* as text that people review and files keep."""
+        return golden.write(self.after)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing differs."""
+        return self.difference.empty and (self.values is None or self.values.empty)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diff(Cuts):
+    """What is compared: backward parts of the same options.
+
+    Attributes:
+        checkpoints: selectors of what backward keeps, of static programs.
+        values: run both, with the same seed and feeds, and compare what they compute.
+        feed: a file of arrays to feed to both.
+    """
+
+    checkpoints: tuple[str, ...] = ()
+    values: bool = False
+    feed: str | None = None
+
+    def ask(self, sides: tuple[str, ...], request: Request, notes: Notes = SILENT) -> Differences:
+        """Load both sides, one after the other, and compare them.
+
+        Args:
+            sides: two of them, or ``FILE@REVISION`` alone, which is compared with the file as it is now.
+            request: how models are loaded.
+
+        Raises:
+            CommandError: there are not two sides, or one is not there.
+            ModelError: the user's code raised.
+            GradtoolError: the engine refused, or a file is no outline.
+        """
+        before, after = _two(sides)
+        asked = Backward(params=self.params, no_grad=self.no_grad, checkpoints=self.checkpoints)
+        left = outline_of(before, request, asked, notes)
+        right = outline_of(after, request, asked, notes)
+        values, number = self._values((before, after), request) if self.values else (None, None)
+        return Differences(left, right, difference(left, right), (before, after), values, number)
+
+    def _values(self, sides: tuple[str, str], request: Request) -> tuple[Divergence, int | None]:
+        """The values of the first backward pass that differs, or of the last one, and its number if there are several.
+
+        Values of later passes differ where those of an earlier one do, so the first one is searched for by halves.
+        """
+        last, passes = self._compared(sides, request, None)
+        if last.empty or passes < 2:
+            return last, passes if passes > 1 else None
+        same, differs, answer = 0, passes, last
+        number = 1
+        while same + 1 < differs:
+            at, _ = self._compared(sides, request, number)
+            if at.empty:
+                same = number
+            else:
+                differs, answer = number, at
+            number = (same + differs) // 2
+        return answer, differs
+
+    def _compared(self, sides: tuple[str, str], request: Request, step: int | None) -> tuple[Divergence, int]:
+        """The values of one pass on both sides, and how many passes both make."""
+        asked = Debug(params=self.params, no_grad=self.no_grad, feed=self.feed, step=step)
+        (left, first), (right, second) = (run_of(side, request, asked, SILENT) for side in sides)
+        return divergence(left, right), min(first, second)
+
+
+def _two(sides: tuple[str, ...]) -> tuple[str, str]:
+    if len(sides) == 2:
+        return sides[0], sides[1]
+    if len(sides) == 1 and revisions.is_revision(sides[0]):
+        return sides[0], sides[0].rpartition("@")[0]
+    said = "one side is no comparison" if len(sides) == 1 else f"{len(sides)} sides, where there are two"
+    raise CommandError(said, "gradtool diff BEFORE AFTER, or gradtool diff model.py@main for a file that git holds")

@@ -1,0 +1,76 @@
+"""An outline as text: what is written is read, and what is no outline is refused with its line."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from gradtool.engine.answers.diff import golden
+from gradtool.engine.answers.diff.outline import CONSTANT, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
+from gradtool.engine.answers.diff.structure import difference
+from gradtool.models.loader import Request
+from gradtool.models.notes import SILENT
+from gradtool.models.questions.backward import Backward
+from gradtool.models.sides import outline_of
+from tests.answers.diff.planted import drawn
+
+ROOT = Path(__file__).parents[3]
+MODELS = ["samples/word_embedding.py", "samples/gradient_penalty.py", "samples/eager_decoder.py"]
+
+
+def outline(path: str) -> Outline:
+    return outline_of(path, Request(path), Backward(), SILENT)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_written_is_read(model: str) -> None:
+    before = outline(str(ROOT / model))
+    text = golden.write(before)
+    after = golden.read(text, "graph.gt.txt")
+    assert difference(before, after).empty
+    assert difference(after, before).empty
+    assert golden.write(after) == text
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("mode", ["static", "eager"])
+def test_random_models_are_read_as_written(seed: int, mode: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(drawn(random.Random(seed)).text(mode), encoding="utf-8")
+    before = outline(str(file))
+    assert difference(before, golden.read(golden.write(before), "x")).empty
+
+
+def test_names_of_any_characters_are_read_as_written() -> None:
+    strange = 'a "b", c: %d\n[e] = f'
+    leaves = {strange: Leaf(strange, PARAMETER, (2, -1), "float32", "cut: x, y"), "c": Leaf("c", CONSTANT, (), "bool")}
+    read = [Operand("X", NOTHING, strange), Operand("Y", NOTHING, "c")]
+    first = Operation(strange, "add", strange, 0, {"t": strange, "n": [1, None]}, read)
+    second = Operation("relu.0", "relu", "", 2, {}, [Operand("X", 0, "Out")])
+    back = Operation("relu_grad", "relu_grad", "", 0, {}, (), 1)
+    before = Outline("x", "eager", strange, 2, [first, second, back], leaves, {"no_grad": [strange, "c"]})
+    text = golden.write(before)
+    after = golden.read(text, "x")
+    assert (after.loss, after.operations, dict(after.leaves)) == (strange, [first, second, back], leaves)
+    assert after.settings == {"no_grad": [strange, "c"]}
+    assert "\\n[e]" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "first line"),
+        ("{}", "first line"),
+        ("gradtool graph 1\nnonsense", "x:2: the line is no line of an outline"),
+        ("gradtool graph 1\n[] relu.0 = relu(X: h)", "x:2: the line reads h, which is no leaf above"),
+        ("gradtool graph 1\n[] relu.0 = relu(X: %h:Out)", "x:2: the line reads from h, which is no operator above"),
+        ("gradtool graph 1\n[] relu.0 = relu() {1}", "x:2: the line has attributes that are no JSON"),
+        ("gradtool graph 1\nbackward relu_grad of relu.0", "x:2: the line is of relu.0, which is no operator above"),
+    ],
+)
+def test_what_is_no_outline_is_refused(text: str, said: str) -> None:
+    with pytest.raises(golden.GoldenError) as refused:
+        golden.read(text, "x")
+    assert said in str(refused.value)

@@ -1,0 +1,142 @@
+"""What is shown of the differences of two graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from gradtool.engine.answers.diff.divergence import Apart, Divergence, Parting
+from gradtool.engine.answers.diff.outline import Outline
+from gradtool.engine.answers.diff.structure import Change
+from gradtool.engine.core.source import short
+from gradtool.models.questions.diff import Differences
+from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+
+from .view import Table, View
+
+_FIRST: Final = 5
+"""Operators that are shown of those that differ by themselves."""
+
+_MARKS: Final = {"added": "+", "removed": "-", "cut": "✂", "connected": "+"}
+_STYLES: Final = {"+": "good", "-": "bad", "✂": "bad", "~": "warn"}
+
+
+def view(answer: Differences) -> View:
+    """The changes, then what follows from them."""
+    before, after, found = answer.before, answer.after, answer.difference
+    data = {
+        "before": _side(before),
+        "after": _side(after),
+        "changes": [c.data() for c in found.changes],
+        "effects": [c.data() for c in found.effects],
+    }
+    head = (
+        f"{before.title} → {after.title} · {_numbers(before.forward, after.forward)} forward ops · "
+        f"{_numbers(before.backward, after.backward)} backward ops"
+    )
+    blocks: list[str | Table] = [head]
+    if found.changes:
+        blocks.append(_table(found.changes))
+    if found.effects:
+        blocks += ["what follows from it:", _table(found.effects)]
+    blocks.append(_summary(found.changes))
+    if answer.values is not None:
+        blocks += _values(answer.values, answer.backward_pass)
+        data["values"] = _values_data(answer.values, answer.backward_pass)
+    table = _table([*found.changes, *found.effects])
+    return View("diff", data, blocks, [command_line("gradtool", "graph", answer.sides[1])], table)
+
+
+def _side(outline: Outline) -> dict[str, Any]:
+    return {
+        "name": outline.title,
+        "mode": outline.mode,
+        "loss": outline.loss,
+        "operators": {"forward": outline.forward, "backward": outline.backward},
+        "parameters": len(outline.parameters()),
+    }
+
+
+def _numbers(before: int, after: int) -> str:
+    return str(before) if before == after else f"{before} → {after}"
+
+
+def _table(changes: Sequence[Change]) -> Table:
+    table = Table(["", "change", "layer", "before", "after"], styles=_STYLES)
+    for c in changes:
+        mark = _MARKS.get(c.kind, "~")
+        table.rows.append([mark, c.text, c.layer or NOTHING, c.source or NOTHING, c.source_after or NOTHING])
+    return table
+
+
+def _summary(changes: Sequence[Change]) -> str:
+    return count(len(changes), "change") if changes else "no differences"
+
+
+def _values(values: Divergence, number: int | None) -> list[str | Table]:
+    """The first operators that differ by themselves, how far it spreads, and the gradients."""
+    unmatched = f" · {count(values.unmatched, 'operator')} on one side only" if values.unmatched else ""
+    unknown = f" · {count(values.unknown, 'value')} not held" if values.unknown else ""
+    if values.empty:
+        until = "" if number is None else f" up to backward pass {number}"
+        return [f"values: {count(values.compared, 'value')} compared, the same to the bit{until}{unmatched}{unknown}"]
+    which = "" if number is None else f" in backward pass {number}"
+    told = f"values{which}: {len(values.partings)} of {count(values.compared, 'value')} differ{unmatched}{unknown}"
+    first = Table(["first to differ", "part", "differ", "relative", "ulps", "layer", "before", "after"])
+    for p in values.first[:_FIRST]:
+        name = p.before if p.before == p.after else f"{p.before} → {p.after}"
+        first.rows.append(
+            [name, p.part, *_size(p.apart), p.layer or NOTHING, short(p.loc) or NOTHING, short(p.loc_after) or NOTHING]
+        )
+    blocks: list[str | Table] = [told]
+    if first.rows:
+        blocks.append(first)
+    if len(values.first) > _FIRST:
+        blocks.append(f"and {len(values.first) - _FIRST} more that differ by themselves")
+    blocks.append(_gradients(values))
+    return blocks
+
+
+def _size(p: Apart) -> list[str]:
+    if p.shapes is not None:
+        return [" → ".join(map(shape, p.shapes)), NOTHING, NOTHING]
+    return [f"{p.differing}/{p.elements}", number(p.relative), NOTHING if p.ulps is None else str(p.ulps)]
+
+
+def _gradients(values: Divergence) -> str:
+    apart = {name: far for name, far in values.gradients.items() if far is None or far}
+    if not apart:
+        return f"gradients: all {len(values.gradients)} the same"
+    worst = max((far for far in apart.values() if far is not None), default=None)
+    said = f", at most {number(worst)} relative" if worst is not None else ""
+    return f"gradients: {len(apart)} of {len(values.gradients)} differ{said}"
+
+
+def _values_data(values: Divergence, number: int | None) -> dict[str, Any]:
+    return {
+        "pass": number,
+        "compared": values.compared,
+        "differing": len(values.partings),
+        "unmatched": values.unmatched,
+        "unknown": values.unknown,
+        "first": [_parting(p) for p in values.first],
+        "gradients": [
+            {"name": name, "relative": None if far is None else finite(far)} for name, far in values.gradients.items()
+        ],
+    }
+
+
+def _parting(p: Parting) -> dict[str, Any]:
+    return {
+        "before": p.before,
+        "after": p.after,
+        "part": p.part,
+        "slot": p.slot,
+        "layer": p.layer or None,
+        "differing": p.apart.differing,
+        "elements": p.apart.elements,
+        "relative": finite(p.apart.relative),
+        "ulps": p.apart.ulps,
+        "shapes": None if p.apart.shapes is None else [list(s) for s in p.apart.shapes],
+        "source": {"before": short(p.loc) or None, "after": short(p.loc_after) or None},
+    }
