@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from ..asking import exit_option, judged
 from ..context import Output, backward_options, loading_options, output_options
-from ..errors import CLEAN, FAILED
 
 
 @click.command("diff")
@@ -18,7 +18,7 @@ from ..errors import CLEAN, FAILED
 @click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and how far.")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed to both, by name.")
 @click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text that can be reviewed.")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if anything differs.")
+@exit_option()
 @output_options
 def command(**values: Any) -> int:
     """What differs between the graphs BEFORE and AFTER: operators, attributes, parameters, gradients.
@@ -38,8 +38,8 @@ def command(**values: Any) -> int:
     from gradtool.models.questions.diff import Diff
     from gradtool.viz.views import diff
 
-    sides, file, gate = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")
+    sides, file, exit_code = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")
     question = Diff.take(values)
     answer = question.ask(sides, Request.take({**values, "model": sides[-1]}), out)
     out.emit(diff.view(answer), {file: answer.golden} if file is not None else {})
-    return CLEAN if answer.empty or not gate else FAILED
+    return judged(answer, exit_code)

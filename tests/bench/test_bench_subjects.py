@@ -28,6 +28,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
     ("arguments", "rows"),
     [
         (["depth", "--sizes", "50"], ["size", "50"]),
+        (["diff", "4"], ["layers", "4"]),
         (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
         (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
         (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),

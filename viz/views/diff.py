@@ -24,7 +24,8 @@ _STYLES: Final = {"+": "good", "-": "bad", "✂": "bad", "~": "warn"}
 def view(answer: Differences) -> View:
     """The changes, then what follows from them."""
     before, after, found = answer.before, answer.after, answer.difference
-    data = {
+    data: dict[str, Any] = {
+        "findings": answer.findings,
         "before": _side(before),
         "after": _side(after),
         "changes": [c.data() for c in found.changes],

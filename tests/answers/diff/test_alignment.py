@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -18,7 +19,7 @@ def test_pairs_are_equal_entries_in_order(seed: int) -> None:
     b[source.randint(0, len(b)) :] = [source.choice("abcdefgh") for _ in range(5)]
     pairs = align(a, b)
     assert all(a[i] == b[j] for i, j in pairs)
-    assert all(i < k and j < m for (i, j), (k, m) in zip(pairs, pairs[1:], strict=False))
+    assert all(i < k and j < m for (i, j), (k, m) in pairwise(pairs))
 
 
 @pytest.mark.parametrize(("a", "b", "expected"), [("", "", 0), ("abc", "", 0), ("abc", "abc", 3), ("xaby", "zabw", 2)])

@@ -44,9 +44,9 @@ class Differences(Answered):
         return golden.write(self.after)
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing differs."""
-        return self.difference.empty and (self.values is None or self.values.empty)
+    def findings(self) -> int:
+        """How many changes there are; values that differ without any are one."""
+        return len(self.difference.changes) or int(self.values is not None and not self.values.empty)
 
 
 @dataclass(frozen=True, kw_only=True)
