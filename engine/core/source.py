@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -31,6 +32,8 @@ frame's module up here before calling :func:`site` goes there for the whole stac
 _keep_all = False
 _calls: Callable[[str], str | None] | None = None
 _interned: dict[object, Location] = {}
+_tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}
+"""By the identity of a code object, which is held, the offsets at which lines begin, and these lines; 0 for none."""
 
 
 @contextmanager
@@ -77,9 +80,18 @@ def located(where: Any) -> Location:
     key = (id(code), offset, "offset")
     location = _interned.get(key)
     if location is None:
-        line = next((n for start, end, n in code.co_lines() if start <= offset < end and n is not None), 0)
-        location = _interned[key] = _one(code, line)
+        location = _interned[key] = _one(code, _line(code, offset))
     return location
+
+
+def _line(code: CodeType, offset: int) -> int:
+    """The line of an instruction; the table of a module of a thousand lines is read once, and not for each of them."""
+    table = _tables.get(id(code))
+    if table is None:
+        lines = [(start, n) for start, _, n in code.co_lines()]
+        table = _tables[id(code)] = code, [start for start, _ in lines], [n or 0 for _, n in lines]
+    _, starts, numbers = table
+    return numbers[max(bisect_right(starts, offset) - 1, 0)]
 
 
 def _one(code: CodeType, line: int) -> Location:

@@ -148,6 +148,12 @@ class Pass:
             gradient = entry[place[1] + 1] if entry is not None else None
         return self._sum(gradient)
 
+    def pulled(
+        self, node: GradNode, arriving: Sequence[Grad | None], wrt: Sequence[Place | None]
+    ) -> Sequence[Grad | None]:
+        """What *node* gives where *arriving* arrives, by *wrt*; nothing of it goes on."""
+        return self._by_loops(node, arriving, wrt)
+
     def hooked(self, hooks: dict[int, Any], gradient: Grad, spec: TensorSpec, what: str, site: str | None) -> Grad:
         """*gradient* after all *hooks*, in the order of registration.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.folding import folded
 from gradtool.models.questions.why import Verdicts
 from gradtool.models.wording import command_line, count
 
@@ -33,10 +34,12 @@ def view(answers: Verdicts) -> View:
 def _lines(answers: Verdicts, wrong: int) -> list[str]:
     """Each answer; parameters that are frozen together, unless they were asked about; how many there are."""
     frozen = [] if answers.chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
+    told = [a for a in answers if answers.chosen or a.verdict.name != "FROZEN" or a.finding]
     lines = []
-    for a in answers:
-        if a not in frozen:
-            lines += [*a.lines(), ""]
+    for a in told[:_WHOLE]:
+        lines += [*a.lines(), ""]
+    if len(told) > _WHOLE:
+        lines += [*_folded(told[_WHOLE:]), ""]
     if frozen:
         lines += [_frozen(frozen), ""]
     if answers.failure is not None or answers.chosen:
@@ -44,11 +47,24 @@ def _lines(answers: Verdicts, wrong: int) -> list[str]:
     return [*lines, _summary(answers, wrong)]
 
 
+_WHOLE = 12
+"""Answers that are told in full; ``--format json`` has all of them."""
+
+
+def _folded(answers: Sequence[Answer]) -> list[str]:
+    """A line for each kind of the answers that are not told in full."""
+    names: dict[str, list[str]] = {}
+    for a in answers:
+        names.setdefault(a.label if a.finding else f"{a.label} · no finding", []).extend([a.name, *a.also])
+    more = f"and {count(len(answers), 'more answer')} (all of them: --format json)"
+    return [more, *(f"  {label}: {folded(of)}" for label, of in names.items())]
+
+
 def _frozen(answers: Sequence[Answer]) -> str:
     """Nothing is wrong with these: they share a few lines."""
     lines = []
     for a in answers:
-        lines.append(f"{a.label} · no finding: {', '.join([a.name, *a.also])}")
+        lines.append(f"{a.label} · no finding: {folded([a.name, *a.also])}")
         lines += [f"  {a.source}    {a.code}".rstrip()] if a.source else []
     return "\n".join(lines)
 

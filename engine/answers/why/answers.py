@@ -11,7 +11,8 @@ import numpy as np
 from ...core import source
 from ...core.result import Result
 from ...core.source import NOWHERE, Location
-from .slopes import dense
+from .folding import folded
+from .levels import dense
 from .verdicts import Verdict
 
 
@@ -127,10 +128,10 @@ class Answer(Result):
         if self.proved:
             lines.append(f"  {self.proved}")
         if self.also:
-            lines.append(f"  the same holds for {len(self.also)} more: {', '.join(self.also)}")
+            lines.append(f"  the same holds for {len(self.also):,} more: {folded(self.also)}")
         if self.shared:
-            names = ", ".join(f"{n} (partly)" if partly else n for n, partly in self.shared)
-            lines.append(f"  {len(self.shared)} more share this cut: {names}")
+            names = folded([f"{n} (partly)" if partly else n for n, partly in self.shared])
+            lines.append(f"  {len(self.shared):,} more share this cut: {names}")
         return lines
 
     def __str__(self) -> str:

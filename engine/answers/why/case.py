@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic
 
 import numpy as np
@@ -14,11 +14,17 @@ from ...core import source
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from . import callers
-from .answers import CUT, Answer, Part, statistics
+from .advice import ADVICE
+from .amounts import Amounts
+from .answers import CUT, Answer, Part
+from .levels import dense
 from .lost import LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
-from .slopes import Death, Slopes, Use, dense
+from .slopes import Slopes, Use
 from .verdicts import INTENDED, Verdict
+
+WHOLE = 24
+"""Answers that are told with the way to the loss and all that is around it; each of these walks over the graph."""
 
 _SHOWN = 9
 """Stations of a path that are shown; the middle of a longer one is counted."""
@@ -89,6 +95,10 @@ class Case(ABC, Generic[V, C]):
         """Whether the loss is 0."""
         return False
 
+    def norm_of(self, subject: Subject[V]) -> float | None:
+        """The norm of the tensor itself; None where its values are not known."""
+        return None
+
     # -- one answer -----------------------------------------------------------------------------------------------
 
     def answer(self, subject: Subject[V], *, asked: bool = True, contributions: bool = False) -> Answer:
@@ -103,7 +113,6 @@ class Case(ABC, Generic[V, C]):
 
     def _answer(self, subject: Subject[V], asked: bool, contributions: bool) -> Answer:
         reason = self.reason(subject)
-        slopes = self.slopes() if reason.verdict is Verdict.OK else None
         base = Answer(
             subject.name,
             subject.tensor,
@@ -116,9 +125,10 @@ class Case(ABC, Generic[V, C]):
             location=reason.location,
         )
         if reason.verdict is Verdict.OK:
-            answer = self._with_values(subject, base, slopes)
+            amounts = self.amounts
+            answer = base if amounts is None else amounts.answer(subject, base, asked)
             if contributions:
-                parts = () if slopes is None else self._parts(subject, slopes)
+                parts = () if amounts is None else self._parts(subject, amounts.slopes)
                 answer = replace(answer, parts=parts + self.lost.parts(subject.value, self.call_names))
         else:
             answer = self._cut_off(subject, base, reason, asked)
@@ -138,7 +148,7 @@ class Case(ABC, Generic[V, C]):
                 frontier = tuple(dict.fromkeys(ends))[:4]
             if reason.verdict is Verdict.UNUSED:
                 said.append("no operator of the forward pass reads it")
-            return replace(base, said=tuple(said), frontier=frontier, advice=_ADVICE.get(reason.verdict, ""))
+            return replace(base, said=tuple(said), frontier=frontier, advice=ADVICE.get(reason.verdict, ""))
         said += self._cut_said(subject, cut)
         shared = self._shared(subject, cut) if asked else ()
         victim = flow.called_at(cut.call) if cut.call is not None else NOWHERE
@@ -152,7 +162,7 @@ class Case(ABC, Generic[V, C]):
             shared=shared,
             cut_at=victim if reason.location[:1] != victim[:1] else NOWHERE,
             places=self._called_at(cut, reason.location, victim) if asked else (),
-            advice=_ADVICE.get(reason.verdict, ""),
+            advice=ADVICE.get(reason.verdict, ""),
         )
 
     def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
@@ -222,9 +232,9 @@ class Case(ABC, Generic[V, C]):
                 stations.append(CUT)
             if call is not None:
                 stations.append((call,))
-        return self._named([*stations, self.target_name()][::-1])
+        return self.named([*stations, self.target_name()][::-1])
 
-    def _named(self, stations: Sequence[Any]) -> tuple[str, ...]:
+    def named(self, stations: Sequence[Any]) -> tuple[str, ...]:
         """*stations*, shortened, with names for the calls among them, each of which stands in a tuple of its own."""
         shown = _shortened(stations)
         names = self.call_names([s[0] for s in shown if isinstance(s, tuple)])
@@ -232,119 +242,11 @@ class Case(ABC, Generic[V, C]):
 
     # -- values ---------------------------------------------------------------------------------------------------
 
-    def _with_values(self, subject: Subject[V], base: Answer, slopes: Slopes[V, C] | None) -> Answer:
-        if slopes is None:
-            return base
-        total = slopes.sums.get(subject.value)
-        gradient = None if total is None else statistics(total)
-        if not slopes.is_dead(subject.value):
-            return replace(base, gradient=gradient, said=self._about(gradient))
-        death = self._death(subject.value, slopes)
-        if death is None:
-            return replace(base, gradient=gradient)
-        return replace(self._dead(subject, base, death, slopes), gradient=gradient)
-
-    def _death(self, value: V, slopes: Slopes[V, C]) -> Death[V, C] | None:
-        """Where the gradient of *value* became zero; where none came by at all, on the way to the loss."""
-        way: list[C] = []
-        for v, call in self.reasons.path(value):
-            if v in slopes.uses:
-                death = slopes.death(v)
-                return None if death is None else replace(death, way=(*way, *death.way))
-            if call is not None:
-                way.append(call)
-        return None
-
-    def _about(self, gradient: dict[str, float] | None) -> tuple[str, ...]:
-        """What is worth knowing of a gradient that is there: numbers that are not finite, or zeros."""
-        if gradient and not math.isfinite(gradient["norm"]):
-            return ("it holds NaN or infinity: gradtool nan finds where that was born",)
-        if not gradient or not gradient["zeros"]:
-            return ()
-        share = 100 * gradient["zeros"] / gradient["elements"]
-        return (f"{gradient['zeros']:.0f} of {gradient['elements']:.0f} elements ({share:.3g} %) are zero",)
-
-    def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
-        flow = self.reasons.flow
-        at_rest = self._is_at_rest(death, slopes)
-        if at_rest:
-            # A loss is at its minimum only where its residual is zero by itself.
-            constant = self._constant_factor(subject.value, slopes)
-            death, at_rest = constant or death, constant is None
-        death, slopes, later = self._unwrapped(death, slopes)
-        stations: list[Any] = [flow.name(subject.value), *((c,) for c in death.way)]
-        if death.killer is None or death.use is None:
-            uses = [u for u in slopes.uses[death.value] if not u.dead]
-            names = self.call_names([u.call for u in uses])
-            where = ", ".join(f"{names[id(u.call)]} ({source.short(flow.called_at(u.call))})" for u in uses)
-            sizes = " and ".join(f"{u.norm:.4g}" for u in uses[:3])
-            said = f"the parts of its gradient cancel: {where}, of norms {sizes}"
-            return replace(
-                base,
-                verdict=Verdict.CANCELLED,
-                label=Verdict.CANCELLED.value,
-                finding=True,
-                said=(said,),
-                location=flow.called_at(uses[0].call),
-                path=self._named([self.target_name(), "…", CUT, *reversed(stations)]),
-                advice=_ADVICE[Verdict.CANCELLED],
-            )
-        killer, verdict = death.killer, death.killer.verdict
-        said = killer.said
-        finding = True
-        label = killer.label
-        culprit = killer.culprit
-        if verdict is Verdict.TIMES_ZERO and culprit is not None and self.culprit_is_trained(death.use, culprit):
-            finding = False
-            said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
-        if finding and at_rest and verdict in _AT_REST:
-            verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.value, False
-            said += f"; {self.target_name()} is 0, so this is no fault"
-        stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), self.target_name()]
-        path = self._named(stations[::-1])
-        at = flow.called_at(death.use.call)
-        cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
-        if finding and verdict is Verdict.TIMES_ZERO and death.use.zero is not None:
-            cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
-        cause = death.use.rule or cause
-        return replace(
-            base,
-            verdict=verdict,
-            label=label,
-            finding=finding,
-            said=(said,),
-            location=cause,
-            cut_at=at if cause[:1] != at[:1] else NOWHERE,
-            path=path,
-            advice=_ADVICE.get(verdict, "") if finding else "",
-        )
-
-    def _is_at_rest(self, death: Death[V, C], slopes: Slopes[V, C]) -> bool:
-        """Whether the loss is 0 and all its slopes are, as where it is least."""
-        if death.killer is None or not self.loss_is_zero():
-            return False
-        return all(slopes.is_dead(p.value) for p in self.parameters())
-
-    def _constant_factor(self, value: V, slopes: Slopes[V, C]) -> Death[V, C] | None:
-        """Where a zero that no gradient can change is multiplied into what *value* does for the loss."""
-        for death in slopes.factors(value):
-            assert death.use is not None
-            if death.use.zero is None or death.use.zero not in self.reasons.reached:
-                return death
-        return None
-
-    def _unwrapped(self, death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], Slopes[V, C], list[C]]:
-        """The innermost of deaths in blocks, seen from outside, its slopes, and the calls from there to the loss."""
-        reasons, later = self.reasons, list[C]()
-        while death.use is not None:
-            onto = [c for _, c in reasons.path(death.use.onto[0]) if c is not None]
-            inside = death.use.inside
-            if inside is None:
-                return death, slopes, [*onto, *later]
-            later = [death.use.call, *onto, *later]
-            reasons, slopes = inside.reasons, inside.slopes
-            death = replace(inside.death, way=(*death.way[:-1], *inside.death.way))
-        return death, slopes, later
+    @cached_property
+    def amounts(self) -> Amounts[V, C] | None:
+        """What is told of how much gradient tensors get; None where there are no values."""
+        slopes = self.slopes()
+        return None if slopes is None else Amounts(self, slopes)
 
     def _parts(self, subject: Subject[V], slopes: Slopes[V, C]) -> tuple[Part, ...]:
         uses = [p for u in slopes.uses.get(subject.value, []) for p in (u.parts or (u,))]
@@ -369,10 +271,13 @@ class Case(ABC, Generic[V, C]):
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
         told = []
-        for _, group in ordered:
-            whole = self.answer(group[0][0])
-            others = tuple(s.name for s, _ in group[1:])
-            told.append(replace(whole, also=others, shared=tuple(x for x in whole.shared if x[0] not in others)))
+        for i, (_, group) in enumerate(ordered):
+            first, brief_answer = group[0]
+            whole = self.answer(first) if i < WHOLE else brief_answer
+            others = [s.name for s, _ in group[1:]]
+            rest = set(others)
+            shared = tuple(x for x in whole.shared if x[0] not in rest)
+            told.append(replace(whole, also=tuple(others), shared=shared))
         return told
 
 
@@ -399,24 +304,3 @@ def _cosine(one: Any, other: Any) -> float | None:
     a, b = dense(one).astype(np.float64).ravel(), dense(other).astype(np.float64).ravel()
     scale = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / scale if scale else None
-
-
-_AT_REST = (Verdict.TIMES_ZERO, Verdict.DEAD_RELU, Verdict.CLIPPED, Verdict.NOT_SELECTED)
-"""Zeros that a loss has at its minimum."""
-
-_ADVICE = {
-    Verdict.DETACHED: "leave out the detach or the way through NumPy, or detach only a copy for logging",
-    Verdict.NO_GRAD: "compute it outside no_grad()",
-    Verdict.STOP_GRADIENT: "set stop_gradient=False where it is made",
-    Verdict.NO_GRAD_SET: "take it out of the no_grad_set",
-    Verdict.NOT_LISTED: "give it to the optimizer",
-    Verdict.UNUSED: "use it in forward, or leave it out",
-    Verdict.NO_PATH: "add what is computed from it to the loss",
-    Verdict.NON_DIFFERENTIABLE: "use a smooth operator on the path, such as softmax in place of argmax",
-    Verdict.INTEGER: "keep floating-point numbers on the path",
-    Verdict.NOT_RETAINED: "call retain_grads() on it before backward",
-    Verdict.DEAD_RELU: "a smaller learning rate, another initial bias, or leaky_relu",
-    Verdict.SATURATED: "smaller weights or inputs, or a loss on logits",
-    Verdict.CANCELLED: "look at the axis of the sum or the mean, or at the sign of one part",
-    Verdict.CLIPPED: "clip after the loss, or widen the limits",
-}

@@ -96,7 +96,7 @@ def _other_pass(flow: JournalFlow, loss: int, value: int) -> Location | None:
     Another one stands on another line, or starts from a loss that another line made.
     """
     added = added_to(flow, value)
-    asked = {e.loc for events in flow.journal.events.values() for e in events if e.kind == "added" and e.into == loss}
+    asked = flow.backward_at.get(loss, ())
     for event in reversed(added):
         if event.into is None or event.into not in flow.maker or loss not in flow.maker:
             continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property, reduce
+from typing import Final, TypeVar
 
 from ...core import source
 from ...core.collector import paused_gc
@@ -23,6 +25,8 @@ _VERDICTS: Final = {
 }
 """What kept a call from being recorded -> what became of the gradient."""
 
+
+_T = TypeVar("_T")
 
 _NUMBERS = ("item", "__float__", "__int__")
 """The ways in which a tensor becomes a Python number."""
@@ -58,6 +62,16 @@ class JournalFlow(Flow[int, Call]):
         self.calls = journal.calls
         self.maker: dict[int, Call] = {w: c for c in self.calls for w in c.writes}
         self._halted: set[int | None] = {n for n, k in names.items() if k.tensor.stop_gradient}
+
+    @cached_property
+    def backward_at(self) -> dict[int | None, set[Location]]:
+        """By the number of a loss the lines that ran backward from it."""
+        at: dict[int | None, set[Location]] = {}
+        for events in self.journal.events.values():
+            for e in events:
+                if e.kind == "added":
+                    at.setdefault(e.into, set()).add(e.loc)
+        return at
 
     def back(self, reached: Collection[int | None] | None = None) -> Iterator[FlowStep[Call, int]]:
         halted = self._halted
@@ -183,38 +197,69 @@ class JournalReasons(Reasons[int, Call]):
                 )
         return reason
 
-    def _exits(self, value: int) -> list[tuple[Event, int]]:
-        """Where what is computed from *value* went to Python, and which values did."""
-        inside = {value}
-        for call in self.flow.calls:
-            if not inside.isdisjoint(call.reads):
-                inside.update(call.writes)
-        return [(e, v) for v in inside for e in self.flow.journal.events.get(v, ()) if e.kind == "left"]
-
     def as_number(self, value: int) -> Event | None:
         """Where what is computed from *value* became a Python number on a line that computes the targets with it."""
-        exits = [e for e, _ in self._exits(value) if e.into is None and e.how in _NUMBERS]
+        return self._numbers.get(value)
+
+    @cached_property
+    def _numbers(self) -> dict[int, Event]:
+        """By value the last of these events."""
+        events = self.flow.journal.events.items()
+        exits = {v: [e for e in of if e.kind == "left" and e.into is None and e.how in _NUMBERS] for v, of in events}
+        exits = {v: of for v, of in exits.items() if of}
         if not exits:
-            return None
+            return {}
         calls = (c for c in self.flow.calls if not self.depends.isdisjoint(c.writes))
         lines = {source.file_and_line(c.loc) for c in calls}
-        return next((e for e in sorted(exits, key=lambda e: -e.time) if source.file_and_line(e.loc) in lines), None)
+        own = {v: [e for e in of if source.file_and_line(e.loc) in lines] for v, of in exits.items()}
+        latest = {v: max(of, key=lambda e: e.time) for v, of in own.items() if of}
+        return self._spread(latest, lambda one, other: one if one.time > other.time else other)
 
     def round_trip(self, value: int) -> RoundTrip | None:
         """Where what is computed from *value* left the graph as plain values and came back towards the targets."""
-        exits = self._exits(value)
+        return self._copies.get(value) or self._returns.get(value)
+
+    @cached_property
+    def _copies(self) -> dict[int, RoundTrip]:
+        """By value the first time that it was copied to a tensor on which the targets depend."""
+        own: dict[int, RoundTrip] = {}
+        for v, event in self._left:
+            if event.into is not None and event.into in self.depends:
+                own.setdefault(v, RoundTrip(event, v, event.loc))
+        return self._spread(own, lambda one, other: one if one.left.time < other.left.time else other)
+
+    @cached_property
+    def _returns(self) -> dict[int, RoundTrip]:
+        """By value the last time that it went to Python before plain values came back."""
         made_at = {v: self.flow.made_at(v) for v in self.depends if v is not None and v not in self.flow.maker}
-        entries = [v for v, at in made_at.items() if at]
-        last: RoundTrip | None = None
-        for event, v in sorted(exits, key=lambda x: x[0].time):
-            if event.into is not None:
-                if event.into in self.depends:
-                    return RoundTrip(event, v, event.loc)
+        entries = sorted(v for v, at in made_at.items() if at)
+        own: dict[int, RoundTrip] = {}
+        for v, event in self._left:
+            after = bisect_right(entries, event.time)
+            if event.into is None and after < len(entries):
+                own[v] = RoundTrip(event, v, made_at[entries[after]])
+        return self._spread(own, lambda one, other: one if one.left.time >= other.left.time else other)
+
+    @property
+    def _left(self) -> Iterator[tuple[int, Event]]:
+        """Values with the events of them going to Python, the first one first."""
+        for v, events in self.flow.journal.events.items():
+            for event in events:
+                if event.kind == "left":
+                    yield v, event
+
+    def _spread(self, own: dict[int, _T], better: Callable[[_T, _T], _T]) -> dict[int, _T]:
+        """*own*, which is known of values, also of all that they are computed from: of several the better one."""
+        spread = dict(own)
+        for call in reversed(self.flow.calls) if own else ():
+            results = [spread[w] for w in call.writes if w in spread]
+            if not results:
                 continue
-            after = [n for n in entries if n > event.time]
-            if after:
-                last = RoundTrip(event, v, made_at[min(after)])
-        return last
+            best = reduce(better, results)
+            for v in call.reads:
+                if v is not None:
+                    spread[v] = better(best, spread[v]) if v in spread else best
+        return spread
 
 
 def explain_tensors(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from ...core.source import NOWHERE, Location
 from ...ir import roles
 from ...ir.operator import Operator, each
 from ...ir.variable import Variable
+from ...ops.opdef import OpDef
 from ...runs import of_steps
 from ...runs.timeline import Timeline
 from .answers import Answer
 from .case import Case, Subject
+from .levels import measured
 from .lost import LostUses
 from .of_program import explain
 from .program_pass import over_program
@@ -123,20 +126,18 @@ class ProgramCase(Case[Value, Operator]):
         return self.loss.made_at
 
     def call_names(self, calls: Iterable[Operator]) -> dict[int, str]:
-        wanted = set(calls)
-        types = {c.op for c in wanted}
-        counts = dict.fromkeys(types, 0)
-        call_names = {}
-        for block in (self.loss.block, *(b for b in self.loss.block.program.blocks if b is not self.loss.block)):
-            for op in self.ops if block is self.loss.block else block.ops:
-                definition = op.op
-                if definition in types:
-                    if op in wanted:
-                        call_names[id(op)] = f"{op.type}.{counts[definition]}"
-                    counts[definition] += 1
-            if len(call_names) == len(wanted):
-                break
-        return call_names
+        return {id(c): f"{c.type}.{self._counts[c]}" for c in calls}
+
+    @cached_property
+    def _counts(self) -> dict[Operator, int]:
+        """How many of its type come before an operator."""
+        counts: dict[OpDef, int] = {}
+        by_op: dict[Operator, int] = {}
+        own = self.loss.block
+        for ops in (self.ops, *(b.ops for b in own.program.blocks if b is not own)):
+            for op in ops:
+                by_op[op] = counts[op.op] = counts.get(op.op, -1) + 1
+        return by_op
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -189,6 +190,11 @@ class ProgramCase(Case[Value, Operator]):
         if v is None or not v.is_parameter or self._slopes is None:
             return False
         return not self._slopes.is_dead(self._reasons.value(v))
+
+    def norm_of(self, subject: Subject[Value]) -> float | None:
+        ran = self._ran()
+        numbers = () if ran is None else ran[0].leaves.get(subject.held, ())
+        return None if ran is None or not numbers else measured(ran[0].store.get(numbers[0])).norm
 
     def loss_is_zero(self) -> bool:
         ran = self._ran()

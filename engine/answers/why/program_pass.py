@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,8 +23,9 @@ from ...ops import rare
 from ...runs.of_program import laid_flat
 from ...runs.rounds import Round
 from ...runs.timeline import Entry, Timeline
+from .levels import measured
 from .of_program import BlockReasons, ProgramReasons
-from .slopes import Blame, Slopes, Use, Visit, norm_of
+from .slopes import Blame, Slopes, Use, Visit
 from .tape_pass import slots_of
 from .verdicts import Verdict
 from .zeros import Killer, not_run
@@ -101,14 +103,15 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
         wanted = [p and v in reasons.reached and v is not None for v, p in zip(read, passes, strict=False)]
         slots = slots_of(op.op, len(read))
         inside = flow.inside.get(op)
-        visited = None
+        visited, again = None, None
         if inside is not None:
             visited = _Visited(op, inside, run.inner(op), [variable_of(v) for v in slopes.keep])
             gradients = visited.pull(reasons, arriving, opaque)
         elif op.op.holds_blocks:
             gradients = list(opaque.get(op, [None] * len(read)))
         elif op in run:
-            gradients = _pulled(op, wanted, written, arriving, run)
+            again = partial(_pulled, op, wanted, written, run)
+            gradients = again(arriving)
         else:
             continue
 
@@ -116,10 +119,8 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
             return _by_slot(op, run)
 
         blame, parts = (None, None) if visited is None else (visited.blame, visited.parts)
-        rule = _rule_at(op)
-        slopes.visit(
-            Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, forward, blame, parts, rule)
-        )
+        about = (forward, again, blame, parts, _rule_at(op))
+        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, *about))
 
 
 def _rule_at(op: Operator) -> Location:
@@ -182,15 +183,15 @@ def _summed(uses: Sequence[Use[Value, Operator]]) -> Use[Value, Operator]:
     if not arrays:
         return uses[0]
     total = sum(arrays[1:], arrays[0])
-    return replace(uses[0], array=total, norm=norm_of(total))
+    return replace(uses[0], array=total, level=measured(total))
 
 
 def _pulled(
     op: Operator,
     wanted: Sequence[bool],
     written: Sequence[Value],
-    arriving: Mapping[Value, Any],
     run: _Ran,
+    arriving: Mapping[Value, Any],
 ) -> list[Any]:
     """The gradients of one operator, by what it reads."""
     rule = op.op.rule

@@ -257,12 +257,15 @@ class Reasons(Generic[V, C]):
 
     def path(self, value: V) -> list[tuple[V, C | None]]:
         """The way from *value* to a target: each value with the call that leads on from it; None at the target."""
-        way: list[tuple[V, C | None]] = []
+        return list(self.along(value))
+
+    def along(self, value: V) -> Iterator[tuple[V, C | None]]:
+        """The same, one after another, without what lies in blocks."""
         while value in self.via:
             call, onto = self.via[value]
-            way.append((value, call))
+            yield value, call
             value = onto
-        return [*way, (value, None)]
+        yield value, None
 
     def behind(self, cut: Cut[V, C]) -> set[V | None]:
         """Every value that what was cut off is computed from, itself included."""

@@ -2,24 +2,29 @@
 
 Arrays are looked at while the pass goes by and let go of. What stays are a few numbers per use, the whole gradients of
 leaves, and the parts of the values that someone asked for.
+
+What is zero is decided here, for every answer: 0 itself, and what rounding leaves of a sum whose terms cancel. With
+every gradient goes how much of it may be rounding. Where an operator gives far less than arrives, it is asked again
+with the same sizes and other signs: nothing then, and the operator is flat; as much as could be expected, and the terms
+had cancelled.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic
 
-import numpy as np
-
 from ...core.source import NOWHERE, Location
+from .deaths import Death, Deaths
+from .levels import Level, dense, measured, scrambled, smallest
 from .reasons import C, Reasons, V
-from .verdicts import Verdict
-from .zeros import FACTORS, JOINS, SELECTS, Killer, Scene, cancels, killer, zero_factor
+from .zeros import FACTORS, PRODUCTS, Killer, Scene, cancelled, cancels, killer, underflow, zero_factor
 
-_NOISE = 32.0
-"""Rounding errors, in units of the dtype's epsilon, below which a difference of larger parts counts as zero."""
+_SUSPECT = 1e-3
+"""What an operator that adds up gives, in terms of what arrives, below which its terms may have cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Use(Generic[V, C]):
         type: of the operator.
         onto: what the call made of it.
         position: the value's position among what the call read.
-        largest, norm: of the part; None where the call gave none.
+        level: of the part; None where the call gave none.
         killer: why it is zero although a gradient arrives at the call; None if it is not, or none arrives.
         dead: whether it is zero, or rounding errors.
         array: the part itself, for values that were asked for.
@@ -39,14 +44,15 @@ class Use(Generic[V, C]):
         factor: what multiplies by zero here, whether or not a gradient arrives.
         zero: the value that is zero, where it is one that the call reads.
         rule: where the user's program says what the gradient of the call is, if it does.
+        beside: whether the call gives another operand a gradient that is not zero, of more elements than this one.
+        empty: whether what arrives at the call has no elements.
     """
 
     call: C
     type: str
     onto: tuple[V, ...]
     position: int
-    largest: float | None
-    norm: float | None
+    level: Level | None
     killer: Killer | None
     dead: bool
     array: Any = None
@@ -55,6 +61,13 @@ class Use(Generic[V, C]):
     factor: Killer | None = None
     zero: V | None = None
     rule: Location = NOWHERE
+    beside: bool = False
+    empty: bool = False
+
+    @property
+    def norm(self) -> float | None:
+        """Of the part; None where the call gave none."""
+        return None if self.level is None else self.level.norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,7 @@ class Visit(Generic[V, C]):
         given: by *reads*, the gradient that the call gave; None where none was wanted or given.
         wanted: by *reads*, whether one was wanted.
         inside: gives the forward arrays that the rule reads, inputs and outputs by slot.
+        again: gives what the call gives if something else arrives; None where it cannot be asked.
         blame: of a call that runs a block: gives by position what made a gradient zero, and where in the block.
         parts: likewise, gives the uses in the block.
         rule: where the user's program says what the gradient of the call is, if it does.
@@ -81,25 +95,10 @@ class Visit(Generic[V, C]):
     given: Sequence[Any]
     wanted: Sequence[bool]
     inside: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
+    again: Callable[[Mapping[V, Any]], Sequence[Any]] | None = None
     blame: Callable[[int], tuple[Killer, Blame[V, C] | None]] | None = None
     parts: Callable[[int], tuple[Use[V, C], ...]] | None = None
     rule: Location = NOWHERE
-
-
-@dataclass(frozen=True, slots=True)
-class Death(Generic[V, C]):
-    """Why the gradient of a value is zero.
-
-    Attributes:
-        value: where it becomes zero; the value itself where its parts cancel.
-        use: the use that makes it zero; None where parts cancel.
-        way: the calls from the value in question to there.
-    """
-
-    killer: Killer | None
-    value: V
-    use: Use[V, C] | None
-    way: tuple[C, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,146 +116,191 @@ class Slopes(Generic[V, C]):
     Args:
         targets: the values that the pass starts from.
         keep: the values whose parts are kept as arrays.
+
+    Attributes:
+        levels: of the whole gradient of every value whose maker came by.
+        sums: the whole gradient of what no call has made so far; what a call made is dropped when the pass comes by.
     """
 
     def __init__(self, targets: Iterable[V], keep: Collection[V] = ()) -> None:
         self.targets = set(targets)
         self.keep = set(keep)
         self.uses: dict[V, list[Use[V, C]]] = {}
+        self.levels: dict[V, Level] = {}
+        self.sums: dict[V, Any] = {}
         self._zero_by: dict[V, V] = {}
         """What a call made -> the value that it read and that is 0 everywhere, which makes the result 0."""
-        self.sums: dict[V, Any] = {}
-        """The whole gradient of what no call has made so far; what a call made is dropped when the pass comes by."""
+        self._parts: dict[V, list[Level]] = {}
+        """Of the gradients that have not arrived yet, the levels of what was added up so far."""
 
     def visit(self, now: Visit[V, C]) -> None:
         """Take note of one call."""
-        strongest = 0.0
-        for w, g in now.arriving.items():
-            if w not in self.keep:
-                self.sums.pop(w, None)
-            if g is not None and (w in self.targets or not self._is_dead(w, g)):
-                strongest = max(strongest, _largest(g))
-        alive = strongest > 0.0
-        scene: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
-        for i, (v, g) in enumerate(zip(now.reads, now.given, strict=True)):
-            if v is None or not now.wanted[i]:
-                continue
-            largest = None if g is None else _largest(g)
-            cause, inside = None, None
-            if alive and now.blame is not None:
-                if not largest:
-                    cause, inside = now.blame(i)
-            elif alive and (
-                not largest or (cancels(now.type) and math.isfinite(strongest) and largest <= _noise(g) * strongest)
-            ):
-                scene = now.inside() if scene is None else scene
-                slots = tuple(now.slots)
-                cause = killer(Scene(now.type, now.attrs, *scene, slots[i], slots, strongest, g is not None))
-            factor: Killer | None = None
-            if not largest and now.blame is None and now.type in FACTORS:
-                scene = now.inside() if scene is None else scene
-                factor = zero_factor(Scene(now.type, now.attrs, *scene, now.slots[i], tuple(now.slots), 0.0, True))
-            source = cause if factor is None else factor
-            zero = None if source is None or source.culprit is None else now.reads[source.culprit]
-            norm = None if g is None else norm_of(g)
-            part = dense(g).copy() if g is not None and v in self.keep else None
-            dead = not alive or cause is not None
-            parts = () if now.parts is None or v not in self.keep else now.parts(i)
-            onto = tuple(now.arriving)
-            if zero is not None:
-                self._zero_by.update(dict.fromkeys(onto, zero))
-            use = Use(
-                now.call, now.type, onto, i, largest, norm, cause, dead, part, inside, parts, factor, zero, now.rule
-            )
-            self.uses.setdefault(v, []).append(use)
+        look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None})
+        uses = [(v, self._use(look, i, v)) for i, v in enumerate(now.reads) if v is not None and now.wanted[i]]
+        live = max((u.level.elements for _, u in uses if u.level is not None and not u.dead), default=0)
+        for v, use in uses:
+            beside = use.level is not None and use.level.elements < live
+            self.uses.setdefault(v, []).append(replace(use, beside=True) if beside else use)
+            g = now.given[use.position]
             if g is not None:
                 before = self.sums.get(v)
                 self.sums[v] = dense(g) if before is None else before + dense(g)
+            if use.level is not None:
+                self._parts.setdefault(v, []).append(use.level.doubted(math.inf) if use.dead else use.level)
+
+    def _arrived(self, w: V, g: Any) -> Level:
+        """The whole gradient at *w*, which the call made."""
+        if w not in self.keep:
+            self.sums.pop(w, None)
+        level = self.levels[w] = self._level(self._parts.pop(w, ()), g)
+        return level.doubted(0.0) if w in self.targets else level
+
+    def _level(self, parts: Sequence[Level], g: Any) -> Level:
+        """The level of a sum of parts; what has none was there before the pass."""
+        if len(parts) == 1:
+            return parts[0]
+        level = measured(g)
+        if not parts:
+            return level
+        live = [p.doubt for p in parts if not p.dead]
+        return level.doubted(sum(live) if live else math.inf)
+
+    def _use(self, look: _Look[V, C], i: int, v: V) -> Use[V, C]:
+        """What one operand of a call gets."""
+        now = look.now
+        g = now.given[i]
+        level = None if g is None else look.level(i)
+        cause, inside = look.cause(i, level)
+        factor = look.factor(i) if level is None or not level.largest else None
+        source = cause if factor is None else factor
+        zero = None if source is None or source.culprit is None else now.reads[source.culprit]
+        if zero is not None:
+            self._zero_by.update(dict.fromkeys(now.arriving, zero))
+        part = dense(g).copy() if g is not None and v in self.keep else None
+        parts = () if now.parts is None or v not in self.keep else now.parts(i)
+        dead = not look.alive or cause is not None
+        onto = tuple(now.arriving)
+        return Use(
+            now.call,
+            now.type,
+            onto,
+            i,
+            level,
+            cause,
+            dead,
+            part,
+            inside,
+            parts,
+            factor,
+            zero,
+            now.rule,
+            empty=look.empty,
+        )
 
     def first_zero(self, v: V) -> V:
         """Of the values that are 0 because another one is, from *v* backwards, the first."""
+        way = []
         while v in self._zero_by:
+            way.append(v)
             v = self._zero_by[v]
+        self._zero_by.update(dict.fromkeys(way, v))  # the next question walks over it at once
         return v
 
-    def _is_dead(self, v: V, g: Any) -> bool:
-        uses = self.uses.get(v, ())
-        if all(u.dead for u in uses) and uses:
-            return True
-        parts = [u.largest for u in uses if u.largest is not None and not u.dead]
-        largest = _largest(g)
-        most = max(parts, default=0.0)
-        return largest == 0.0 or (len(parts) > 1 and math.isfinite(most) and largest <= _noise(g) * most)
+    # -- after the pass -----------------------------------------------------------------------------------------------
 
     def is_dead(self, v: V) -> bool:
         """Whether the gradient of the leaf *v* is zero, or None."""
-        return v not in self.sums or self._is_dead(v, self.sums[v])
+        return v not in self.sums or self.level(v).dead
+
+    def level(self, v: V) -> Level:
+        """Of the whole gradient of a leaf."""
+        level = self.levels.get(v)
+        if level is None:
+            level = self.levels[v] = self._level(self._parts.get(v, ()), self.sums[v])
+        return level
 
     def death(self, v: V) -> Death[V, C] | None:
         """Where the gradient of *v*, which is zero, became zero: the nearest such place."""
-        todo: list[tuple[V, tuple[C, ...]]] = [(v, ())]
-        seen = {v}
-        for value, way in todo:
-            uses = self.uses.get(value, ())
-            if any(not u.dead for u in uses):
-                return Death(None, value, None, way)
-            for u in uses:
-                if u.killer is not None:
-                    return self._selecting(u, way) or Death(u.killer, value, u, (*way, u.call))
-                for w in u.onto:
-                    if w not in seen:
-                        seen.add(w)
-                        todo.append((w, (*way, u.call) if len(way) < _WAY else way))
-        return None
+        return self._deaths.of(v)
 
-    def factors(self, v: V) -> Iterator[Death[V, C]]:
-        """Where something multiplies by zero on the way from *v* to the targets, the nearest first."""
-        todo: list[tuple[V, tuple[C, ...]]] = [(v, ())]
-        seen = {v}
-        for value, way in todo:
-            for u in self.uses.get(value, ()):
-                if u.factor is not None:
-                    yield Death(u.factor, value, u, (*way, u.call))
-                for w in u.onto:
-                    if w not in seen:
-                        seen.add(w)
-                        todo.append((w, (*way, u.call) if len(way) < _WAY else way))
+    @cached_property
+    def _deaths(self) -> Deaths[V, C]:
+        return Deaths(self.uses)
 
-    def _selecting(self, use: Use[V, C], way: tuple[C, ...]) -> Death[V, C] | None:
-        """Where the elements that a joining operator moved are left out, if that is what makes them zero."""
-        if use.type not in JOINS:
+
+class _Look(Generic[V, C]):
+    """A call, looked at once for all that it reads."""
+
+    def __init__(self, now: Visit[V, C], arriving: Mapping[V, Level]) -> None:
+        self.now = now
+        live = [level for level in arriving.values() if not level.dead]
+        self.strongest = max((level.largest for level in live), default=0.0)
+        self.alive = self.strongest > 0.0
+        self.reading = bool(live) and math.isfinite(self.strongest)
+        """Whether sizes can be compared."""
+        self.doubt = max((level.doubt for level in live), default=0.0)
+        self.empty = bool(arriving) and not any(level.elements for level in arriving.values())
+        self.size = max((level.elements for level in live), default=0)
+
+    @cached_property
+    def _arrays(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return self.now.inside()
+
+    @cached_property
+    def _expected(self) -> Sequence[Level | None]:
+        """What the call gives, in units of what arrives, if that has the same sizes and other signs."""
+        now = self.now
+        if now.again is None or not self.reading:
+            return [None] * len(now.given)
+        probe = {w: None if g is None else scrambled(g, self.strongest) for w, g in now.arriving.items()}
+        return [None if g is None else measured(g) for g in now.again(probe)]
+
+    def level(self, i: int) -> Level:
+        """Of what the call gives, with the doubt that what arrives passes on."""
+        level = measured(self.now.given[i])
+        if not self.reading or not level.largest:
+            return level
+        share = max(self.doubt / self.strongest, level.doubt / level.largest)
+        expected = self._expected[i] if self._is_suspect(level) else None
+        return level.doubted(share * max(level.largest, 0.0 if expected is None else expected.largest * self.strongest))
+
+    def _is_suspect(self, level: Level) -> bool:
+        """Whether the terms of what the call gives may have cancelled."""
+        return level.largest <= _SUSPECT * self.strongest and (cancels(self.now.type) or self._adds_up(level))
+
+    def cause(self, i: int, level: Level | None) -> tuple[Killer | None, Blame[V, C] | None]:
+        """Why an operand gets nothing although something arrives."""
+        now = self.now
+        if not self.alive or (level is not None and not level.dead):
+            return None, None
+        if now.blame is not None:
+            return now.blame(i)
+        expected = None if level is None else self._expected[i]
+        if level is None or expected is None or not expected.largest:
+            return killer(self._scene(i)), None
+        if not level.largest and expected.largest * self.strongest < 2 * smallest(now.given[i]):
+            return underflow(now.type), None
+        return (cancelled if self._adds_up(level) else killer)(self._scene(i)), None
+
+    def _adds_up(self, level: Level) -> bool:
+        """Whether what the call gives is sums of what arrives, and no difference that has a name."""
+        type_ = self.now.type
+        return not cancels(type_) and (type_ in PRODUCTS or level.elements < self.size)
+
+    def factor(self, i: int) -> Killer | None:
+        """What multiplies by zero, whether or not something arrives."""
+        if self.now.blame is not None or self.now.type not in FACTORS:
             return None
-        for w in use.onto:
-            for later in self.uses.get(w, ()):
-                if later.type in SELECTS:
-                    chosen = Killer(Verdict.NOT_SELECTED, f"{later.type} takes no element of it on the way to the loss")
-                    return Death(chosen, w, later, (*way, use.call, later.call))
-        return None
+        return zero_factor(self._scene(i, 0.0, True))
 
-
-_WAY = 64
-"""Calls that are remembered of the way to the place where a gradient becomes zero."""
-
-
-def norm_of(g: Any) -> float:
-    """The root of the sum of squares."""
-    return float(np.sqrt(np.square(dense(g).astype(np.float64)).sum()))
-
-
-def dense(g: Any) -> np.ndarray[Any, Any]:
-    """*g* as one array."""
-    return np.asarray(g)
-
-
-def _largest(g: Any) -> float:
-    """The largest magnitude; infinity where there is something that is no number."""
-    a = dense(g)
-    if not a.size:
-        return 0.0
-    largest = float(np.abs(a).max())
-    return largest if largest == largest else float("inf")
-
-
-def _noise(g: Any) -> float:
-    kind = dense(g).dtype
-    return _NOISE * float(np.finfo(kind).eps) if kind.kind in "fc" else 0.0
+    def _scene(self, i: int, strongest: float | None = None, given: bool | None = None) -> Scene:
+        now = self.now
+        return Scene(
+            now.type,
+            now.attrs,
+            *self._arrays,
+            now.slots[i],
+            tuple(now.slots),
+            self.strongest if strongest is None else strongest,
+            now.given[i] is not None if given is None else given,
+        )

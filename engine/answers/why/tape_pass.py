@@ -36,14 +36,15 @@ def over_tape(
         call = by_key.get(node.key)
         if call is None:
             return
-        gradients_by_read: list[Any] = [None] * len(call.reads)
-        wanted = [False] * len(call.reads)
-        places = (i for i, passes in enumerate(call.passes) if passes)
-        for i, place, g in zip(places, node.wrt, gradients, strict=False):
-            wanted[i] = place is not None
-            gradients_by_read[i] = None if place is None else g
+        gradients_by_read = laid(call, node.wrt, gradients)
+        wanted = [place is not None for place in laid(call, node.wrt, node.wrt)]
         arrived = {journal.place(node.key, j): g for j, g in enumerate(event.arriving)}
         slots = slots_of(node.op, len(call.reads))
+
+        def again(arriving: Mapping[int, Any]) -> list[Any]:
+            pulled = work.pulled(node, [arriving[w] for w in arrived], event.wrt)
+            return laid(call, node.wrt, pulled)
+
         slopes.visit(
             Visit(
                 call,
@@ -55,6 +56,7 @@ def over_tape(
                 gradients_by_read,
                 wanted,
                 lambda: _kept(node),
+                None if _is_written_by_users(node) else again,
                 rule=_rule_at(node),
             )
         )
@@ -64,6 +66,20 @@ def over_tape(
     with watch.unwatched(), watch.watched(look):
         work.run()
     return slopes
+
+
+def laid(call: Call, wrt: Sequence[Any], gradients: Sequence[Any]) -> list[Any]:
+    """*gradients*, which a node gives by the places in *wrt*, by what *call* read."""
+    by_read: list[Any] = [None] * len(call.reads)
+    places = (i for i, passes in enumerate(call.passes) if passes)
+    for i, place, g in zip(places, wrt, gradients, strict=False):
+        by_read[i] = None if place is None else g
+    return by_read
+
+
+def _is_written_by_users(node: GradNode) -> bool:
+    """Whether the rule is Python of the user, which may do more than compute."""
+    return getattr(node.op, "grad_op", None) is None
 
 
 def slots_of(op: Any, count: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
 from .intent import intended
+from .levels import measured
 from .listings import not_listed
 from .lost import LostUses
 from .of_journal import NamedTensor, explain_tensors
@@ -97,19 +99,18 @@ class TensorCase(Case[int, Call]):
         return maker.loc if maker is not None else NOWHERE
 
     def call_names(self, calls: Iterable[Call]) -> dict[int, str]:
+        return {id(c): f"{c.type}.{self._counts.get(c.time, 0)}" for c in calls}
+
+    @cached_property
+    def _counts(self) -> dict[int, int]:
+        """By the time of a call, how many of its type come before it."""
         reached, depends = self.reasons.reached, self.reasons.depends
-        wanted = {c.time: c for c in calls}
-        types = {c.type for c in wanted.values()}
-        counts = dict.fromkeys(types, 0)
-        call_names: dict[int, str] = {}
-        asked = (c for c in self.journal.calls if c[0] in types)
-        for call in counted(asked, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends):
-            if call.time in wanted:
-                call_names[id(wanted[call.time])] = f"{call.type}.{counts[call.type]}"
-                if len(call_names) == len(wanted):
-                    break
-            counts[call.type] += 1
-        return {id(c): call_names.get(id(c), c.type) for c in wanted.values()}
+        counts: dict[str, int] = {}
+        by_time: dict[int, int] = {}
+        ordered = counted(self.journal.calls, lambda c: c[6] is not None and not reached.isdisjoint(c[2]), depends)
+        for call in ordered:
+            by_time[call[9]] = counts[call[0]] = counts.get(call[0], -1) + 1
+        return by_time
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -122,10 +123,18 @@ class TensorCase(Case[int, Call]):
 
     def culprit_is_trained(self, use: Use[int, Call], position: int) -> bool:
         value = use.call.reads[position]
-        named = next((k for t, k in self.names.items() if t.node is None and self.journal.number(t) == value), None)
-        if named is None or value is None or self._slopes is None or named.tensor.stop_gradient:
+        leaf = None if value is None else self._leaves.get(value)
+        if leaf is None or value is None or self._slopes is None or leaf.stop_gradient:
             return False
         return not self._slopes.is_dead(value)
+
+    @cached_property
+    def _leaves(self) -> dict[int, Tensor]:
+        """The named leaves by number."""
+        return {self.journal.number(t): t for t in self.names if t.node is None}
+
+    def norm_of(self, subject: Subject[int]) -> float | None:
+        return measured(subject.held.array).norm
 
     def loss_is_zero(self) -> bool:
         return not np.any(self.loss.array)

@@ -28,6 +28,10 @@ class Verdict(enum.Enum):
     CANCELLED = "zero: cancellation"
     NOT_SELECTED = "zero: never selected"
     AT_MINIMUM = "zero: the loss is at its minimum"
+    VANISHED = "vanished"
+    EXPLODED = "exploded"
+    LARGE = "large"
+    SMALL = "small"
     CLEARED = "zero: cleared before the step"
     ACCUMULATED = "accumulated over backward calls without clearing"
     FREED = "freed graph"
@@ -36,7 +40,7 @@ class Verdict(enum.Enum):
     @property
     def is_zero(self) -> bool:
         """Whether there is a gradient, and it is zero."""
-        return self.value.startswith("zero")
+        return self.value.startswith("zero") or self is Verdict.VANISHED
 
 
 INTENDED = frozenset({Verdict.OK, Verdict.FROZEN, Verdict.AT_MINIMUM})

@@ -83,6 +83,16 @@ def zero_factor(scene: Scene) -> Killer | None:
     return None
 
 
+def cancelled(scene: Scene) -> Killer:
+    """What is said where the terms that *scene* adds up cancel."""
+    return Killer(Verdict.CANCELLED, f"what arrives at {scene.type} adds up to 0")
+
+
+def underflow(type_: str) -> Killer:
+    """What is said where a product is smaller than any number of its type."""
+    return Killer(Verdict.VANISHED, f"it became smaller than any number that its type holds, at {type_}")
+
+
 def not_run(type_: str) -> Killer:
     """What is said of an operator whose block did not run."""
     if type_ == "while":
@@ -225,7 +235,7 @@ _SATURATING = _names(
     "sigmoid tanh softmax log_softmax softmax_with_cross_entropy erf exp expm1 logsigmoid silu swish gelu elu selu "
     "celu mish softplus softsign tan sigmoid_cross_entropy_with_logits bce_loss fused_softmax_mask_upper_triangle"
 )
-_PRODUCTS = _names(
+PRODUCTS = _names(
     "elementwise_mul elementwise_div elementwise_pow matmul_v2 mul bmm dot einsum conv2d depthwise_conv2d conv3d "
     "conv2d_transpose conv3d_transpose pow square huber_loss addmm abs p_norm frobenius_norm squared_l2_norm"
 )
@@ -242,7 +252,7 @@ _KINDS: dict[str, Callable[[Scene], Killer]] = {
     **dict.fromkeys(_names("clip brelu hard_sigmoid hard_swish hard_shrink softshrink clip_by_norm"), _clip),
     **dict.fromkeys(_SATURATING, _saturated),
     **dict.fromkeys(_NORMS, _normalised),
-    **dict.fromkeys(_PRODUCTS, _product),
+    **dict.fromkeys(PRODUCTS, _product),
     **dict.fromkeys(SELECTS | JOINS | _CHOICES, _selected),
     **dict.fromkeys(_names("floor ceil round sign argsort"), _steps),
     "scale": _scale,

@@ -57,7 +57,7 @@ def agree(recipe: Sequence[Step], cuts: Sequence[int]) -> None:
                 assert not np.any(theirs), (v.name, answer.verdict)
             else:
                 np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12, err_msg=v.name)
-                if answer.verdict is Verdict.OK:
+                if answer.verdict in (Verdict.OK, Verdict.LARGE, Verdict.SMALL, Verdict.EXPLODED):
                     continue
                 assert answer.verdict.is_zero or answer.verdict is Verdict.PRUNED or not np.any(mine)
 

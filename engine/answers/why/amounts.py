@@ -1,0 +1,213 @@
+"""What is told of how much gradient a tensor gets: nothing, nothing but rounding, too little, too much."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic
+
+from ...core import source
+from ...core.source import NOWHERE
+from .advice import ADVICE
+from .answers import CUT, Answer, statistics
+from .deaths import WAY, Death, Nearest
+from .reasons import C, V
+from .sizable import Sizable
+from .slopes import Slopes, Use
+from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    from .case import Case, Subject
+
+
+class Amounts(Generic[V, C]):
+    """Answers about what one backward pass gave.
+
+    Args:
+        case: the model.
+        slopes: filled by the pass.
+    """
+
+    def __init__(self, case: Case[V, C], slopes: Slopes[V, C]) -> None:
+        self.slopes = slopes
+        self._case = case
+        self._reasons = case.reasons
+
+    def answer(self, subject: Subject[V], base: Answer, asked: bool) -> Answer:
+        """*base* with what is told of the gradient of *subject*, to which the graph leads.
+
+        Args:
+            asked: whether the way is told as well.
+        """
+        slopes = self.slopes
+        total = slopes.sums.get(subject.value)
+        gradient = None if total is None else statistics(total)
+        base = replace(base, gradient=gradient)
+        if not slopes.is_dead(subject.value):
+            return self.sizes.told(subject, replace(base, said=_about(gradient)), asked)
+        death = self._death(subject.value)
+        return base if death is None else self._dead(subject, base, death, asked)
+
+    @cached_property
+    def sizes(self) -> Sizable[V, C]:
+        """What is told of gradients that are too small or too large."""
+        return Sizable(self._case, self.slopes)
+
+    def _death(self, value: V) -> Death[V, C] | None:
+        """Where the gradient of *value* became zero; where none came by at all, on the way to the loss."""
+        way: list[C] = []
+        for v, call in self._reasons.along(value):
+            if v in self.slopes.uses:
+                death = self.slopes.death(v)
+                return None if death is None else replace(death, way=(*way, *death.way))
+            if call is not None:
+                way.append(call)
+        return None
+
+    def _dead(self, subject: Subject[V], base: Answer, death: Death[V, C], asked: bool) -> Answer:
+        flow = self._reasons.flow
+        at_rest = self._at_rest and death.killer is not None and not _selects_nothing(death)
+        if at_rest:
+            # A loss is at its minimum only where its residual is zero by itself.
+            constant = self._constant_factor(subject.value)
+            death, at_rest = constant or death, constant is None
+        outer = death
+        death, slopes = _innermost(death, self.slopes)
+        if death.killer is None or death.use is None:
+            told = self._cancelled(base, death, slopes)
+            return replace(told, path=self._path(subject, outer)) if asked else told
+        killer, verdict = death.killer, death.killer.verdict
+        if verdict is Verdict.VANISHED:
+            told = self.sizes.vanished(base, death, outer, asked)
+            return replace(told, path=self._path(subject, outer)) if asked else told
+        said, label, finding = killer.said, killer.label, True
+        if verdict is Verdict.CANCELLED and death.use.beside:
+            finding = False
+            said += f"; {_BY_STRUCTURE}"
+        if verdict is Verdict.TIMES_ZERO and self._is_trained(death.use, killer.culprit):
+            finding = False
+            said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
+        if finding and at_rest and verdict in _AT_REST:
+            verdict, label, finding = Verdict.AT_MINIMUM, Verdict.AT_MINIMUM.value, False
+            said += f"; {self._case.target_name()} is 0, so this is no fault"
+        at = flow.called_at(death.use.call)
+        cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
+        if finding and verdict is Verdict.TIMES_ZERO and death.use.zero is not None:
+            cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
+        cause = death.use.rule or cause
+        return replace(
+            base,
+            verdict=verdict,
+            label=label,
+            finding=finding,
+            said=(said,),
+            location=cause,
+            cut_at=at if cause[:1] != at[:1] else NOWHERE,
+            path=self._path(subject, outer) if asked else (),
+            advice=ADVICE.get(verdict, "") if finding else "",
+        )
+
+    def _is_trained(self, use: Use[V, C], culprit: int | None) -> bool:
+        return culprit is not None and self._case.culprit_is_trained(use, culprit)
+
+    def _cancelled(self, base: Answer, death: Death[V, C], slopes: Slopes[V, C]) -> Answer:
+        """What is said where the parts of a gradient cancel; no fault where they only ever shift what others make."""
+        flow = self._reasons.flow
+        uses = [u for u in slopes.uses[death.value] if not u.dead]
+        names = self._case.call_names([u.call for u in uses])
+        where = ", ".join(f"{names[id(u.call)]} ({source.short(flow.called_at(u.call))})" for u in uses[:_PARTS])
+        sizes = " and ".join(f"{u.norm:.4g}" for u in uses[:_PARTS])
+        more = f" and {len(uses) - _PARTS} more" if len(uses) > _PARTS else ""
+        said = f"the parts of its gradient cancel: {where}{more}, of norms {sizes}"
+        shifts = all(u.beside for u in uses)
+        return replace(
+            base,
+            verdict=Verdict.CANCELLED,
+            label=Verdict.CANCELLED.value,
+            finding=not shifts,
+            said=(f"{said}; {_BY_STRUCTURE}" if shifts else said,),
+            location=flow.called_at(uses[0].call),
+            advice="" if shifts else ADVICE[Verdict.CANCELLED],
+        )
+
+    @cached_property
+    def _at_rest(self) -> bool:
+        """Whether the loss is 0 and all its slopes are, as where it is least."""
+        case = self._case
+        return case.loss_is_zero() and all(self.slopes.is_dead(p.value) for p in case.parameters())
+
+    @cached_property
+    def _constants(self) -> Nearest[V, C, Use[V, C]]:
+        reached, uses = self._reasons.reached, self.slopes.uses
+
+        def constant(value: V) -> Use[V, C] | None:
+            factors = (u for u in uses.get(value, ()) if u.factor is not None)
+            return next((u for u in factors if u.zero is None or u.zero not in reached), None)
+
+        return Nearest(uses, constant)
+
+    def _constant_factor(self, value: V) -> Death[V, C] | None:
+        """Where a zero that no gradient can change is multiplied into what *value* does for the loss."""
+        nearest = self._constants.of(value)
+        if nearest is None:
+            return None
+        use, at, way = nearest
+        return Death(use.factor, at, use, (*way, use.call))
+
+    def _path(self, subject: Subject[V], death: Death[V, C]) -> tuple[str, ...]:
+        """From the loss to *subject*, with the place where its gradient becomes zero."""
+        case = self._case
+        inner, later = self._unwrapped(death)
+        stations: list[Any] = [self._reasons.flow.name(subject.value), *((c,) for c in inner.way)]
+        if len(inner.way) > WAY:
+            stations.insert(-1, "…")
+        if inner.use is None:
+            return case.named([case.target_name(), "…", CUT, *reversed(stations)])
+        stations = [*stations[:-1], CUT, stations[-1], *((c,) for c in later), case.target_name()]
+        return case.named(stations[::-1])
+
+    def _unwrapped(self, death: Death[V, C]) -> tuple[Death[V, C], list[C]]:
+        """The innermost of deaths in blocks, seen from outside, and the calls from there to the loss."""
+        reasons, later = self._reasons, list[C]()
+        while death.use is not None:
+            onto = [c for _, c in reasons.path(death.use.onto[0]) if c is not None]
+            inside = death.use.inside
+            if inside is None:
+                return death, [*onto, *later]
+            later = [death.use.call, *onto, *later]
+            reasons = inside.reasons
+            death = replace(inside.death, way=(*death.way[:-1], *inside.death.way))
+        return death, later
+
+
+def _innermost(death: Death[V, C], slopes: Slopes[V, C]) -> tuple[Death[V, C], Slopes[V, C]]:
+    """Of deaths in blocks, and the slopes of its block."""
+    while death.use is not None:
+        inside = death.use.inside
+        if inside is None:
+            break
+        death, slopes = inside.death, inside.slopes
+    return death, slopes
+
+
+def _selects_nothing(death: Death[V, C]) -> bool:
+    """Whether what is left of a selection is empty: a loss of nothing is 0 and at no minimum."""
+    return death.use is not None and death.use.empty
+
+
+def _about(gradient: dict[str, float] | None) -> tuple[str, ...]:
+    """What is worth knowing of a gradient that is there: numbers that are not finite, or zeros."""
+    if gradient and not math.isfinite(gradient["norm"]):
+        return ("it holds NaN or infinity: gradtool nan finds where that was born",)
+    if not gradient or not gradient["zeros"]:
+        return ()
+    share = 100 * gradient["zeros"] / gradient["elements"]
+    return (f"{gradient['zeros']:.0f} of {gradient['elements']:.0f} elements ({share:.3g} %) are zero",)
+
+
+_PARTS = 3
+"""Parts that are told of a sum that cancels."""
+_BY_STRUCTURE = "what follows takes out whatever it adds to all of them, so it has no say and this is no fault"
+_AT_REST = (Verdict.TIMES_ZERO, Verdict.DEAD_RELU, Verdict.CLIPPED, Verdict.NOT_SELECTED)
+"""Zeros that a loss has at its minimum."""

@@ -1,0 +1,166 @@
+"""How gradients change in size on their way from the loss: where they grow or shrink at once, and by what per layer.
+
+From every value the way goes on to the use that gives most of its gradient, so all ways make one tree, and what is
+known of a value follows from the next one. Sizes are sums of magnitudes: a mean leaves them as they are, and a sum over
+a million elements is a jump.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Generic
+
+import numpy as np
+
+from .reasons import C, V
+from .slopes import Slopes, Use
+
+LAYERS = 4
+"""As many make depth."""
+_HALF = 0.5
+"""The part of a whole change that explains it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leg(Generic[V, C]):
+    """A value on a way, and what is known of the way from the loss to it.
+
+    Attributes:
+        size: the order of magnitude of its gradient; that at the loss is :attr:`start`.
+        use: how the way goes on; None at its end.
+        onto: the next value.
+        rise, fall: by how many orders of magnitude one call changed it at most, and at which value that was.
+        layers: how many calls with a weight lie on the way.
+        first: the value that the first of them from the loss reads; None where there is none.
+    """
+
+    value: V
+    size: float
+    start: float
+    use: Use[V, C] | None
+    onto: V | None
+    rise: tuple[float, V]
+    fall: tuple[float, V]
+    layers: int
+    first: V | None = None
+
+    @property
+    def change(self) -> float:
+        """From the loss to here, in orders of magnitude."""
+        return self.size - self.start
+
+    @property
+    def jump(self) -> tuple[float, V]:
+        """The largest change in the direction of the whole."""
+        return self.rise if self.change > 0 else self.fall
+
+    @property
+    def by_depth(self) -> bool:
+        """Whether no single call explains the change, and there are layers that may."""
+        return self.layers >= LAYERS and abs(self.jump[0]) < _HALF * abs(self.change)
+
+
+@dataclass(frozen=True, slots=True)
+class Gain(Generic[V, C]):
+    """The change per layer.
+
+    Attributes:
+        factor: by which a layer multiplies the gradient on the way back, a geometric mean.
+        layers: how many.
+        first, last: the uses of weights at which this begins and ends, seen from the loss.
+        weights: how many different ones there are.
+    """
+
+    factor: float
+    layers: int
+    first: Use[V, C]
+    last: Use[V, C]
+    weights: int
+
+
+class Courses(Generic[V, C]):
+    """The ways of all gradients of one pass.
+
+    Args:
+        weights: the values of parameters of two and more dimensions: a call that reads one is a layer.
+    """
+
+    def __init__(self, slopes: Slopes[V, C], weights: Collection[V]) -> None:
+        self._slopes = slopes
+        self._legs: dict[V, Leg[V, C]] = {}
+        self.weight_of: dict[int, V] = {id(u.call): w for w in weights for u in slopes.uses.get(w, ())}
+        """By the identity of a call the weight that it reads."""
+
+    def leg(self, value: V) -> Leg[V, C] | None:
+        """What is known of the way to *value*; None where no gradient came."""
+        way: list[tuple[V, float, Use[V, C] | None, V | None]] = []
+        v: V | None = value
+        while v is not None and v not in self._legs:
+            size = self._size(v)
+            if size is None:
+                return None
+            use, onto = self._onward(v)
+            way.append((v, size, use, onto))
+            v = onto
+        for v, size, use, onto in reversed(way):
+            self._legs[v] = self._next(v, size, use, onto)
+        return self._legs[value]
+
+    def _size(self, value: V) -> float | None:
+        slopes = self._slopes
+        level = slopes.levels.get(value) or (slopes.level(value) if value in slopes.sums else None)
+        if level is None or not level.total or not math.isfinite(level.total):
+            return None
+        return math.log10(level.total)
+
+    def _onward(self, value: V) -> tuple[Use[V, C] | None, V | None]:
+        levels = self._slopes.levels
+        uses = [u for u in self._slopes.uses.get(value, ()) if u.level is not None and not u.dead]
+        if value in self._slopes.targets or not uses:
+            return None, None
+        use = max(uses, key=lambda u: u.level.total if u.level is not None else 0.0)
+        arrived = [w for w in use.onto if w in levels and levels[w].total]
+        return (use, max(arrived, key=lambda w: levels[w].total)) if arrived else (None, None)
+
+    def _next(self, v: V, size: float, use: Use[V, C] | None, onto: V | None) -> Leg[V, C]:
+        if use is None or onto is None:
+            return Leg(v, size, size, None, None, (0.0, v), (0.0, v), 0)
+        before = self._legs[onto]
+        gain = size - before.size
+        rise = max(before.rise, (gain, v), key=lambda change: change[0])
+        fall = min(before.fall, (gain, v), key=lambda change: change[0])
+        layer = id(use.call) in self.weight_of
+        first = v if layer and before.first is None else before.first
+        return Leg(v, size, before.start, use, onto, rise, fall, before.layers + layer, first)
+
+    def way(self, value: V) -> Iterator[Leg[V, C]]:
+        """From *value* to the loss."""
+        leg = self.leg(value)
+        while leg is not None:
+            yield leg
+            leg = None if leg.onto is None else self._legs[leg.onto]
+
+    def gain(self, value: V) -> Gain[V, C] | None:
+        """The change per layer on the way to *value*; None where it is not steady."""
+        layers = [x for x in self.way(value) if x.use is not None and id(x.use.call) in self.weight_of][::-1]
+        if len(layers) < LAYERS:
+            return None
+        sizes = np.array([self._legs[x.onto].size for x in layers if x.onto is not None])
+        begin = _beginning(sizes)
+        steady = sizes[begin:]
+        if len(steady) < LAYERS:
+            return None
+        slope = float(np.polyfit(np.arange(len(steady)), steady, 1)[0])
+        uses = [x.use for x in layers[begin:] if x.use is not None]
+        weights = len({self.weight_of[id(u.call)] for u in uses})
+        return Gain(10.0**slope, len(uses), uses[0], uses[-1], weights)
+
+
+def _beginning(sizes: np.ndarray) -> int:
+    """The layer from which on the sizes change as they do on the whole."""
+    steps = np.diff(sizes)
+    usual = _HALF * float(np.median(steps))
+    steady = steps <= usual if usual < 0 else steps >= usual
+    return int(np.argmax(steady)) if steady.any() else 0

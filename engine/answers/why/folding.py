@@ -1,0 +1,67 @@
+"""Long lists of names on one line: names that differ in one number stand together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+WHOLE = 8
+"""Names, or groups of them, that are all shown."""
+
+
+def folded(names: Sequence[str], whole: int = WHOLE) -> str:
+    """*names* with commas between them; of a long list those that differ in one number as ``net.layers.3…1999.bias``.
+
+    >>> folded([f"net.{i}.bias" for i in range(12)])
+    'net.0…11.bias'
+    """
+    if len(names) <= whole:
+        return ", ".join(names)
+    groups = _groups(names)
+    texts = [_text(pattern, numbers) for pattern, numbers in groups[:whole]]
+    rest = sum(len(numbers) for _, numbers in groups[whole:])
+    return ", ".join([*texts, *([f"and {rest:,} more"] if rest else [])])
+
+
+Pattern = tuple[str, ...]
+"""What stands before a number and after it; the whole name where there is none."""
+
+
+def _groups(names: Sequence[str]) -> list[tuple[Pattern, list[str]]]:
+    """The names by pattern, in the order of their first ones; each by the number in which most are like it."""
+    patterns = [_patterns(name) for name in names]
+    counts: dict[Pattern, int] = {}
+    for choices in patterns:
+        for pattern, _ in choices:
+            counts[pattern] = counts.get(pattern, 0) + 1
+    groups: dict[Pattern, list[str]] = {}
+    for choices in patterns:
+        pattern, number = max(choices, key=lambda choice: counts[choice[0]])
+        groups.setdefault(pattern, []).append(number)
+    return list(groups.items())
+
+
+def _patterns(name: str) -> list[tuple[Pattern, str]]:
+    patterns: list[tuple[Pattern, str]] = []
+    for number in re.finditer(r"\d+", name):
+        patterns.append(((name[: number.start()], name[number.end() :]), number.group()))
+    return patterns or [((name,), "")]
+
+
+def _text(pattern: Pattern, numbers: Sequence[str]) -> str:
+    if len(pattern) == 1:
+        return pattern[0]
+    before, after = pattern
+    ranges: list[tuple[int, int]] = []
+    for n in sorted(map(int, numbers)):
+        if ranges and n <= ranges[-1][1] + 1:
+            ranges[-1] = ranges[-1][0], n
+        else:
+            ranges.append((n, n))
+    shown = [str(a) if a == b else f"{a}…{b}" for a, b in ranges[:_RANGES]]
+    more = ["…"] if len(ranges) > _RANGES else []
+    return f"{before}{','.join([*shown, *more])}{after}"
+
+
+_RANGES = 4
+"""Stretches of numbers that are shown."""

@@ -1,0 +1,78 @@
+"""How large a gradient is, and how much of it may be rounding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_NOISE = 32.0
+"""Times what rounding may have done, below which a gradient counts as zero."""
+
+
+class Level(NamedTuple):
+    """The size of a gradient; infinite where it holds something that is no number.
+
+    Attributes:
+        largest: the largest magnitude.
+        total: the sum of all magnitudes: what a mean leaves as it is, and a sum multiplies.
+        norm: the root of the sum of squares.
+        doubt: by how much rounding may have changed an element of it.
+    """
+
+    largest: float
+    total: float
+    norm: float
+    elements: int
+    doubt: float = 0.0
+
+    @property
+    def dead(self) -> bool:
+        """Whether it is zero, or nothing but rounding errors."""
+        return self.largest == 0.0 or (math.isfinite(self.largest) and self.largest <= _NOISE * self.doubt)
+
+    def doubted(self, doubt: float) -> Level:
+        """The same with another doubt."""
+        return Level(self.largest, self.total, self.norm, self.elements, doubt)
+
+
+def measured(g: Any) -> Level:
+    """The level of *g*, as exact as its type allows."""
+    a = dense(g)
+    if not a.size:
+        return Level(0.0, 0.0, 0.0, 0)
+    sizes = np.abs(a).astype(np.float64).ravel()
+    largest = float(sizes.max())
+    if not math.isfinite(largest):
+        return Level(math.inf, math.inf, math.inf, a.size)
+    return Level(largest, float(sizes.sum()), math.sqrt(float(sizes @ sizes)), a.size, largest * rounding(a))
+
+
+def rounding(g: Any) -> float:
+    """By what share of its size one operation may change a number of the type of *g*."""
+    kind = dense(g).dtype
+    if kind.name == "bfloat16":
+        return 2.0**-7
+    return float(np.finfo(kind).eps) if kind.kind in "fc" else 0.0
+
+
+def scrambled(g: Any, unit: float) -> Any:
+    """What has the pattern of *g*, in units of *unit*, with other signs and sizes: nothing cancels in sums of it."""
+    a = dense(g)
+    draws = np.random.Generator(np.random.PCG64(a.size))
+    factors = draws.uniform(0.5, 1.5, a.shape) * draws.choice((-1.0, 1.0), a.shape)
+    return (a / unit * factors).astype(a.dtype)
+
+
+def smallest(g: Any) -> float:
+    """The smallest number above 0 that the type of *g* holds."""
+    kind = dense(g).dtype
+    if kind.name == "bfloat16":
+        return 2.0**-133
+    return float(np.finfo(kind).smallest_subnormal) if kind.kind in "fc" else 0.0
+
+
+def dense(g: Any) -> np.ndarray[Any, Any]:
+    """*g* as one array."""
+    return np.asarray(g)
