@@ -207,8 +207,7 @@ class GradNode:
                 f"backward through {self.op.type} a second time, but the values that it retained were freed.",
                 op=self.op.type,
                 made=source.describe(self.loc),
-                hint=f"they were freed by the backward at {source.describe(values.where) or 'an unknown place'}; "
-                "pass retain_graph=True to it",
+                hint=_came_again(values.where),
             )
             freed.reader, freed.freed, freed.type = self.loc, values.where, self.op.type
             raise freed
@@ -236,6 +235,18 @@ class GradNode:
                 edited.reader, edited.written = self.loc, version.loc
                 edited.writer, edited.type = version.writer, self.op.type
                 raise edited
+
+
+def _came_again(freed: Location) -> str:
+    """What to do where a backward call needs what the one at *freed* let go of."""
+    again = source.here()
+    if freed and source.file_and_line(freed) == source.file_and_line(again):
+        return (
+            "the backward of the last step freed them: detach the state that is kept from it (state.detach()), "
+            "and compute the loss anew in each step"
+        )
+    where = source.describe(freed) or "an unknown place"
+    return f"they were freed by the backward at {where}; pass retain_graph=True to it"
 
 
 def each(value: Any, change: Callable[[Any], Any]) -> Any:

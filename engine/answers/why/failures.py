@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from ...core.source import Location
+from ...eager.journal import Journal
 from ...eager.tape import FreedGraphError, InplaceError
+from ...eager.tensor import Tensor
 from .answers import Answer
+from .carried import Carried, carried, is_same
 from .verdicts import Verdict
 
 
-def explained(error: FreedGraphError | InplaceError, raised: Location) -> Answer:
+def explained(
+    error: FreedGraphError | InplaceError, raised: Location, journal: Journal | None = None, loss: Tensor | None = None
+) -> Answer:
     """The answer about *error*.
 
     Args:
-        raised: the user's line that raised it.
+        raised: where the user's program called what raised it.
+        journal: kept until then.
+        loss: what the backward call that raised it began at.
     """
     if isinstance(error, InplaceError):
-        return Answer(
-            "backward",
-            "",
-            (),
-            "",
-            False,
-            Verdict.OVERWRITTEN,
-            Verdict.OVERWRITTEN.value,
-            True,
-            said=(f"{error.writer} overwrote in place what the gradient of {error.type} needs",),
-            location=error.written,
-            places=(("writer", error.written), ("reader", error.reader), ("backward", raised)),
-            advice="edit a copy (x.clone()), or use the operator that makes a new tensor",
-        )
+        return _overwritten(error, raised)
+    places = (("freed by", error.freed), ("needed by", raised), ("made at", error.reader))
+    number = None if journal is None or loss is None else journal.number(loss)
+    kept = None if journal is None or number is None else carried(journal, number, error.freed)
+    if kept is not None:
+        return _carried(kept, places, error.freed == raised)
+    said = f"the first backward freed what {error.type} had retained, and the second one needs it"
+    if journal is not None and number is not None and is_same(journal, number):
+        advice = "compute the loss anew before each backward call, or retain_graph=True in the first"
+    else:
+        advice = "one backward of the sum of both, or retain_graph=True in the first"
+    return _freed(error.freed, said, places, advice)
+
+
+def _freed(at: Location, said: str, places: tuple[tuple[str, Location], ...], advice: str) -> Answer:
     return Answer(
         "backward",
         "",
@@ -38,8 +46,41 @@ def explained(error: FreedGraphError | InplaceError, raised: Location) -> Answer
         Verdict.FREED,
         Verdict.FREED.value,
         True,
-        said=(f"the first backward freed what {error.type} had retained, and the second one needs it",),
-        location=error.freed,
-        places=(("freed by", error.freed), ("needed by", raised), ("made at", error.reader)),
-        advice="retain_graph=True in the first backward, or compute the shared part anew for each",
+        said=(said,),
+        location=at,
+        places=places,
+        advice=advice,
+    )
+
+
+def _carried(kept: Carried, places: tuple[tuple[str, Location], ...], in_a_loop: bool) -> Answer:
+    """The graph of one backward call leads into that of another."""
+    name = kept.name or "what this line makes"
+    if not in_a_loop:
+        said = f"{name} was computed before the first backward call, which freed its graph, and is used after it"
+        detached = f"detach {name} where the first loss uses it" if kept.name else "detach it for the first loss"
+        return _freed(kept.kept, said, places, f"{detached}, or retain_graph=True in the first backward")
+    said = f"{name} is kept from the last step with its graph, which the backward of that step freed"
+    if kept.in_list:
+        advice = f"detach the state: add a detached copy to {name} (….detach())"
+    else:
+        state = f"the state {name} (.detach() of each of its tensors)" if kept.name else "the state"
+        advice = f"detach {state} before the next step uses it"
+    return _freed(kept.kept, said, places, advice)
+
+
+def _overwritten(error: InplaceError, raised: Location) -> Answer:
+    return Answer(
+        "backward",
+        "",
+        (),
+        "",
+        False,
+        Verdict.OVERWRITTEN,
+        Verdict.OVERWRITTEN.value,
+        True,
+        said=(f"{error.writer} overwrote in place what the gradient of {error.type} needs",),
+        location=error.written,
+        places=(("writer", error.written), ("reader", error.reader), ("backward", raised)),
+        advice="edit a copy (x.clone()), or use the operator that makes a new tensor",
     )

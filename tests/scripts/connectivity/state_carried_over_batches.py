@@ -3,7 +3,7 @@
 # command   why
 # exit      4
 # verdict   freed graph
-# line      loss.backward()
+# line      _, state = cell(
 import paddle
 import paddle.nn.functional as F
 from paddle import nn

@@ -162,7 +162,11 @@ def opened(
     with loader.executed(request, notes) as left:
         error = left.error
         if isinstance(error, (FreedGraphError, InplaceError)):
-            failure = explained(error, users_code.raised_at(error))
+            last = next(reversed(left.calls.swept), None)
+            raised = users_code.raised_at(error)
+            if last is not None and last.location[:1] == raised:
+                raised = last.location
+            failure = explained(error, raised, left.journal, None if last is None else last.loss)
             yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error)
             return
         try:
