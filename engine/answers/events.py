@@ -181,8 +181,8 @@ class Adapter:
             event.nested, event.inside = True, self._inside
             self.listener(event)
             return
-        if step.index <= self._last or op.block.program is not self._program or op.role & roles.OPTIMIZE:
-            self.finish()
+        if step.index <= self._last or op.block.program is not self._program or not roles.is_backward(op.role):
+            self.finish()  # what comes after gradients may be computed from them, and be differentiated in turn
         self._last, self._program = step.index, op.block.program
         if part_of(op) is BACKWARD and not self._begun:
             self._begun = True

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import source
+from ..core import names, source
 from ..core.result import Result
 from ..core.source import Location
 from ..ir.operator import Operator
@@ -286,7 +286,7 @@ class Hunt:
         kind = next(k for k in KINDS if k in wrong)
         seen = Sighting(kind, event, value, array, wrong[kind], self._came(event))
         if kind in _WORST and event.part == BACKWARD and value.name is not None and self._ends(value):
-            self.victims.setdefault(value.name)
+            self.victims.setdefault(names.grad(names.forward(value.name)))
         if self._was_told_inside(seen):
             self.carriers += 1
         elif seen.spreads:
@@ -331,7 +331,7 @@ class Hunt:
             return False
         if not hasattr(place, "block"):
             return True
-        of = place.block.vars.get(place.name.removesuffix("@GRAD"))
+        of = None if names.is_part(place.name) else place.block.vars.get(names.forward(place.name))
         return of is not None and (of.is_parameter or (of.is_data and not of.stop_gradient))
 
     def _came(self, event: OpEvent) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from ..core.collector import paused_gc
 from . import roles
@@ -44,6 +44,11 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
         if not program._appending_grad_times:
             _drop_saves(program.blocks[1:])
     return len(removed)
+
+
+def forward_part(ops: Sequence[Operator], keep: Iterable[Variable]) -> list[Operator]:
+    """The operators that :func:`strip_backward` leaves: those that a loss which contains gradients needs stay, too."""
+    return _divided(ops, _ancestors(ops, keep))[0]
 
 
 def _divided(ops: Iterable[Operator], needed: Container[Operator]) -> tuple[list[Operator], list[Operator]]:

@@ -14,8 +14,8 @@ from ...autodiff.backward import append_backward
 from ...autodiff.values import Value
 from ...core import names, watch
 from ...core.source import NOWHERE, Location
-from ...ir import roles
 from ...ir.operator import Operator, each
+from ...ir.strip import forward_part
 from ...ir.variable import Variable
 from ...ops.opdef import OpDef
 from ...runs import of_steps
@@ -96,7 +96,7 @@ class ProgramCase(Case[Value, Operator]):
         self.asked = asked
         self.shown = shown
         self.run = run
-        self.ops = [op for op in loss.block.ops if not roles.is_backward(op.role)]
+        self.ops = forward_part(loss.block.ops, [loss])
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
         self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
