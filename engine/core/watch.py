@@ -228,6 +228,13 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
+class Differentiated:
+    """Gradients of *tensors* were computed that have a graph themselves."""
+
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Left:
     """The values of a tensor left for Python.
 

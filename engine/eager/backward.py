@@ -524,6 +524,8 @@ def grad(
         for t in gradients:
             if t is not None and t.node is None:  # a constant, unless the pass is recorded itself
                 watch.note(watch.Copied("grad", tuple(outputs), t))
+        if create_graph:
+            watch.note(watch.Differentiated(tuple(outputs)))
     return gradients
 
 

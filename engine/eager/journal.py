@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..core import source, watch
 from ..core.source import Location
-from ..ops.opdef import OpDef
+from ..ops.opdef import OpDef, Trait
 from ..ops.readings import flatten
 from .mode import grad_enabled
 from .parameter import TensorParameter
@@ -122,6 +122,7 @@ class Journal:
         entered: by the number of the value, where a tensor that an operator read was made from plain values.
         listings: the optimizers that were made.
         replacements: by the number of a parameter that a layer held once.
+        differentiated: the values whose gradients have a graph themselves.
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
         guards: by the time of a call under ``no_grad``, where recording was switched off.
         forgotten: how many calls were dropped for :data:`LIMIT`.
@@ -140,6 +141,7 @@ class Journal:
         self.entered: dict[int, Location] = {}
         self.listings: list[Listing] = []
         self.replacements: dict[int, Replacement] = {}
+        self.differentiated: set[int] = set()
         self.whole_numbers: set[int] = set()
         self.guards: dict[int, Any] = {}
         self._open_guards: list[Any] = []
@@ -229,11 +231,15 @@ class Journal:
         recorded = next((t.node.key for t in results if t.node is not None), None)
         unrecorded = _reason(op, read, results) if recorded is None else None
         reads = [None if t is None else self.number(t) for t in read]
+        passes = _passes(op, operands)
+        if op.trait & Trait.INTERNAL:
+            # Gradient rules call these, and what they have no gradient for gives them a shape or a type alone.
+            reads = [number if passed else None for number, passed in zip(reads, passes, strict=True)]
         writes = [self.number(t) if t.node is not None else self._give(t) for t in results]
         taken = tuple([t.node is not None for t in results])
         if recorded is not None:
             self.whole_numbers.update(w for t, w in zip(results, writes, strict=True) if t.array.dtype.kind in "biu")
-        self._note(op.type, read, reads, writes, _passes(op, operands), taken, recorded, unrecorded)
+        self._note(op.type, read, reads, writes, passes, taken, recorded, unrecorded)
         if results:
             self._last = results[0].array, writes[0]
 
@@ -288,11 +294,15 @@ class Journal:
         self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
         self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
         self.guards = {n: site for n, site in self.guards.items() if n >= time}
+        self.differentiated = {n for n in self.differentiated if n >= time}
         self.whole_numbers = {n for n in self.whole_numbers if n >= time}
 
     def _event(self, kind: str, number: int, how: str, into: int | None = None) -> None:
         site = source.site(sys._getframe(2))
         self.events.setdefault(number, []).append(Event(kind, self.tick(), how, site, into))
+
+    def _differentiated(self, event: watch.Differentiated) -> None:
+        self.differentiated.update(map(self.number, event.tensors))
 
     def _left(self, event: watch.Left) -> None:
         into = None if event.into is None else self.number(event.into)
@@ -384,6 +394,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Called: Journal._called,
     watch.Applied: Journal._applied,
     watch.Copied: Journal._copied,
+    watch.Differentiated: Journal._differentiated,
     watch.Left: Journal._left,
     watch.Written: Journal._written,
     watch.Cutting: Journal._cutting,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 
 from ..core.collector import paused_gc
 from . import roles
@@ -46,7 +46,7 @@ def strip_backward(program: Program, keep: Iterable[Variable] = ()) -> int:
     return len(removed)
 
 
-def forward_part(ops: Sequence[Operator], keep: Iterable[Variable]) -> list[Operator]:
+def forward_part(ops: list[Operator], keep: Iterable[Variable]) -> list[Operator]:
     """The operators that :func:`strip_backward` leaves: those that a loss which contains gradients needs stay, too."""
     return _divided(ops, _ancestors(ops, keep))[0]
 

@@ -80,6 +80,10 @@ class Case(ABC, Generic[V, C]):
         """What people call the loss."""
 
     @abstractmethod
+    def is_differentiated(self, value: V) -> bool:
+        """Whether the loss is computed from gradients of *value*."""
+
+    @abstractmethod
     def computed_at(self) -> Location:
         """Where the loss was computed."""
 
@@ -141,8 +145,13 @@ class Case(ABC, Generic[V, C]):
         if cut is None:
             frontier: tuple[tuple[str, str], ...] = ()
             if reason.verdict is Verdict.NO_PATH:
-                base = self._left_out(base, self.reasons.ends.get(subject.value, subject.value))
+                end = self.reasons.ends.get(subject.value, subject.value)
+                base = self._left_out(base, end)
                 said.append(f"what is computed from it is never used by {self.target_name()}")
+                if self.is_differentiated(end):
+                    # So it is with the bias of the last layer.
+                    said.append("its derivatives are used, and these do not depend on it")
+                    return replace(base, said=tuple(said), finding=False)
             if reason.verdict is Verdict.NO_PATH and asked:
                 ends = ((flow.name(v), source.short(flow.made_at(v))) for v in self.reasons.frontier(subject.value))
                 frontier = tuple(dict.fromkeys(ends))[:4]

@@ -85,7 +85,7 @@ class ProgramFlow(Flow[Value, Operator]):
         self.values = values if values is not None else Values(ops)
         self.no_grad = Stops(self.values, no_grad)
         self.inside: dict[Operator, BlockReasons] = {}
-        self._masks: dict[OpDef, tuple[list[bool], list[bool], bool]] = {}
+        self._masks: dict[OpDef, tuple[list[bool], list[bool], bool, list[bool]]] = {}
 
     def back(self, reached: Collection[Value | None] | None = None) -> Iterator[FlowStep[Operator, Value]]:
         values, masks = self.values, self._masks
@@ -95,8 +95,8 @@ class ProgramFlow(Flow[Value, Operator]):
             mask = masks.get(definition)
             if mask is None:
                 mask = masks[definition] = _mask(definition)
-            passes, takes, lists = mask
-            read: Sequence[Any] = op.inputs
+            passes, takes, lists, shapes = mask
+            read: Sequence[Any] = _without(op.inputs, shapes)
             written: Sequence[Any] = op.outputs
             if lists:
                 read, passes = _flat(read, passes)
@@ -160,8 +160,10 @@ class ProgramFlow(Flow[Value, Operator]):
         for op in reversed(self.ops):
             if op.role and is_update(op):
                 continue
-            plain = len(op.outputs) == 1 and not self._masks[op.op][2]
-            yield (op, op.inputs, op.outputs) if plain else (op, [*each(op.inputs)], [*each(op.outputs)])  # type: ignore[misc]
+            _, _, lists, shapes = self._masks[op.op]
+            read: Any = _without(op.inputs, shapes)
+            plain = len(op.outputs) == 1 and not lists
+            yield (op, read, op.outputs) if plain else (op, [*each(read)], [*each(op.outputs)])  # type: ignore[misc]
 
     def stop(self, value: Value) -> Cut[Value, Operator] | None:
         v: Any = value[0] if type(value) is tuple else value
@@ -205,13 +207,26 @@ class ProgramFlow(Flow[Value, Operator]):
         return call.loc
 
 
-def _mask(op: OpDef) -> tuple[list[bool], list[bool], bool]:
-    """By slot: whether the rule gives inputs a gradient, whether it takes those of outputs; and whether lists occur."""
+def _mask(op: OpDef) -> tuple[list[bool], list[bool], bool, list[bool]]:
+    """By slot: whether the rule gives inputs a gradient, whether it takes those of outputs; whether lists occur.
+
+    And, of a gradient operator, which inputs it reads for their shapes alone; an empty list where it reads none so.
+    """
     rule = op.rule
     wrt = set(rule.wrt) if rule is not None else set()
     outs = {r.place for r in rule.reads if r.kind == "dout"} if rule is not None else set()
     lists = any(s.many for s in (*op.inputs, *op.outputs))
-    return [i in wrt for i in range(len(op.inputs))], [j in outs for j in range(len(op.outputs))], lists
+    of = None if op.forward is None else op.forward.rule
+    shapes = [] if of is None else [r.like for r in of.reads]
+    taken = [j in outs for j in range(len(op.outputs))]
+    return [i in wrt for i in range(len(op.inputs))], taken, lists, shapes if any(shapes) else []
+
+
+def _without(operands: Sequence[Any], shapes: Sequence[bool]) -> Sequence[Any]:
+    """*operands* with None for those that are read for their shapes."""
+    if not shapes:
+        return operands
+    return [None if like else v for v, like in zip(operands, shapes, strict=False)]
 
 
 def _flat(operands: Sequence[Any], mask: Sequence[bool]) -> tuple[list[Any], list[bool]]:

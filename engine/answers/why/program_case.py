@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...autodiff.backward import append_backward
-from ...autodiff.values import Value
+from ...autodiff.values import Value, variable_of
 from ...core import names, watch
 from ...core.source import NOWHERE, Location
 from ...ir.operator import Operator, each
@@ -121,6 +121,11 @@ class ProgramCase(Case[Value, Operator]):
 
     def target_name(self) -> str:
         return self.shown(self.loss)
+
+    def is_differentiated(self, value: Value) -> bool:
+        variable = variable_of(value)
+        gradient = variable.block.vars.get(names.grad(variable.name))
+        return gradient is not None and self._reasons.flow.values.current(gradient) in self._reasons.depends
 
     def computed_at(self) -> Location:
         return self.loss.made_at

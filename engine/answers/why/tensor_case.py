@@ -94,6 +94,9 @@ class TensorCase(Case[int, Call]):
     def target_name(self) -> str:
         return self.loss_name
 
+    def is_differentiated(self, value: int) -> bool:
+        return value in self.journal.differentiated
+
     def computed_at(self) -> Location:
         maker = self._reasons.flow.maker.get(self.journal.number(self.loss))
         return maker.loc if maker is not None else NOWHERE
