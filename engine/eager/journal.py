@@ -232,7 +232,9 @@ class Journal:
         unrecorded = _reason(op, read, results) if recorded is None else None
         reads = [None if t is None else self.number(t) for t in read]
         passes = _passes(op, operands)
-        if op.trait & Trait.INTERNAL:
+        if op.trait & Trait.LIKE:
+            reads = [None] * len(reads)  # it reads shapes and types alone
+        elif op.trait & Trait.INTERNAL:
             # Gradient rules call these, and what they have no gradient for gives them a shape or a type alone.
             reads = [number if passed else None for number, passed in zip(reads, passes, strict=True)]
         writes = [self.number(t) if t.node is not None else self._give(t) for t in results]

@@ -12,7 +12,7 @@ from ...core.source import NOWHERE, Location
 from ...ir.blocks import Region, reads, region
 from ...ir.operator import Operator, each
 from ...ir.variable import Parameter, Variable
-from ...ops.opdef import OpDef
+from ...ops.opdef import OpDef, Trait
 from .reasons import Cut, Flow, FlowStep, Reason, Reasons
 from .verdicts import Verdict
 
@@ -210,7 +210,7 @@ class ProgramFlow(Flow[Value, Operator]):
 def _mask(op: OpDef) -> tuple[list[bool], list[bool], bool, list[bool]]:
     """By slot: whether the rule gives inputs a gradient, whether it takes those of outputs; whether lists occur.
 
-    And, of a gradient operator, which inputs it reads for their shapes alone; an empty list where it reads none so.
+    And which inputs it reads for their shapes alone; an empty list where it reads none so.
     """
     rule = op.rule
     wrt = set(rule.wrt) if rule is not None else set()
@@ -218,6 +218,8 @@ def _mask(op: OpDef) -> tuple[list[bool], list[bool], bool, list[bool]]:
     lists = any(s.many for s in (*op.inputs, *op.outputs))
     of = None if op.forward is None else op.forward.rule
     shapes = [] if of is None else [r.like for r in of.reads]
+    if op.trait & Trait.LIKE:
+        shapes = [True] * len(op.inputs)
     taken = [j in outs for j in range(len(op.outputs))]
     return [i in wrt for i in range(len(op.inputs))], taken, lists, shapes if any(shapes) else []
 
