@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import click
@@ -26,6 +26,9 @@ from .files import Content, write_all
 from .main import SCRIPT
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
+"""The commands that answer about every distinct backward pass if they are asked to."""
 
 FORMATS = ("text", "json", "tsv", "markdown")
 
@@ -75,7 +78,10 @@ def loading_options(command: F) -> F:
         click.option("--stdin-filename", metavar="NAME", default="<stdin>", help="What to call the source on stdin."),
         click.option("-m", "as_module", is_flag=True, help="MODEL is a module, run as by python -m."),
         click.option(
-            "--backward", metavar="N|line:FILE:LINE", help="The backward pass to ask about; the last one by default."
+            "--backward",
+            metavar="N|line:FILE:LINE|each",
+            callback=_backward,
+            help="The backward pass to ask about; the last one by default.",
         ),
         click.option(
             "--steps",
@@ -92,6 +98,21 @@ def _script(context: click.Context, option: click.Parameter, value: str | None) 
     """The words after ``--``: the arguments of the file that is asked about."""
     words: tuple[str, ...] = context.meta.get(SCRIPT, ())
     return words
+
+
+def _backward(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Which backward pass; as it is written."""
+    if value is None or (value.isdecimal() and int(value)):
+        return value
+    if value == "each":
+        if context.command.name not in EACH:
+            raise click.BadParameter(f"each pass has an answer of its own, which {', '.join(EACH)} give")
+        return value
+    if value.startswith("line:") and value.rpartition(":")[2].isdecimal():
+        return value
+    raise click.BadParameter(
+        f"{value!r} is neither the number of a backward pass, from 1, nor line:FILE:LINE, nor each"
+    )
 
 
 def _steps(context: click.Context, option: click.Parameter, value: Any) -> int | None:
@@ -168,6 +189,7 @@ class Output:
     verbose: int = 0
     color: str = "auto"
     ascii: bool = False
+    _told: set[str] = field(default_factory=set, init=False)
 
     @classmethod
     def take(cls, values: dict[str, Any]) -> Output:
@@ -192,9 +214,10 @@ class Output:
         )
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not the result; on stderr."""
-        if self.quiet:
+        """Something worth knowing that is not the result; on stderr, each text once."""
+        if self.quiet or text in self._told:
             return
+        self._told.add(text)
         taker = _taker.get()
         if taker is not None:
             taker.note(encodable(legible(text), None, self.ascii))

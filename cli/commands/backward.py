@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..asking import exit_option, judged
+from ..asking import ask, exit_option, judged, must_be_one
 from ..context import Output, backward_options, model_options, output_options, run_options
+from ..errors import CLEAN
 from ..files import Content, make_folder
 from ..sizes import byte_size
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("--dot", metavar="FILE", help="Write the graph for Graphviz.")
 @click.option("--part", type=click.Choice(["fwd", "bwd", "both"]), default="both", help="What --dot draws.")
 @click.option("--dump", metavar="DIR", help="Write both graphs and the stack of every operator.")
+@click.option("--list", "listed", is_flag=True, help="List the backward passes that MODEL asks for, and stop there.")
 @exit_option()
 @output_options
 def command(**values: Any) -> int:
@@ -49,11 +51,14 @@ def command(**values: Any) -> int:
     gradtool backward model.py --params '*.w_0' --run
     gradtool backward model.py:build --arg n=3 --dot graph.dot
     gradtool backward model.py --checkpoints auto --memory-budget 64M
+    gradtool backward train.py --list
 
     In dynamic mode the loss is a Tensor, the rows are leaves, and norms are always there. Their source is the line that
     made them, or where that is not known the first one that used them.
     """
     out = Output.take(values)
+    if values.pop("listed"):
+        return _list(values, out)
     from gradtool.models.loader import Request
     from gradtool.models.questions.backward import Backward
     from gradtool.viz.views import backward
@@ -62,7 +67,11 @@ def command(**values: Any) -> int:
     exit_code = values.pop("exit_code")
     values["run"] |= exit_code  # zeros and numbers that are not finite are findings, too
     question = Backward.take(values)
-    answer = question.ask(Request.take(values, full_stacks=folder is not None), out)
+    request = Request.take(values, full_stacks=folder is not None)
+    if dot is None and folder is None and not only_grads:
+        return ask(question, request, out, backward.view, lambda answer: judged(answer, exit_code))
+    must_be_one(request, "--dot, --dump and --only-grads")
+    answer = question.ask(request, out)
     words = [*answer.about.words, *question.words, *answer.checkpoint_words]
     files = pictures(answer.graph, words, dot, part, folder)
     if only_grads:
@@ -70,6 +79,16 @@ def command(**values: Any) -> int:
     else:
         out.emit(backward.view(answer), files)
     return judged(answer, exit_code)
+
+
+def _list(values: dict[str, Any], out: Output) -> int:
+    """``--list``."""
+    from gradtool.models.loader import Request
+    from gradtool.models.questions.calls import listed
+    from gradtool.viz.views import calls
+
+    out.emit(calls.view(listed(Request.take(values), out)))
+    return CLEAN
 
 
 def pictures(

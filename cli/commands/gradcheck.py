@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option, judged
+from ..asking import ask, exit_option, judged
 from ..context import Output, model_options, output_options
 from ..errors import CLEAN, ENGINE
 
@@ -33,11 +33,13 @@ def command(**values: Any) -> int:
     """
     out = Output.take(values)
     from gradtool.models.loader import Request
-    from gradtool.models.questions.gradcheck import Gradcheck
+    from gradtool.models.questions.gradcheck import Comparison, Gradcheck
     from gradtool.viz.views import gradcheck
 
     exit_code = values.pop("exit_code")
     question = Gradcheck.take(values)
-    answer = question.ask(Request.take(values), out)
-    out.emit(gradcheck.view(answer))
-    return judged(answer, exit_code) or (CLEAN if answer.story.passed else ENGINE)
+
+    def code(answer: Comparison) -> int:
+        return judged(answer, exit_code) or (CLEAN if answer.story.passed else ENGINE)
+
+    return ask(question, Request.take(values), out, gradcheck.view, code)

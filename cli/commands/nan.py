@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option, judged
+from ..asking import ask, exit_option, judged
 from ..context import Output, model_options, output_options
 
 
@@ -41,6 +41,10 @@ def command(**values: Any) -> int:
 
     steps, exit_code = values["steps"], values.pop("exit_code")
     question = Nan.take(values)
-    answer = question.ask(Request.take(values, steps=steps), out)
-    out.emit(nan.view(answer, as_table=out.format == "tsv"))
-    return judged(answer, exit_code)
+    return ask(
+        question,
+        Request.take(values, steps=steps),
+        out,
+        lambda answer: nan.view(answer, as_table=out.format == "tsv"),
+        lambda answer: judged(answer, exit_code),
+    )

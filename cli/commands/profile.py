@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from ..asking import ask, must_be_one
 from ..context import Output, model_options, output_options
+from ..errors import CLEAN
 
 
 @click.command("profile")
@@ -25,7 +27,7 @@ from ..context import Output, model_options, output_options
 )
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
 @output_options
-def command(**values: Any) -> None:
+def command(**values: Any) -> int:
     """Measure MODEL's operators, forward and backward: median over the repeats, and their spread.
 
     \b
@@ -43,5 +45,10 @@ def command(**values: Any) -> None:
 
     by, top, flame = (values.pop(name) for name in ("by", "top", "flame"))
     question = Profile.take(values)
-    answer = question.ask(Request.take(values), out)
-    out.emit(profile.view(answer, by, top), {flame: profile.stacks(answer, flame)} if flame else {})
+    request = Request.take(values)
+    if flame is None:
+        return ask(question, request, out, lambda answer: profile.view(answer, by, top))
+    must_be_one(request, "--flame")
+    answer = question.ask(request, out)
+    out.emit(profile.view(answer, by, top), {flame: profile.stacks(answer, flame)})
+    return CLEAN

@@ -8,7 +8,7 @@ import click
 
 from gradtool.models.errors import CommandError
 
-from ..asking import exit_option, judged
+from ..asking import ask, exit_option, judged, must_be_one
 from ..context import Output, model_options, output_options
 
 
@@ -42,9 +42,7 @@ def command(**values: Any) -> int:
     exit_code = values.pop("exit_code")
     values["by"] = values["by"] or "parameter"
     question = Stats.take(values)
-    answer = question.ask(Request.take(values), out)
-    out.emit(stats.view(answer))
-    return judged(answer, exit_code)
+    return ask(question, Request.take(values), out, stats.view, lambda answer: judged(answer, exit_code))
 
 
 def _over_time(values: dict[str, Any], out: Output) -> int:
@@ -58,6 +56,8 @@ def _over_time(values: dict[str, Any], out: Output) -> int:
         if values.pop(option):
             raise CommandError(f"--{option} is about one backward pass", "leave out --steps")
     question = OverTime.take(values)
-    answer = question.ask(Request.take(values), out)
+    request = Request.take(values)
+    must_be_one(request, "--steps")
+    answer = question.ask(request, out)
     out.emit(over_time.view(answer))
     return judged(answer, exit_code)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..asking import exit_option, judged
+from ..asking import ask, exit_option, judged
 from ..context import Output, backward_options, loading_options, output_options, run_options
 from ..errors import ENGINE
 
@@ -37,16 +37,18 @@ def command(**values: Any) -> int:
     """
     out = Output.take(values)
     from gradtool.models.loader import Request
-    from gradtool.models.questions.why import Why
+    from gradtool.models.questions.why import Verdicts, Why
     from gradtool.viz.views import why
 
     exit_code = values.pop("exit_code")
     del values["run"]  # a program is run unless --no-run says otherwise
     *values["variables"], values["model"] = _words(values.pop("words"))
     question = Why.take(values)
-    answers = question.ask(Request.take(values), out)
-    out.emit(why.view(answers))
-    return judged(answers, exit_code) if answers.failure is None or question.error else ENGINE
+
+    def code(answers: Verdicts) -> int:
+        return judged(answers, exit_code) if answers.failure is None or question.error else ENGINE
+
+    return ask(question, Request.take(values), out, why.view, code)
 
 
 def _words(words: tuple[str, ...]) -> list[str]:

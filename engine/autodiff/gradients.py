@@ -48,7 +48,8 @@ def gradients(
     Called on its own results it gives derivatives of any order.
     """
     state.require_static("gradients")
-    targets_ = [renew.current(v) for v in _variables(targets, "targets")]
+    asked = _variables(targets, "targets")
+    targets_ = [renew.current(v) for v in asked]
     inputs_ = _variables(inputs, "inputs")
     if not targets_:
         raise EmptyArgumentError("'targets' of gradients must hold at least one variable.")
@@ -78,6 +79,7 @@ def gradients(
         commit(grads, grads.emitted.ops)
         program._appending_grad_times += 1
     checked(program, "gradients")
+    state.derived.note(asked)
     return results
 
 

@@ -93,7 +93,9 @@ class Guarded(Generic[T]):
 
     def get(self) -> T | None:
         """The innermost value, or None."""
-        entry = self._innermost()
+        entry = self._own.get()
+        if entry is None and self._of_main:
+            entry = self._innermost()
         return None if entry is None else entry.value
 
     @contextmanager
@@ -245,6 +247,9 @@ runs = Told("gradtool_run_watcher")
 
 appended = Told("gradtool_backward_watcher")
 """``append_backward`` is called: the loss, the parameter list, the no-grad set."""
+
+derived = Told("gradtool_gradients_watcher")
+"""``gradients`` is called: the targets."""
 
 passes = Told("gradtool_pass_watcher")
 """A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, and whether it is recorded itself

@@ -20,6 +20,7 @@ VIEWS: Final = {
     "Comparison": "gradcheck",
     "Verdicts": "why",
     "Differences": "diff",
+    "CallList": "calls",
 }
 """The class of an answer -> the file with its view."""
 

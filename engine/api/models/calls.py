@@ -44,17 +44,21 @@ class Names:
 
 @dataclass
 class PassCall:
-    """A call of ``backward``, ``grad`` or ``append_backward`` that a model file made.
+    """A call of ``backward``, ``grad``, ``append_backward`` or ``gradients`` that a model file made.
 
     Attributes:
         number: counts all of them from 1.
-        how: the public function.
+        how: one of these four.
         loss: what it started from: the first, if there were several. None once it has been let go of.
         listed: the parameter list of ``append_backward``; None for all.
         no_grad: its no-grad set.
         location: the user's line.
         names: of the functions that were running, the outermost first; dynamic mode only.
         recorded: whether it made a graph itself (``create_graph``).
+        kind: the public function that the user called, such as ``minimize``.
+        python: what the user's code calls the loss; empty where it has no name.
+        value: what the loss was, where it was one number.
+        block: that the loss of a program stands in; None in dynamic mode.
     """
 
     number: int
@@ -65,6 +69,10 @@ class PassCall:
     no_grad: Any = None
     names: Sequence[Names] = ()
     recorded: bool = False
+    kind: str = ""
+    python: str = ""
+    value: float | None = None
+    block: Any = None
 
 
 @dataclass
@@ -74,8 +82,9 @@ class PassCalls:
     Attributes:
         which: the pass that is meant: ``None`` for the last one, a number, or ``line:FILE:LINE``.
         limit: after so many passes the file is stopped where it asks for one more.
-        appended: calls of ``append_backward``, in their order.
-        swept: backward passes of dynamic mode, in their order; all but those that may be meant have let go of their
+        every: all calls, in their order.
+        appended: those of ``append_backward``.
+        swept: those that are backward passes of dynamic mode; all but those that may be meant have let go of their
             loss.
         fed: programs that were run, each with its feed.
         runs: how many of these runs were of programs that hold a backward part.
@@ -85,6 +94,7 @@ class PassCalls:
 
     which: str | None = None
     limit: int = ALL
+    every: list[PassCall] = field(default_factory=list)
     appended: list[PassCall] = field(default_factory=list)
     swept: list[PassCall] = field(default_factory=list)
     fed: list[tuple[Any, Mapping[str, Any]]] = field(default_factory=list)
@@ -96,8 +106,14 @@ class PassCalls:
 
     def called(self, loss: Any, listed: Any, no_grad: Any) -> None:
         """Note a call of ``append_backward`` that is being made."""
-        call = PassCall(len(self.appended) + 1, "append_backward", loss, source.here(), listed, no_grad)
-        self.appended.append(call)
+        if not self.over:
+            call = self._noted("append_backward", loss, listed=listed, no_grad=no_grad, block=loss.block)
+            self.appended.append(call)
+
+    def derived(self, targets: Sequence[Any]) -> None:
+        """Note a call of ``gradients`` that is being made."""
+        if not self.over:
+            self._noted("gradients", targets[0], block=targets[0].block)
 
     def began(self, roots: Sequence[Any], how: str, recorded: bool) -> None:
         """Note a backward pass of dynamic mode that is beginning.
@@ -111,13 +127,21 @@ class PassCalls:
             if self.sweeps >= self.limit:
                 self.stop()
             self.sweeps += 1
-        call = PassCall(
-            len(self.swept) + 1, how, roots[0], source.here(), names=running(sys._getframe(1)), recorded=recorded
-        )
+        root = roots[0]
+        value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
+        call = self._noted(how, root, names=running(sys._getframe(1)), recorded=recorded, value=value)
         for before in self.swept[-2:]:
             if not self._may_be_meant(before) or before.how == how:
                 self._let_go(before)
         self.swept.append(call)
+
+    def _noted(self, how: str, loss: Any, **more: Any) -> PassCall:
+        frame = sys._getframe(1)
+        call = PassCall(
+            len(self.every) + 1, how, loss, source.here(), kind=_public(frame) or how, python=_name(loss, frame), **more
+        )
+        self.every.append(call)
+        return call
 
     def ran(self, program: Any, feed: Mapping[str, Any]) -> None:
         """Note a run of a program that is about to begin.
@@ -165,7 +189,7 @@ class PassCalls:
             return next(reversed(by_backward or calls), None)
         calls = [call for call in self.swept if self._may_be_meant(call)]
         if not calls:
-            raise CommandError(f"--backward {self.which}: there is no such backward pass", self._hint())
+            raise self._unknown()
         return calls[-1]
 
     def meant_in_programs(self) -> PassCall | None:
@@ -176,15 +200,26 @@ class PassCalls:
         """
         calls = [call for call in self.appended if self._may_be_meant(call)]
         if not calls and self.which is not None:
-            raise CommandError(f"--backward {self.which}: there is no such backward pass", self._hint())
+            raise self._unknown()
         return next(reversed(calls), None)
 
-    def _hint(self) -> str:
-        calls = self.swept or self.appended
-        if not calls:
-            return "the file ran no backward pass"
-        lines = dict.fromkeys(source.short(call.location) for call in calls)
-        return f"there were {len(calls)}, at {', '.join(lines)}"
+    def _unknown(self) -> CommandError:
+        """The error for a pass that there is not, with the near ones."""
+        hint = "the file asked for no backward pass"
+        if self.every:
+            near = ", ".join(self._near(self.which or ""))
+            hint = f"there were {len(self.every)}, the nearest is {near}; gradtool backward MODEL --list lists them"
+        return CommandError(f"--backward {self.which}: there is no such backward pass", hint)
+
+    def _near(self, which: str, most: int = 3) -> list[str]:
+        """What ``--backward`` may be in place of *which*: the nearest first."""
+        wanted = which.rpartition(":")[2]
+        number = int(wanted) if wanted.isdecimal() else 0
+        if not which.startswith("line:"):
+            return [str(min(max(number, 1), len(self.every)))]
+        lines = {place: None for call in self.every if (place := source.file_and_line(call.location)) is not None}
+        nearest = sorted(lines, key=lambda place: abs(place[1] - number))[:most]
+        return [f"line:{file.replace(chr(92), '/').rpartition('/')[2]}:{line}" for file, line in nearest]
 
 
 def _stands_at(call: PassCall, which: str) -> bool:
@@ -207,3 +242,21 @@ def running(frame: FrameType | None) -> list[Names]:
             names.append(Names("" if name == "<module>" else name, dict(frame.f_locals)))
         frame = frame.f_back
     return names[::-1]
+
+
+def _public(frame: FrameType | None) -> str:
+    """The public function that the user's code has called; empty where there is none, as for an operator."""
+    name = ""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gradtool":
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    return name if not name.startswith(("_", "<")) else ""
+
+
+def _name(value: Any, frame: FrameType | None) -> str:
+    """What the user's code that is running calls *value*: a local name before one of the module."""
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gradtool":
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    return next((n for names in (frame.f_locals, frame.f_globals) for n, v in names.items() if v is value), "")

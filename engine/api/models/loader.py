@@ -36,6 +36,7 @@ from .limits import ALL, ENOUGH
 from .notes import SILENT, Notes
 from .targets import Target
 from .users_code import call, compiled, execute
+from .wording import ScriptWord
 
 MODULE = "__gradtool_model__"
 """The name that a model file runs under; scripts (:mod:`.scripts`) run under ``__main__``."""
@@ -94,7 +95,7 @@ class Request:
             words.append("--write")
         for pair in self.arg:
             words += ["--arg", pair]
-        return words + (["--", *self.script] if self.script else [])
+        return words + ([*map(ScriptWord, ("--", *self.script))] if self.script else [])
 
 
 @dataclass
@@ -173,6 +174,7 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         for watching in (
             state.appended.watched(calls.called),
+            state.derived.watched(calls.derived),
             state.passes.watched(calls.began),
             state.runs.watched(calls.ran),
         ):

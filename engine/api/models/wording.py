@@ -55,8 +55,16 @@ def size(nbytes: int) -> str:
     return f"{amount:.3g} TiB"
 
 
+class ScriptWord(str):
+    """A word that is not gradtool's: ``--``, or what follows it. It stands at the end, whatever is added later."""
+
+    __slots__ = ()
+
+
 def command_line(*words: str) -> str:
-    """Words as one line that a shell reads back as they are."""
+    """Words as one line that a shell reads back as they are; those of a script last."""
+    if "--" in words:
+        words = tuple(sorted(words, key=lambda word: isinstance(word, ScriptWord)))
     return shlex.join(words)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradtool.engine.answers.gradcheck import GradcheckStory
 from gradtool.engine.core import watch
@@ -13,6 +13,7 @@ from ..answered import Answered
 from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from .calls import listed
 from .question import Question
 
 
@@ -43,9 +44,13 @@ class Gradcheck(Question[Comparison]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
         """As in the base; what dynamic mode computes is recorded while the file runs."""
-        recorder = Recorder()
+        recorder = Recorder(which=_pass(request))
         with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
-            return self._of(opening.model_in(left, request), recorder, notes)
+            meant = left.calls.meant() if request.backward is None else None
+            if meant is None or meant is left.calls.swept[-1]:
+                return self._of(opening.model_in(left, request), recorder, notes)
+        # What was recorded is the last pass, of paddle.grad, and what is asked about is another one.
+        return self.ask(replace(request, backward=str(meant.number)), notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Comparison:
         """The comparison for a program; a model of dynamic mode has to be recorded while it is loaded."""
@@ -58,3 +63,10 @@ class Gradcheck(Question[Comparison]):
             model.must_run("gradcheck")
         model.must_take({"--feed": self.feed})
         return Comparison(model.about, GradcheckStory(model.compared(recorder, self.order, self.feed, notes)))
+
+
+def _pass(request: Request) -> int | None:
+    """The number of the pass that is asked about; None for the last one. That of a line takes a run of its own."""
+    if request.backward is None or request.backward.isdecimal():
+        return None if request.backward is None else int(request.backward)
+    return listed(request).asked

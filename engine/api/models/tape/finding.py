@@ -130,7 +130,7 @@ def _named(left: Loaded) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         name: value
         for scope in scopes
         for name, value in scope.values.items()
-        if not scope.function and not _goes_on(left.namespace.get(name), meant)
+        if not scope.function and (left.calls.which is not None or not _goes_on(left.namespace.get(name), meant))
     }
     named, parameters = _of_module({**left.namespace, **then}, left.result)
     taken = {id(t) for t in (*named.values(), *parameters.values())}

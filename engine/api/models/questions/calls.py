@@ -1,0 +1,139 @@
+"""``backward --list``: the backward passes that a file asks for, those of one line together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Location
+
+from .. import loader
+from ..answered import Answered
+from ..calls import PassCall
+from ..errors import CommandError
+from ..loader import Loaded, Request
+from ..model import About
+from ..notes import SILENT, Notes
+
+GRAD = "grad"
+"""Calls that compute what goes into a loss as a rule; a later step may have overwritten what they need."""
+
+GRADIENTS = "gradients"
+"""Calls that no loss is backpropagated by: ``--backward`` does not ask about them."""
+
+
+@dataclass(slots=True)
+class LineOfCalls:
+    """The calls of one function, on one line, of losses of one name.
+
+    Attributes:
+        kind: the public function.
+        loss: what the user's code calls the loss, or the name of its variable; empty if it has none.
+        numbers: of the calls, counted over the whole file from 1.
+        values: of the first and of the last loss, where they are known.
+        runs: of a program, how often it ran with what the last call appended; None in dynamic mode.
+        selectable: whether ``--backward`` takes it.
+    """
+
+    kind: str
+    loss: str
+    location: Location
+    numbers: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    runs: int | None = None
+    selectable: bool = True
+
+    @property
+    def last(self) -> int:
+        """The number of the call that is asked about where the line is named."""
+        return self.numbers[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class CallList(Answered):
+    """The backward passes that a file asked for.
+
+    Attributes:
+        lines: by their first call.
+        total: how many calls there were.
+        asked: the number of the call that is asked about; None where there is none.
+        stopped: where the file was stopped because it had been watched long enough.
+    """
+
+    about: About
+    lines: Sequence[LineOfCalls]
+    total: int
+    asked: int | None
+    stopped: Location | None
+
+    def distinct(self) -> Sequence[LineOfCalls]:
+        """What ``--backward each`` asks about: what backpropagates a loss, and ``grad`` only if nothing else does."""
+        selectable = [line for line in self.lines if line.selectable]
+        return [line for line in selectable if line.kind != GRAD] or selectable
+
+
+def listed(request: Request, notes: Notes = SILENT) -> CallList:
+    """Run a file and list its calls; what it raises ends it and is told.
+
+    Raises:
+        CommandError: there is no such file, or no call of that number or line.
+        ModelError: the file raised before it had asked for a backward pass.
+    """
+    request = replace(request, need_loss=False, post_mortem=True)
+    with loader.executed(request, notes) as left:
+        error = left.error
+        if error is not None:
+            if not left.calls.every:
+                raise error
+            notes.note(f"{left.name} raised: {str(error).splitlines()[0]}; listed is what it had asked for until then")
+        return CallList(
+            About(left.name, "static" if left.calls.appended else "eager", request.words()),
+            _lines(left),
+            len(left.calls.every),
+            _asked(left),
+            left.calls.stopped,
+        )
+
+
+def _lines(left: Loaded) -> list[LineOfCalls]:
+    lines: dict[Any, LineOfCalls] = {}
+    for call in left.calls.every:
+        key = call.kind, call.python or _variable(call), source.file_and_line(call.location)
+        line = lines.setdefault(key, LineOfCalls(call.kind, key[1], call.location))
+        line.numbers.append(call.number)
+        line.selectable = call.how != GRADIENTS
+        if call.value is not None:
+            line.values = [*line.values[:1], call.value]
+        if call.block is not None:
+            line.runs = _runs(left, call)
+    return list(lines.values())
+
+
+def _variable(call: PassCall) -> str:
+    """The name of a program's variable; those of tensors are made up."""
+    return call.loss.name if call.block is not None else ""
+
+
+def _runs(left: Loaded, call: PassCall) -> int:
+    """How often the program that a call appended to was run."""
+    return sum(program is call.block.program for program, _ in left.calls.fed)
+
+
+def _asked(left: Loaded) -> int | None:
+    calls = left.calls
+    meant = calls.meant_in_programs() if calls.appended else calls.meant() if calls.swept else None
+    return None if meant is None else meant.number
+
+
+def distinct(request: Request, notes: Notes = SILENT) -> Iterable[LineOfCalls]:
+    """The calls that ``--backward each`` asks about, the last one of each line.
+
+    Raises:
+        CommandError: there is none.
+    """
+    calls = listed(replace(request, backward=None), notes)
+    if not calls.distinct():
+        raise CommandError(f"{calls.about.name} asks for no backward pass", "leave out --backward each")
+    return calls.distinct()

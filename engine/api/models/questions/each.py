@@ -1,0 +1,37 @@
+"""``--backward each``: one question about every distinct backward pass that a file asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from gradtool.engine.core.errors import GradtoolError
+
+from ..errors import CommandError
+from ..loader import Request
+from ..notes import SILENT, Notes
+from .calls import LineOfCalls, distinct
+from .question import Question
+
+A = TypeVar("A")
+
+EACH = "each"
+
+
+def answers(
+    question: Question[A], request: Request, notes: Notes = SILENT
+) -> Iterator[tuple[LineOfCalls, A | CommandError | GradtoolError]]:
+    """The passes of each line, with the answer about the last of them, or why there is none.
+
+    The file runs once to list them and once for each: what one answer computes is then nothing to the next.
+
+    Raises:
+        CommandError: the file asks for no backward pass.
+        ModelError: it raised before it did.
+    """
+    for line in distinct(request, notes):
+        try:
+            yield line, question.ask(replace(request, backward=str(line.last)), notes)
+        except (CommandError, GradtoolError) as error:
+            yield line, error

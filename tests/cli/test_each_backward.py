@@ -1,0 +1,163 @@
+"""``--backward each``: one answer about every distinct backward pass, and one exit code."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import gradtool.cli
+from gradtool.cli import commands, context
+from tests.cli.conftest import Run, Write
+
+SCHEMA = Path(gradtool.cli.__path__[0]) / "schemas" / "each.json"
+
+TWO = """\
+import paddle
+first, second = paddle.nn.Linear(2, 1), paddle.nn.Linear(2, 2)
+x = paddle.ones([4, 2])
+for step in range(2):
+    good = first(x).mean() ** 2
+    good.backward()
+    bad = first(second(x).detach()).mean() ** 2
+    bad.backward()
+    first.clear_gradients()
+"""
+
+STATIC = """\
+import paddle
+paddle.enable_static()
+x = paddle.static.data("x", [4, 3])
+h = paddle.static.nn.fc(x, 3, name="body")
+good = paddle.mean(paddle.square(h - 1))
+bad = paddle.mean(paddle.square(paddle.static.nn.fc(h.detach(), 1, name="head") - 1))
+paddle.static.append_backward(good, parameter_list=["body.w_0", "body.b_0"])
+paddle.static.append_backward(bad)
+"""
+
+
+def test_one_answer_per_line_clearly_headed(gradtool: Run, model: Write) -> None:
+    done = gradtool("why", model(TWO), "--backward", "each")
+    assert done.code == 0
+    heads = [line for line in done.out.splitlines() if line.startswith("== ")]
+    assert heads == [
+        "== backward 1, 3 · good · model.py:6   good.backward()",
+        "== backward 2, 4 · bad · model.py:8   bad.backward()",
+    ]
+    above, below = done.out.split("== ")[1:]
+    assert "DETACHED" not in above
+    assert "verdict: DETACHED" in below
+    assert "2 distinct of 4 backward calls, of each line the last · " in done.out
+    assert done.out.splitlines()[-1].startswith("next: gradtool why ")
+    assert "--backward 4" in done.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", [name for name in context.EACH if name not in ("gradcheck", "nan")])
+@pytest.mark.parametrize("text", [TWO, STATIC], ids=["eager", "static"])
+def test_as_json(gradtool: Run, model: Write, command: str, text: str) -> None:
+    done = gradtool(command, model(text), "--backward", "each", "--format", "json")
+    assert done.code == 0, done.err
+    data = json.loads(done.out)
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(data)
+    assert [entry["call"]["loss"] for entry in data["answers"]] == ["good", "bad"]
+    assert [entry["answer"]["schema"] for entry in data["answers"]] == [f"gradtool/{command}/1"] * 2
+    alone = json.loads(gradtool("why", "model.py", "--backward", "1", "--format", "json").out)
+    if command == "why":
+        assert data["answers"][0]["answer"]["loss"] == alone["loss"]
+
+
+ZERO = """\
+import paddle
+first = paddle.nn.Linear(2, 1)
+x = paddle.ones([4, 2])
+good = first(x).mean() ** 2
+good.backward()
+bad = ((first(x) * 0 - 1) ** 2).mean()
+bad.backward()
+"""
+
+
+def test_one_exit_code(gradtool: Run, model: Write) -> None:
+    done = gradtool("why", model(ZERO), "--backward", "each", "--exit-code")
+    assert done.code == 1
+    assert "1 finding, in number 2" in done.out
+    assert gradtool("why", "model.py", "--backward", "1", "--exit-code").code == 0
+    assert gradtool("gradcheck", "model.py", "--backward", "each").code == 0
+
+
+LATER = """\
+import paddle
+first = paddle.nn.Linear(2, 1)
+loss = first(paddle.ones([4, 2])).mean() ** 2
+loss.backward()
+point = paddle.ones([4, 2])
+point.stop_gradient = False
+(slope,) = paddle.grad((point ** 3).sum(), [point])
+"""
+
+
+@pytest.mark.parametrize("options", [("--backward", "1"), ("--backward", "line:model.py:5"), ("--backward", "each")])
+def test_earlier_passes_are_compared_with_differences_of_their_own_loss(
+    gradtool: Run, model: Write, options: tuple[str, ...]
+) -> None:
+    done = gradtool("gradcheck", model(ZERO), *options)
+    assert done.code == 0, done.out
+    assert "2 of 2 gradients checked and right" in done.out
+
+
+def test_what_is_compared_is_what_was_backpropagated_last(gradtool: Run, model: Write) -> None:
+    done = gradtool("gradcheck", model(LATER), "--format", "json")
+    assert done.code == 0
+    assert [entry["name"] for entry in json.loads(done.out)["entries"]] == ["first.weight", "first.bias"]
+
+
+def test_notes_are_told_once_and_tables_are_joined(gradtool: Run, model: Write) -> None:
+    loop = TWO.replace("range(2)", "range(99)")
+    done = gradtool("stats", model(loop), "--backward", "each", "--format", "tsv")
+    assert done.err.count("was stopped at") == 1
+    assert done.cells[0][:2] == ["backward", "parameter"]
+    assert {row[0] for row in done.cells[1:]} == {"49", "50"}
+
+
+def test_an_answer_that_there_is_not_is_told_in_its_place(gradtool: Run, model: Write) -> None:
+    frozen = """\
+import paddle
+import warnings
+warnings.simplefilter("ignore")
+w, v = paddle.ones([1]), paddle.ones([1])
+v.stop_gradient = False
+w.backward()
+loss = (v * v).sum()
+loss.backward()
+"""
+    done = gradtool("backward", model(frozen), "--backward", "each")
+    assert done.code == 4
+    assert "has no recorded graph" in done.out
+    assert "1 of 2 leaves get a gradient" in done.out or "1 of 1 leaf gets a gradient" in done.out
+
+
+def test_a_file_without_a_backward_pass_is_refused(gradtool: Run, model: Write) -> None:
+    done = gradtool("why", model(""), "--backward", "each")
+    assert done.code == 2
+    assert "asks for no backward pass" in done.err
+
+
+def test_what_shows_one_pass_refuses(gradtool: Run, model: Write) -> None:
+    file = model(TWO)
+    for command in (("graph",), ("program",), ("saved",), ("report", "--html", "r.html")):
+        done = gradtool(command[0], file, *command[1:], "--backward", "each")
+        assert done.code == 2
+        assert "each pass has an answer of its own" in done.err
+    assert gradtool("backward", file, "--dot", "g.dot", "--backward", "each").code == 2
+    assert gradtool("profile", file, "--flame", "f.txt", "--backward", "each").code == 2
+
+
+def test_the_commands_that_take_it_are_those_that_ask_so() -> None:
+    def asks(name: str) -> bool:
+        module = importlib.import_module(f"gradtool.cli.commands.{name}")
+        return hasattr(module, "ask")
+
+    assert {name for name in commands.names() if asks(name)} == set(context.EACH)
