@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
-from gradtool.engine.view.graph import BACKWARD, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, BIRTH, FOLDED, FORWARD, OP, EdgeView, GraphView, NodeView
 
 from .repeats import repetitions
 
@@ -234,15 +234,15 @@ def _joined(
         return a is not None and b is not None and a != b and key_of[source][:2] == key_of[target][:2]
 
     edges: dict[tuple[object, ...], EdgeView] = {}
-    for source_, target_, tensor_, slot, saved, shape_only, count in view.edges:
+    for source_, target_, tensor_, slot, saved, shape_only, count, cut in view.edges:
         source, target, tensor = to.get(source_, source_), to.get(target_, target_), to.get(tensor_, tensor_)
         if source == target or to_another_copy(source_, target_):
             continue
-        edge = EdgeView(source, target, tensor, slot, saved, shape_only, count)
+        edge = EdgeView(source, target, tensor, slot, saved, shape_only, count, cut)
         if source not in whole and target not in whole:
-            edges[source, target, tensor, slot, parts[tensor], saved, shape_only] = edge
+            edges[source, target, tensor, slot, parts[tensor], saved, shape_only, cut] = edge
             continue
-        line = (source, target, parts[tensor], saved, shape_only)
+        line = (source, target, parts[tensor], saved, shape_only, cut)
         before = edges.get(line)
         edges[line] = edge if before is None else before._replace(count=before.count + count)
     return edges.values()
@@ -254,12 +254,23 @@ def _folded(members: Sequence[NodeView], name: str | None, to: Mapping[str, str]
     pair = _pair(members, to)
     if len(members) == 1:
         return first._replace(pair=pair)
-    node = first._replace(pair=pair, members=tuple(chain.from_iterable(n.members or (n.id,) for n in members)))
+    mark, note = _mark(members)
+    within = tuple(chain.from_iterable(n.members or (n.id,) for n in members))
+    node = first._replace(pair=pair, members=within, mark=mark, note=note)
     shown = first.name if first.kind == OP else _pattern([n.name for n in members])
     if name is not None:
         return _layer(node, members, name, shown)
     scope = _pattern([n.scope for n in members])
     return node._replace(name=shown, scope=scope, count=sum(n.count for n in members))
+
+
+def _mark(members: Sequence[NodeView]) -> tuple[str, str]:
+    """Mark and note of what stands for *members*: that of a birth; any other only where all have it."""
+    birth = next((n for n in members if n.mark == BIRTH), None)
+    if birth is not None:
+        return BIRTH, birth.note
+    mark = _same([n.mark for n in members], "")
+    return mark, _same([n.note for n in members if n.note] or [""], "") if mark else ""
 
 
 def _pair(members: Sequence[NodeView], to: Mapping[str, str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, GraphView, NodeView
 
-from .mirror.scene import GRADIENT, SAVED, SHAPE, VALUE
+from .mirror.scene import CUT, GRADIENT, SAVED, SHAPE, VALUE
 from .style import ROLES, NodeStyle, role_of
 
 FLOW: Final = {
@@ -24,6 +24,7 @@ LINES: Final = {
     GRADIENT: "gradient",
     SAVED: "forward value kept for backward",
     SHAPE: "only its shape is read",
+    CUT: "cut: no gradient comes back",
 }
 
 

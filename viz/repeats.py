@@ -58,7 +58,7 @@ def _tokens(view: GraphView, ops: Sequence[NodeView]) -> tuple[Ints, Ints]:
     numbers: dict[tuple[object, ...], int] = {}
     layer = {scope: _NUMBER.sub("*", scope) for scope in {n.scope for n in ops}}
     token = [
-        numbers.setdefault((n.type, n.block, n.part == FORWARD, layer[n.scope], *inputs), len(numbers))
+        numbers.setdefault((n.type, n.block, n.part == FORWARD, n.mark, layer[n.scope], *inputs), len(numbers))
         for n, inputs in zip(ops, slots, strict=True)
     ]
     return np.array(token, dtype=np.int64), _origins(makers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from gradtool.engine.view.graph import OP, NodeView
+from gradtool.engine.view.graph import BIRTH, IDLE, LOST, OP, NodeView
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,28 @@ ROLES: Final = {
     "gradient": NodeStyle("G", "gradient that was asked for", "#009E73", "hexagon"),
     "optimize": NodeStyle("O", "optimizer's operator", "#D55E00", "box", "bold"),
     "temporary": NodeStyle("T", "other tensor", "#FFFFFF", "ellipse"),
+    IDLE: NodeStyle("F", "no gradient comes to it", "#E6E6E6", "box", "dashed"),
+    LOST: NodeStyle("∅", "gets no gradient", "#E6E6E6", "cylinder", "dashed"),
+    BIRTH: NodeStyle("✗", "NaN or infinity is born here", "#D55E00", "octagon", "bold"),
 }
-"""Role of a node -> how it looks, in the order of the legend."""
+"""Role or mark of a node -> how it looks, in the order of the legend."""
 
-STROKES: Final = {"value": "#444444", "gradient": "#9C3D74", "saved": "#00629B", "shape": "#767676"}
+STROKES: Final = {"value": "#444444", "gradient": "#9C3D74", "saved": "#00629B", "shape": "#767676", "cut": "#A33B00"}
 """Kind of line -> its colour on light ground."""
 
-STROKES_ON_DARK: Final = {"value": "#BBBBBB", "gradient": "#E79AC6", "saved": "#6CC0F2", "shape": "#9A9A9A"}
+STROKES_ON_DARK: Final = {
+    "value": "#BBBBBB",
+    "gradient": "#E79AC6",
+    "saved": "#6CC0F2",
+    "shape": "#9A9A9A",
+    "cut": "#FF9A5C",
+}
 
 
 def role_of(node: NodeView) -> str:
-    """The entry of :data:`ROLES` for a node: the operator that makes the loss is a forward operator."""
+    """The entry of :data:`ROLES` for a node: its mark if it has one; what makes the loss is a forward operator."""
+    if node.mark:
+        return node.mark
     return "forward" if node.kind == OP and node.role == "loss" else node.role
 
 

@@ -210,6 +210,15 @@ class Journal:
         for _, t in sorted(((n, t) for n, t in held if isinstance(t, TensorParameter)), key=lambda pair: pair[0]):
             yield t
 
+    def leaf(self, leaf: Leaf) -> int | None:
+        """The number of a leaf that was met."""
+        return self._leaves.get(leaf)
+
+    def living(self) -> dict[int, Tensor]:
+        """The tensors that are still there and not behind a node of the tape, by their numbers."""
+        held = ((number, reference()) for number, reference in self._held.values())
+        return {number: t for number, t in held if t is not None}
+
     def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
         """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
         numbers: set[int | None] = {self.number(t) for t in targets}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from ..core import names, source
+from ..core import assigned, names, source
 from ..core.collector import paused_gc
 from ..core.spec import TensorSpec
 from ..eager.parameter import parameters_at
@@ -36,6 +36,7 @@ class TapeGraph:
         locations: one per operator of the view, in its order.
         nodes: operator id -> recorded call; for a gradient operator the call that it belongs to.
         places: tensor id -> place on the tape, of forward tensors that take a gradient.
+        constants: tensor id -> tensor, of those that take none.
         reads, writes: operator id -> slot and tensor id of everything that it reads or writes.
     """
 
@@ -43,6 +44,7 @@ class TapeGraph:
     locations: tuple[source.Location, ...]
     nodes: Mapping[str, GradNode]
     places: Mapping[str, Place]
+    constants: Mapping[str, Tensor]
     reads: Mapping[str, tuple[tuple[str, str], ...]]
     writes: Mapping[str, tuple[tuple[str, str], ...]]
 
@@ -112,7 +114,7 @@ class _TapeBuilder:
         reads = chain.from_iterable(self.inputs[n] for n in self.nodes)
         self.constants = list(dict.fromkeys(i.constant for i in reads if i.constant is not None))
         for i, t in enumerate(self.constants):
-            self.constant_names.setdefault(t, t._name or f"constant.{i}")
+            self.constant_names.setdefault(t, t._name or assigned.of_values(t.loc) or f"constant.{i}")
         ids = map("v{}".format, count())
         self.ids: dict[Place, str] = dict(zip(self.places, ids, strict=False))
         self.constant_ids = dict(zip(self.constants, ids, strict=False))
@@ -139,7 +141,8 @@ class _TapeBuilder:
             reads[backward] = tuple(self._backward_reads(node))
             writes[backward] = tuple(self._backward_writes(node))
         view = GraphView(title, tuple(nodes), edges)
-        return TapeGraph(view, tuple(locations), calls, places, reads, writes)
+        constants = {i: t for t, i in self.constant_ids.items()}
+        return TapeGraph(view, tuple(locations), calls, places, constants, reads, writes)
 
     def _forward_reads(self, node: GradNode) -> Iterator[tuple[str, str]]:
         for read in self.inputs[node]:

@@ -34,6 +34,13 @@ TENSOR: Final = "tensor"
 FOLDED: Final = "folded"
 """The type of a node that stands for several operators of different types."""
 
+IDLE: Final = "idle"
+LOST: Final = "lost"
+BIRTH: Final = "birth"
+MARKS: Final = (IDLE, LOST, BIRTH)
+"""What is wrong with a node: no gradient comes to what it computes; it is a parameter, or something else that could be
+trained, and gets no gradient; NaN or infinity is born in it."""
+
 
 class NodeView(NamedTuple):
     """An operator or a tensor.
@@ -55,6 +62,8 @@ class NodeView(NamedTuple):
         block: the index of the block that it stands in.
         count: how many nodes of one kind, one from each repetition, it stands for.
         members: the ids of the nodes that were folded into it.
+        mark: one of :data:`MARKS`, or empty.
+        note: the reason for the mark in a few words, such as ``detached, model.py:14``.
     """
 
     id: str
@@ -71,6 +80,8 @@ class NodeView(NamedTuple):
     block: int = 0
     count: int = 1  # type: ignore[assignment]  # not tuple's
     members: tuple[str, ...] = ()
+    mark: str = ""
+    note: str = ""
 
     @property
     def spec(self) -> str:
@@ -89,6 +100,8 @@ class EdgeView(NamedTuple):
         saved: whether a backward operator reads a forward value, which has to be kept alive for it.
         shape_only: whether a backward operator reads nothing but the shape of a forward value.
         count: how many edges were folded into it.
+        cut: why no gradient comes back along it although one comes to its target, such as ``detached, model.py:14``;
+            empty where one does, or where nothing behind it could be trained.
     """
 
     source: str
@@ -98,6 +111,7 @@ class EdgeView(NamedTuple):
     saved: bool = False
     shape_only: bool = False
     count: int = 1  # type: ignore[assignment]  # not tuple's
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True)

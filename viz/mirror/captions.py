@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from gradtool.engine.view.graph import BOTH, FOLDED, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BOTH, FOLDED, OP, EdgeView, GraphView, NodeView
 
 from ..style import ROLES, role_of
 from ..text import cells, fitted, shortened
@@ -50,7 +50,7 @@ class Captions:
         lines = []
         for n in nodes:
             name, count = n.name, n.count
-            letter = letters[n.role if n.role != "loss" else role_of(n)]
+            letter = letters[role_of(n) if n.mark or n.role == "loss" else n.role]
             if count > 1:
                 times = f" ×{count}"
                 lines.append(f"{letter} {fit(name, LONGEST - len(times))}{times}")
@@ -65,6 +65,8 @@ class Captions:
         lines = []
         for n in nodes:
             note = f"{notes[n.id]} · " if notes and n.id in notes else ""
+            if n.note:
+                note = f"{note}{n.note} · "
             if n.members and (n.type == FOLDED if n.kind == OP else n.shape is None):
                 lines.append(note + _members(n))
                 continue
@@ -86,21 +88,25 @@ class Captions:
                 if spec is None:
                     spec = specs[n.dtype, n.shape] = n.spec
                 text = note + spec
+                if not spec or (note and len(text) > _FACTS):
+                    text = note.removesuffix(" · ")
             lines.append(text if len(text) <= short else fit(text, _FACTS))
         return lines
 
-    def beside(self, tensors: Sequence[NodeView], counts: Iterable[int], shaped: Iterable[bool]) -> list[str]:
-        """The texts of edges: a name, and where it is *shaped* the shape, which has room first of all."""
+    def beside(self, tensors: Sequence[NodeView], edges: Iterable[EdgeView], shaped: Iterable[bool]) -> list[str]:
+        """The texts of edges: a name, and where it is *shaped* the shape, which has room first; or why it is cut."""
         fit, short = self.fit, _LABEL if self.plain else -1
         names, shapes = map(_NAME, tensors), map(_Shapes().__getitem__, map(_SHAPE, tensors))
         lines = []
-        for name, shape, count, with_shape in zip(names, shapes, counts, shaped, strict=True):
-            if count > 1:
-                lines.append(f"{count} values")
+        for name, shape, edge, with_shape in zip(names, shapes, edges, shaped, strict=True):
+            if edge.cut:
+                lines.append(fitted(edge.cut, _LABEL))
+            elif edge.count > 1:
+                lines.append(f"{edge.count} values")
             elif not with_shape:
                 lines.append(name if len(name) <= short else fit(name, _LABEL))
             elif len(name) + len(shape) < short:
-                lines.append(f"{name} {shape}")
+                lines.append(f"{name} {shape}".rstrip())
             else:
                 fitting = fit(name, max(_LABEL - len(shape) - 1, 1))
                 lines.append(f"{fitting} {shape}" if len(fitting) > 4 or fitting == name else shape)
@@ -111,6 +117,8 @@ class _Shapes(dict[tuple[int, ...] | None, str]):
     """Shapes as edges say them, each written once."""
 
     def __missing__(self, shape: tuple[int, ...] | None) -> str:
+        if shape is None:
+            return self.setdefault(shape, "")
         dims = "×".join("?" if d < 0 else str(d) for d in shape) if shape else "[]"
         return self.setdefault(shape, shortened(dims, _LABEL))
 

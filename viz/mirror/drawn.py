@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, FORWARD, IDLE, OP, GraphView, NodeView
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -26,8 +26,8 @@ SOURCES: Final = frozenset({"parameter", "data", "state", "leaf", "constant"})
 T = TypeVar("T", bound=Hashable)
 
 _BLOCK = attrgetter("block")
-_SORT = attrgetter("kind", "part", "role")
-_FLAGS: Final = (attrgetter("saved"), attrgetter("shape_only"))
+_SORT = attrgetter("kind", "part", "role", "mark")
+_FLAGS: Final = (attrgetter("saved"), attrgetter("shape_only"), attrgetter("cut"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Drawn:
         place: of each node of the view its position in *nodes*, -1 where it has no box.
         pair: of each node its partner, as a position in *nodes*; -1 without one.
         block: the block of the program that it stands in.
-        is_op, forward: what it is.
+        is_op, forward, idle: what it is.
         role: of each node a position in *roles*.
         edges: positions in ``view.edges`` of the edges that are drawn.
         source, target: positions in *nodes* of the two ends of each edge.
         tensor: position in ``view.nodes`` of what travels along it.
         of_backward: whether that is a tensor of the backward part.
-        saved, shape_only: as the view says.
+        saved, shape_only, is_cut: as the view says.
     """
 
     view: GraphView
@@ -55,6 +55,7 @@ class Drawn:
     block: Ints
     is_op: Bools
     forward: Bools
+    idle: Bools
     role: Ints
     roles: tuple[str, ...]
     edges: Ints
@@ -64,6 +65,7 @@ class Drawn:
     of_backward: Bools
     saved: Bools
     shape_only: Bools
+    is_cut: Bools
 
     @classmethod
     def of(cls, view: GraphView) -> Drawn:
@@ -72,7 +74,7 @@ class Drawn:
         drawn = tuple(compress(nodes, shown.tolist()))
         place = np.where(shown, np.cumsum(shown) - 1, -1)
         of_sort, sorts = numbered(map(_SORT, drawn), len(drawn))
-        of_role, roles = numbered([role for _, _, role in sorts], len(sorts))
+        of_role, roles = numbered([role for _, _, role, _ in sorts], len(sorts))
         pair = at.pair[shown]
         block = np.zeros(len(drawn), dtype=np.int64)
         if view.blocks:
@@ -80,7 +82,7 @@ class Drawn:
         index = np.flatnonzero(at.source != at.target)
         tensor = at.tensor[index]
         of_backward = np.array([n.part == BACKWARD for n in nodes], dtype=bool)[tensor]
-        saved, shape_only = (np.fromiter(map(flag, edges), np.bool_, len(edges))[index] for flag in _FLAGS)
+        saved, shape_only, is_cut = (np.fromiter(map(flag, edges), np.bool_, len(edges))[index] for flag in _FLAGS)
         return cls(
             view,
             drawn,
@@ -89,6 +91,7 @@ class Drawn:
             block,
             _each(sorts, lambda sort: sort[0] == OP)[of_sort],
             _each(sorts, lambda sort: sort[1] == FORWARD)[of_sort],
+            _each(sorts, lambda sort: sort[3] == IDLE)[of_sort],
             of_role[of_sort],
             tuple(roles),
             index,
@@ -98,6 +101,7 @@ class Drawn:
             of_backward,
             saved,
             shape_only,
+            is_cut,
         )
 
     def has_role(self, *wanted: str) -> Bools:

@@ -128,7 +128,10 @@ class _ForwardCells:
         shorter.
         """
         count = len(rows)
-        s, t = self.source, self.target
+        # What gets no gradient stands beside what does, and does not draw it aside.
+        idle = self.drawn.idle[self.order]
+        alike = idle[self.source] == idle[self.target]
+        s, t = self.source[alike], self.target[alike]
         lane = chains(rows, s, t, self.drawn.block[self.order])
         if lane.max(initial=0) == 0:
             return lane
@@ -148,7 +151,7 @@ class _ForwardCells:
             if length < shortest:
                 best, shortest = lane, length
         # The trunk of the program stands next to the parameters.
-        nodes_in = np.bincount(best)
+        nodes_in = np.bincount(best) + count * np.bincount(best, weights=~idle)
         rank = np.empty(len(nodes_in), dtype=np.int64)
         rank[np.argsort(-nodes_in, kind="stable")] = np.arange(len(nodes_in))
         lanes: Ints = rank[best]

@@ -23,7 +23,7 @@ from .cells import place
 from .columns import GUTTERS, RECOMPUTED
 from .drawn import Drawn, Ints, numbered
 from .lanes import distinct
-from .scene import GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
+from .scene import CUT, GRADIENT, KINDS, SAVED, SHAPE, VALUE, Boxes, Floats, Frame, Routes, Scene
 from .tracks import ALLEY, ALONG, DOWN, STREET, find_ways
 
 LARGE: Final = 11.0
@@ -43,6 +43,8 @@ _POINTS = np.array([2, 2, 4, 4, 6])
 """Points of a line, by the way that it takes: from ``DOWN`` to ``AROUND``."""
 _FRAME = 9.0
 _TITLE = 14.0
+_SIGN = 8.0
+"""How far the sign of a cut reaches to the side of its line."""
 
 
 def mirror(view: GraphView, *, notes: Mapping[str, str] | None = None) -> Scene:
@@ -181,13 +183,13 @@ class _Layout:
         named = np.sort(order[len(order) - 1 - last])
         # What goes along a row to the box of a tensor has its name there.
         places = d.place[d.tensor[named]]
-        named = named[down[named] | ((places != a[named]) & (places != b[named]))]
-        self.shift = 5 + _PORT_DOWN * (ports[a] + np.abs(w.leaves_at))
+        named = named[down[named] | d.is_cut[named] | ((places != a[named]) & (places != b[named]))]
+        self.shift = 5 + _PORT_DOWN * (ports[a] + np.abs(w.leaves_at)) + np.where(d.is_cut, _SIGN, 0.0)
         self.label_needs, self.zone = np.zeros(count), np.zeros(len(c.lanes) + 1)
         edges = self.view.edges
-        counts = [edges[e].count for e in d.edges[named].tolist()]
+        shown = [edges[e] for e in d.edges[named].tolist()]
         self.named = named
-        self.texts = self.captions.beside(d.tensors(named), counts, down[named].tolist())
+        self.texts = self.captions.beside(d.tensors(named), shown, down[named].tolist())
         wide = np.array(self.captions.columns(self.texts)) * SMALL * ADVANCE
         along = ~down[named]
         low = named[~along]
@@ -299,4 +301,5 @@ def _kinds(drawn: Drawn) -> Ints:
     """What travels along each edge, as positions in ``KINDS``."""
     code = {kind: n for n, kind in enumerate(KINDS)}
     computed = np.where(drawn.of_backward, code[GRADIENT], code[VALUE])
-    return np.where(drawn.saved, code[SAVED], np.where(drawn.shape_only, code[SHAPE], computed))
+    forward = np.where(drawn.is_cut, code[CUT], computed)
+    return np.where(drawn.saved, code[SAVED], np.where(drawn.shape_only, code[SHAPE], forward))

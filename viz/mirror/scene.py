@@ -28,8 +28,13 @@ VALUE: Final = "value"
 GRADIENT: Final = "gradient"
 SAVED: Final = "saved"
 SHAPE: Final = "shape"
-KINDS: Final = (VALUE, GRADIENT, SAVED, SHAPE)
-"""What travels along a route: a forward value, a gradient, a forward value that backward needs, or only its shape."""
+CUT: Final = "cut"
+KINDS: Final = (VALUE, GRADIENT, SAVED, SHAPE, CUT)
+"""What travels along a route: a forward value, a gradient, a forward value that backward needs, or only its shape; a
+forward value along which no gradient comes back although it should."""
+
+SCISSORS: Final = "✂"
+"""Stands on what is cut."""
 
 
 class Box(NamedTuple):
@@ -84,6 +89,14 @@ class Route(NamedTuple):
     points: tuple[Point, ...]
     kind: str
     label: Label | None = None
+
+    @property
+    def before_end(self) -> Point:
+        """A point on the line, a little before its arrow: where the sign of a cut stands."""
+        (x, y), (to_x, to_y) = self.points[-2:]
+        length = abs(to_x - x) + abs(to_y - y)
+        share = max(length / 2, length - 16) / length if length else 0.0
+        return x + (to_x - x) * share, y + (to_y - y) * share
 
 
 # What Box._make does, without a call of Python's for each.

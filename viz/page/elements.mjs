@@ -24,7 +24,10 @@ export function part(id) {
   return document.getElementById(id);
 }
 
-const KINDS = ["value", "gradient", "saved", "shape"];
+const KINDS = ["value", "gradient", "saved", "shape", "cut"];
+const BEFORE_END = 16;
+const RING = "a1.6 1.6 0 1 0 -3.2 0a1.6 1.6 0 1 0 3.2 0z";
+const SHEARS = `M-2.6 -1.6L5.5 3.4M-2.6 1.6L5.5 -3.4M-2.4 -2.6${RING}M-2.4 2.6${RING}`;
 const CORNER = 5;
 const LONGEST = 200;
 
@@ -89,12 +92,26 @@ export function edgeElement(item) {
     const { text, x, y, anchor } = item.label;
     group.append(svg("text", { x, y, "text-anchor": anchor }, text));
   }
+  if (kind === "cut") {
+    const [x, y] = beforeEnd(item.points);
+    const sign = { class: "scissors", transform: `translate(${x} ${y})` };
+    group.append(svg("g", sign, svg("circle", { r: 7 }), svg("path", { d: SHEARS })));
+  }
   return group;
 }
 
+/** A point on a line, a little before its arrow. */
+function beforeEnd(points) {
+  const [[x, y], [toX, toY]] = points.slice(-2);
+  const length = Math.hypot(toX - x, toY - y);
+  const share = length === 0 ? 0 : Math.max(length / 2, length - BEFORE_END) / length;
+  return [x + (toX - x) * share, y + (toY - y) * share];
+}
+
 function edgeTitle({ edges, slot, tensor }) {
-  if (edges.length > 1) return `${edges.length} tensors`;
-  return [tensor.name.slice(0, LONGEST), tensor.spec, slot && `read as ${slot}`].filter(Boolean).join("\n");
+  const cut = [...new Set(edges.map((edge) => edge.cut).filter(Boolean))].map((reason) => `✂ ${reason}`);
+  if (edges.length > 1) return [`${edges.length} tensors`, ...cut].join("\n");
+  return [tensor.name.slice(0, LONGEST), tensor.spec, slot && `read as ${slot}`, ...cut].filter(Boolean).join("\n");
 }
 
 /** Straight lines through *points* with rounded corners, as the data of a path. */

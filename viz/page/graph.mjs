@@ -4,6 +4,7 @@ export const VALUE = 0;
 export const GRADIENT = 1;
 export const SAVED = 2;
 export const SHAPE = 3;
+export const CUT = 4;
 
 /** The numbers of a column: `3 1*5` is 3 and five times 1; after `~` each but the first is a difference. */
 export function unpacked(text) {
@@ -44,7 +45,7 @@ const FACTS = ["spec", "source", "scope"];
 export function decode(raw) {
   const word = (index) => raw.words[index];
   const last = { op: -1, v: -1 };
-  const nodes = read(raw.nodes, ([step, name, look, spec, source, scope, pair, stack], index) => {
+  const nodes = read(raw.nodes, ([step, name, look, spec, source, scope, pair, stack, note], index) => {
     const [role, flags, type] = raw.looks[look];
     const kind = (flags & 1) !== 0 ? "op" : "v";
     last[kind] += step;
@@ -62,6 +63,7 @@ export function decode(raw) {
       source,
       scope,
       pair,
+      note: word(note),
       stack: stack === 0 ? null : raw.stacks[stack - 1],
       partners: [],
       incoming: [],
@@ -95,9 +97,9 @@ export function decode(raw) {
   });
   const steps = unpacked(raw.steps);
   let next = 0;
-  const edges = read(raw.edges, ([from, to, by, slot, kind, right, down, count, ...label], index) => {
+  const edges = read(raw.edges, ([from, to, by, slot, kind, cut, right, down, count, ...label], index) => {
     const [source, target, tensor] = [nodes[from], nodes[from + to], nodes[from + by]];
-    const edge = { index, source, target, tensor, slot: word(slot), kind };
+    const edge = { index, source, target, tensor, slot: word(slot), kind, cut: word(cut) };
     const start = [tenths(source.box.x + right), tenths(source.box.y + down)];
     edge.points = walked(start, steps.slice(next, next + count));
     next += count;
@@ -156,7 +158,7 @@ function frames(raw, boxes, bottomOfAll) {
     const top = rows.get(first)?.[0] ?? 0;
     const bottom = rows.get(last)?.[1] ?? bottomOfAll;
     const [x, y, width, tall] = place ?? [-RAIL * (deepest - depth + 1), top, RAIL - 4, bottom - top];
-    return { id, kind, title, first, last, rail, x, y, width, height: tall };
+    return { id: id || `${kind}:${title}`, kind, title, first, last, rail, x, y, width, height: tall };
   });
   return shapes.sort((a, b) => b.last - b.first - (a.last - a.first));
 }

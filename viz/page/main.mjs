@@ -112,7 +112,8 @@ function select(what) {
 
 function described(node) {
   const partners = node.partners.map((n) => cut(n.name)).join(", ");
-  return [cut(node.name), graph.roles[node.role].meaning, node.spec, partners && `partner ${partners}`, node.source]
+  const { note, spec } = node;
+  return [cut(node.name), graph.roles[node.role].meaning, note, spec, partners && `partner ${partners}`, node.source]
     .filter(Boolean)
     .join(", ");
 }

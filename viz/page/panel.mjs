@@ -11,6 +11,7 @@ export function nodeFacts(node, graph, go) {
     html("h2", {}, node.name),
     html("p", { class: "role" }, html("b", {}, role.letter), ` ${role.meaning}`),
     facts([
+      ["why", node.note],
       ["type", node.type],
       ["shape", node.spec],
       ["layer", node.scope],
@@ -74,7 +75,8 @@ function edgeList(title, edges, end, node, graph, go) {
     const other = edge[end];
     const away = other !== tensor && other !== node ? [end === "source" ? " from " : " to ", link(other, go)] : [];
     const value = (graph.values[tensor.id] ?? []).find(([name]) => name === "norm");
-    const about = [tensor.spec, NOTES[edge.kind], value ? `norm ${value[1]}` : ""].filter(Boolean).join(" · ");
+    const note = edge.cut ? `✂ ${edge.cut}` : NOTES[edge.kind];
+    const about = [tensor.spec, note, value ? `norm ${value[1]}` : ""].filter(Boolean).join(" · ");
     return html(
       "li",
       {},

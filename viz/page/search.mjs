@@ -6,6 +6,7 @@ const FIELDS = {
   layer: (node) => node.scope,
   line: (node) => node.source,
   role: (node) => node.role,
+  why: (node) => node.note,
 };
 
 /** What is searched, in lower case, for every box of the picture: each field, and all of them together. */

@@ -3,7 +3,7 @@
 import { html } from "./elements.mjs";
 
 const PAGE = 200;
-const HEADINGS = ["name", "what", "partner", "shape", "reads", "writes", "layer", "source"];
+const HEADINGS = ["name", "what", "partner", "shape", "reads", "writes", "layer", "source", "why"];
 
 /** A table of the boxes, a page at a time. */
 export class TableView {
@@ -58,6 +58,7 @@ export class TableView {
       node.isOperator ? tensors(node.outgoing) : "",
       node.scope,
       node.source,
+      node.note,
     ];
     const name = html("button", { type: "button", class: "link", onclick: () => this.go(node) }, node.name);
     return html("tr", {}, html("th", { scope: "row" }, name), ...cells.map((c) => html("td", {}, c)));

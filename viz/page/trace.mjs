@@ -1,6 +1,6 @@
 // What belongs to a node: its partners, what backward keeps for it, and its way to the loss.
 
-import { GRADIENT, SAVED, SHAPE, VALUE } from "./graph.mjs";
+import { CUT, GRADIENT, SAVED, SHAPE, VALUE } from "./graph.mjs";
 
 /**
  * The first step of a shortest way from every forward node to the loss, and of every backward node back to the seed.
@@ -11,19 +11,19 @@ export function ways(graph) {
   const losses = graph.nodes.filter((n) => n.isLoss);
   const seeds = graph.nodes.filter((n) => n.role === "seed");
   return {
-    toLoss: search(losses, (n) => n.incoming, VALUE, "source"),
-    toSeed: search(seeds, (n) => n.outgoing, GRADIENT, "target"),
+    toLoss: search(losses, (n) => n.incoming, [VALUE, CUT], "source"),
+    toSeed: search(seeds, (n) => n.outgoing, [GRADIENT], "target"),
   };
 }
 
-function search(starts, edgesOf, kind, end) {
+function search(starts, edgesOf, kinds, end) {
   const first = new Map(starts.map((n) => [n, null]));
   let frontier = starts;
   while (frontier.length > 0) {
     const reached = [];
     for (const node of frontier) {
       for (const edge of edgesOf(node)) {
-        if (edge.kind === kind && !first.has(edge[end])) {
+        if (kinds.includes(edge.kind) && !first.has(edge[end])) {
           first.set(edge[end], edge);
           reached.push(edge[end]);
         }

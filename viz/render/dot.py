@@ -17,7 +17,7 @@ from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading, roles
-from ..mirror.scene import GRADIENT, SAVED, SHAPE, VALUE, Frame, Point, Route, Scene
+from ..mirror.scene import CUT, GRADIENT, SAVED, SCISSORS, SHAPE, VALUE, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, role_of
 from ..text import ADVANCE, cells, printable
 from .corners import curves
@@ -27,12 +27,18 @@ _ARROW: Final = 6.0
 _LEGEND: Final = 24.0
 _ROOM: Final = {"plaintext": 8, "hexagon": 72, "parallelogram": 60, "doubleoctagon": 48}
 """Shape -> how much wider than its text a box of the legend is."""
-_SIGNS: Final = {GRADIENT: "thick arrow", SAVED: "dashed arrow", SHAPE: "dotted arrow"}
+_SIGNS: Final = {
+    GRADIENT: "thick arrow",
+    SAVED: "dashed arrow",
+    SHAPE: "dotted arrow",
+    CUT: f"{SCISSORS} on a dashed arrow",
+}
 _STROKES: Final[dict[str, dict[str, str]]] = {
     VALUE: {},
     GRADIENT: {"penwidth": "1.6", "color": STROKES[GRADIENT]},
     SAVED: {"style": "dashed", "color": STROKES[SAVED]},
     SHAPE: {"style": "dotted", "color": STROKES[SHAPE]},
+    CUT: {"style": "dashed", "penwidth": "1.4", "color": STROKES[CUT], "fontcolor": STROKES[CUT]},
 }
 
 
@@ -130,8 +136,16 @@ def _edge(route: Route, edge: EdgeView, by_id: dict[str, NodeView], placed: bool
     tensor = by_id[edge.tensor]
     facts = f"{printable(tensor.name)} {tensor.spec} {edge.slot}".rstrip()
     attributes: dict[str, Any] = {"pos": _spline(route.points)} if placed else {}
+    if edge.cut:
+        facts = f"{facts}\n{SCISSORS} {printable(edge.cut)}"
     attributes["tooltip"] = escape(facts)
-    if route.label is not None:
+    if edge.cut and placed:
+        # The sign stands on the line; beside it is the reason, where there is room.
+        x, y = route.before_end
+        attributes |= {"xlabel": SCISSORS, "xlp": f"{_n(x)},{_n(-y)}"}
+    elif edge.cut:
+        attributes["label"] = _label([f"{SCISSORS} {printable(edge.cut)}"])
+    if route.label is not None and (placed or not edge.cut):
         text, x, y, _ = route.label
         attributes["label"] = _label([text])
         if placed:

@@ -43,7 +43,7 @@ _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 def data(scene: Scene, details: Details, colouring: Colouring | None) -> dict[str, Any]:
     """What the script draws."""
     graph = _Graph(scene, details, colouring)
-    nodes = _columns(map(graph.node, graph.shown), 8)
+    nodes = _columns(map(graph.node, graph.shown), 9)
     boxes = _columns(map(graph.box, scene.boxes), 11)
     edges, steps = graph.edges(scene)
     return {
@@ -180,7 +180,9 @@ class _Graph:
         of_pair = (None, None, None) if model is None else (model.spec, model.source, model.scope)
         told = [AS_PAIR if a == b and a else self.word(printable(a)) for a, b in zip(facts, of_pair, strict=True)]
         stack = self.stack_place(self.stack_of[n.id]) + 1 if n.id in self.stack_of else 0
-        return [self._id(n), self._name(n, model), look, *told, 0 if pair is None else self.index[pair.id] + 1, stack]
+        note = self.word(printable(n.note))
+        place = 0 if pair is None else self.index[pair.id] + 1
+        return [self._id(n), self._name(n, model), look, *told, place, stack, note]
 
     def _id(self, n: NodeView) -> int:
         """How far the number in the id is from that of the id before."""
@@ -219,19 +221,20 @@ class _Graph:
         boxes, routes = scene.boxes, scene.routes
         rows = list(map(self._edge, routes))
         if not rows:
-            return [""] * 12, ""
+            return [""] * 13, ""
         box = {n.id: i for i, n in enumerate(boxes.nodes)}
         start = np.array([box[self.edges_of_view[e].source] for e in routes.edge.tolist()])
         lines = _Lines(routes, np.stack([boxes.x[start], boxes.y[start]], axis=1))
         table = np.array(rows, dtype=np.float64).T
-        label_x, label_y = lines.beside(table[6:8])
-        numbers = [*table[:5], lines.right, lines.down, lines.counts, table[5], label_x, label_y, table[8]]
+        label_x, label_y = lines.beside(table[7:9])
+        numbers = [*table[:6], lines.right, lines.down, lines.counts, table[6], label_x, label_y, table[9]]
         return [packed(n) for n in numbers], packed(lines.steps / 10)
 
     def _edge(self, r: Route) -> list[float]:
         e = self.edges_of_view[r.edge]
         source, tensor = self.index[e.source], self.index[e.tensor]
-        numbers = [source, self.index[e.target] - source, tensor - source, self.word(e.slot), KINDS.index(r.kind)]
+        ends = [source, self.index[e.target] - source, tensor - source]
+        numbers = [*ends, self.word(e.slot), KINDS.index(r.kind), self.word(printable(e.cut))]
         if r.label is None:
             return [*numbers, AS_PAIR, *r.points[0], 0]
         text, x, y, anchor = r.label
@@ -314,10 +317,16 @@ def _frames(scene: Scene) -> list[list[Any]]:
         if rows:
             spans.add((min(rows), max(rows)))
             place = list(map(_number, (f.x, f.y, f.width, f.height)))
-            boxes.append([f.id, f.kind, printable(f.title), min(rows), max(rows), 0, place])
+            boxes.append([_frame_id(f.id, f.kind, f.title), f.kind, printable(f.title), min(rows), max(rows), 0, place])
     taken = {f.id for f in scene.frames}
     for layer in layers(scene):
         if (layer.first, layer.last) not in spans:
             id_ = layer.id if layer.id not in taken else f"{layer.id}~"
-            boxes.append([id_, "layer", printable(layer.title), layer.first, layer.last, layer.depth, None])
+            name = _frame_id(id_, "layer", layer.title)
+            boxes.append([name, "layer", printable(layer.title), layer.first, layer.last, layer.depth, None])
     return boxes
+
+
+def _frame_id(id_: str, kind: str, title: str) -> str:
+    """Empty where the id is what kind and title say."""
+    return "" if id_ == f"{kind}:{printable(title)}" else id_

@@ -21,12 +21,13 @@ from ..details import Details
 from ..fold import automatic
 from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading
-from ..mirror.scene import KINDS, Scene
+from ..mirror.scene import CUT, KINDS, SCISSORS, Scene
 from ..policy import digest
 from ..table import Table
 from ..text import FONT, printable, shortened
 from .embedded import data, embedded
-from .text import pairs
+from .svg import SHEARS
+from .text import marks, pairs
 
 SCRIPTS: Final = (
     "graph.mjs",
@@ -131,13 +132,20 @@ def static(view: GraphView) -> str:
         rows.append(
             [
                 _counted(forward) if pair.first else "",
-                _counted(backward),
+                _counted(backward) if backward is not None or forward is None else _reason(forward),
                 _short(node.scope if node is not None else ""),
                 ", ".join(_short(n.name) for n in pair.saved),
                 pair.source,
             ]
         )
-    return Table("operators", ["forward", "backward", "layer", "kept for backward", "source"], rows).html()
+    table = Table("operators", ["forward", "backward", "layer", "kept for backward", "source"], rows).html()
+    lost = [[sign, _short(name), reason] for sign, name, reason in marks(view)]
+    return table + Table("marks", ["", "tensor or operator", "why"], lost).html() if lost else table
+
+
+def _reason(node: NodeView) -> str:
+    """What stands in the place of a gradient operator."""
+    return f"{SCISSORS} {printable(node.note)}" if node.mark and node.note else ""
 
 
 def _counted(node: NodeView | None) -> str:
@@ -152,5 +160,6 @@ def _short(text: str) -> str:
 
 def _line(kind: str) -> str:
     """An entry of the legend for a kind of edge."""
-    sign = f'<svg class="edge {kind}" viewBox="0 0 30 18" aria-hidden="true"><path d="M0 9H30"/></svg>'
+    scissors = f'<g transform="translate(15 9)"><circle r="7"/><path d="{SHEARS}"/></g>' if kind == CUT else ""
+    sign = f'<svg class="edge {kind}" viewBox="0 0 30 18" aria-hidden="true"><path d="M0 9H30"/>{scissors}</svg>'
     return f"<li>{sign}{escape(LINES[kind])}</li>"

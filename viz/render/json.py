@@ -37,6 +37,7 @@ def data(view: GraphView) -> dict[str, Any]:
                 "slot": e.slot,
                 "saved": e.saved,
                 "shape_only": e.shape_only,
+                "cut": e.cut or None,
             }
             for e in view.edges
         ],
@@ -60,4 +61,6 @@ def _node(n: NodeView) -> dict[str, Any]:
         "block": n.block,
         "count": n.count,
         "members": list(n.members),
+        "mark": n.mark or None,
+        "note": n.note or None,
     }

@@ -14,6 +14,7 @@ from gradtool.engine.view.graph import OP, EdgeView, GraphView, NodeView
 
 from ..forms import Drawable
 from ..legend import FLOW, heading
+from ..mirror.scene import SCISSORS
 from ..style import ROLES, look, role_of
 from ..text import printable, shortened
 
@@ -31,6 +32,7 @@ _SHAPES: Final = {
     "hexagon": ('{{"', '"}}'),
     "ellipse": ('(["', '"])'),
     "rounded": ('("', '")'),
+    "octagon": ('{{"', '"}}'),
 }
 
 
@@ -72,7 +74,7 @@ def _lines(view: GraphView) -> Iterator[str]:
     by_id = view.by_id()
     drawn = view.drawn()
     yield f"%% {printable(heading(view))}"
-    yield f"%% {FLOW[view.part]}; dotted: a forward value kept for backward, or only its shape"
+    yield f"%% {FLOW[view.part]}; dotted: a forward value kept for backward, or only its shape; {SCISSORS}: cut"
     yield "flowchart TB"
     yield from _grouped(drawn)
     for edge in view.edges:
@@ -106,11 +108,13 @@ def _node(node: NodeView) -> str:
     style = look(node)
     start, end = _SHAPES["rounded" if style.border == "rounded" else style.shape]
     about = printable(node.source) if node.kind == OP else node.spec
-    lines = [f"{style.letter} {shortened(printable(node.name), LONGEST)}", about]
+    lines = [f"{style.letter} {shortened(printable(node.name), LONGEST)}", printable(node.note), about]
     return f"{node.id}{start}{'<br/>'.join(_escaped(line) for line in lines if line)}{end}"
 
 
 def _arrow(edge: EdgeView, by_id: dict[str, NodeView]) -> str:
+    if edge.cut:
+        return f'-.->|"{SCISSORS} {_escaped(shortened(printable(edge.cut), LONGEST))}"|'
     arrow = "-.->" if edge.saved or edge.shape_only else "-->"
     if edge.tensor in (edge.source, edge.target):
         return arrow

@@ -16,7 +16,7 @@ from gradtool.engine.view.graph import OP, EdgeView, NodeView
 
 from ..forms import Drawable
 from ..legend import FLOW, LINES, Colouring, heading, roles
-from ..mirror.scene import KINDS, Box, Frame, Point, Route, Scene
+from ..mirror.scene import CUT, KINDS, SCISSORS, Box, Frame, Point, Route, Scene
 from ..style import ROLES, STROKES, STROKES_ON_DARK, role_of
 from ..text import FONT, fitted, printable, text_width
 from .corners import bends
@@ -26,7 +26,7 @@ SMALL: Final = 9.0
 _MARGIN: Final = 16.0
 _NARROWEST: Final = 460.0
 
-_DASHES: Final = {"saved": "5 3", "shape": "1.5 3"}
+_DASHES: Final = {"saved": "5 3", "shape": "1.5 3", "cut": "7 3 1.5 3"}
 
 
 def picture(subject: Drawable, form: str) -> str:
@@ -77,16 +77,20 @@ def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[
     for frame in scene.frames:
         yield _frame(frame)
     edges = view.edges
-    labels = []
+    labels, cuts = [], []
     for route in scene.routes:
         yield _route(route, edges[route.edge], by_id)
         if route.label is not None:
             labels.append(route.label)
+        if route.kind == CUT:
+            cuts.append(route.before_end)
     for box in scene.boxes:
         yield _box(box, by_id[box.node], by_id, colouring)
     for text, x, y, anchor in labels:
         place = "" if anchor == "start" else f' text-anchor="{anchor}"'
         yield f'<text class="s" x="{_n(x)}" y="{_n(y)}"{place}>{escape(text)}</text>'
+    for x, y in cuts:
+        yield _scissors(x, y)
     yield "</g>"
     yield "</svg>"
 
@@ -119,7 +123,9 @@ def _style(colouring: Colouring | None) -> str:
         light = STROKES[kind]
         dash = f";stroke-dasharray:{_DASHES[kind]}" if kind in _DASHES else ""
         rules.append(f".e.{kind}{{stroke:{light}{dash};marker-end:url(#to-{kind})}}marker.{kind}{{fill:{light}}}")
-    dark = ["svg{background:#16181c}", ".ground{fill:#16181c}text{fill:#e6e6e6}.ft{fill:#aaa}.f{stroke:#777}"]
+    rules.append(f".x{{fill:#fff;stroke:{STROKES[CUT]};stroke-width:1.2}}")
+    dark = [f".x{{fill:#16181c;stroke:{STROKES_ON_DARK[CUT]}}}"]
+    dark += ["svg{background:#16181c}", ".ground{fill:#16181c}text{fill:#e6e6e6}.ft{fill:#aaa}.f{stroke:#777}"]
     dark += [".n text{fill:#000}"]
     dark += [f".e.{k}{{stroke:{STROKES_ON_DARK[k]}}}marker.{k}{{fill:{STROKES_ON_DARK[k]}}}" for k in KINDS]
     return f"<style>{''.join(rules)}@media (prefers-color-scheme:dark){{{''.join(dark)}}}</style>"
@@ -162,6 +168,8 @@ def about(node: NodeView, by_id: dict[str, NodeView]) -> str:
         lines.append(f"stands for {len(node.members)}, from {node.count} repetitions")
     elif node.members:
         lines.append(f"stands for {len(node.members)}")
+    if node.note:
+        lines.append(printable(node.note))
     lines += [t for t in (printable(node.scope), printable(node.source)) if t]
     return "\n".join(lines)
 
@@ -217,6 +225,7 @@ SHAPES: Final[dict[str, Callable[[float, float, float, float], str]]] = {
     "ellipse": _pill,
     "parallelogram": _slanted,
     "hexagon": _hexagon,
+    "octagon": _octagon,
     "doubleoctagon": _double_octagon,
     "cylinder": _cylinder,
 }
@@ -231,6 +240,8 @@ def _route(route: Route, edge: EdgeView, by_id: dict[str, NodeView]) -> str:
     said = f"{printable(tensor.name)}\n{tensor.spec}\n{LINES[route.kind]}, read as {edge.slot}"
     if edge.count > 1:
         said = f"{edge.count} values, among them {said}"
+    if edge.cut:
+        said = f"{said}\n{SCISSORS} {printable(edge.cut)}"
     return f'<path class="e {route.kind}" d="{outline(route.points)}"><title>{escape(said)}</title></path>'
 
 
@@ -252,6 +263,24 @@ def _frame(frame: Frame) -> str:
         f'<text class="s ft" x="{_n(frame.x + 6)}" y="{_n(frame.y + 10)}">'
         f"{escape(fitted(frame.title, room))}</text>"
     )
+
+
+def _line_sign(x: float, y: float, kind: str) -> str:
+    """The entry of the legend for a kind of line."""
+    line = f'<path class="e {kind}" d="M{_n(x)} {_n(y + 7)}h28"/>'
+    return line + _scissors(x + 12, y + 7) if kind == CUT else line
+
+
+def _scissors(x: float, y: float) -> str:
+    """The sign of a cut, drawn, as few fonts have it."""
+    return f'<g class="x" transform="translate({_n(x)} {_n(y)})"><circle r="7"/><path d="{SHEARS}"/></g>'
+
+
+SHEARS: Final = (
+    "M-2.6 -1.6L5.5 3.4M-2.6 1.6L5.5 -3.4"
+    "M-2.4 -2.6a1.6 1.6 0 1 0 -3.2 0a1.6 1.6 0 1 0 3.2 0zM-2.4 2.6a1.6 1.6 0 1 0 -3.2 0a1.6 1.6 0 1 0 3.2 0z"
+)
+"""The outline of a pair of scissors around (0, 0)."""
 
 
 # -- legend -----------------------------------------------------------------------------------------------------------
@@ -295,7 +324,7 @@ def _legend(
 
         entry(style.meaning, 26, sign)
     for kind in scene.routes.kinds():
-        entry(LINES[kind], 28, lambda x, y, k=kind: f'<path class="e {k}" d="M{_n(x)} {_n(y + 7)}h28"/>')  # type: ignore[misc]
+        entry(LINES[kind], 28, lambda x, y, k=kind: _line_sign(x, y, k))  # type: ignore[misc]
     if colouring is not None:
         x, y = _MARGIN, y + step
         for text, fill in colouring.entries:

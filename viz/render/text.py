@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gradtool.engine.view.graph import BACKWARD, FORWARD, OP, GraphView, NodeView
+from gradtool.engine.view.graph import BACKWARD, BIRTH, FORWARD, IDLE, LOST, OP, GraphView, NodeView
 
 from ..forms import Drawable
 from ..legend import heading
+from ..mirror.scene import SCISSORS
+from ..style import look
 from ..text import cells, printable
 
 NOTHING: Final = "–"
@@ -21,8 +23,19 @@ _SIGNS: Final = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"
 """A sign for every set of directions: 1 up, 2 down, 4 left, 8 right."""
 _SIGNS_IN_ASCII: Final = " |||-+++-+++-+++"
 _LINES_IN_ASCII: Final = dict(zip(_SIGNS[1:], _SIGNS_IN_ASCII[1:], strict=True))
+_MARKS_IN_ASCII: Final = {"✂": "cut:", "✗": "x", "∅": "0"}
 _ASCII: Final = str.maketrans(
-    {"–": "-", "↔": "<->", "▶": ">", "◀": "<", "·": "|", "×": "x", "…": "...", **_LINES_IN_ASCII}
+    {
+        "–": "-",
+        "↔": "<->",
+        "▶": ">",
+        "◀": "<",
+        "·": "|",
+        "×": "x",
+        "…": "...",
+        **_MARKS_IN_ASCII,
+        **_LINES_IN_ASCII,
+    }
 )
 
 
@@ -81,11 +94,21 @@ def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
                 call(pair.forward) if pair.forward is not None and pair.first else "",
                 ", ".join(printable(n.name) for n in pair.saved) or NOTHING,
                 "↔" if both else "",
-                call(pair.backward) if pair.backward is not None else NOTHING,
+                call(pair.backward) if pair.backward is not None else _instead(pair.forward),
                 pair.source or NOTHING,
             ]
         )
     return ["forward", "saved", "", "backward", "source"], rows
+
+
+def _instead(node: NodeView | None) -> str:
+    """What stands in the place of a gradient operator: the reason that there is none."""
+    return f"{SCISSORS} {printable(node.note)}" if node is not None and node.mark == IDLE and node.note else NOTHING
+
+
+def marks(view: GraphView) -> list[tuple[str, str, str]]:
+    """Sign, name and reason of what gets no gradient although it could, and of what NaN is born in."""
+    return [(look(n).letter, printable(n.name), printable(n.note)) for n in view.nodes if n.mark in (LOST, BIRTH)]
 
 
 def picture(subject: Drawable, form: str) -> str:
@@ -118,6 +141,8 @@ def _lines(view: GraphView, form: Callable[[str], str]) -> Iterator[str]:
     widths = [max(map(cells, column)) for column in columns]
     for row in zip(*columns, strict=True):
         yield "  ".join(c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True) if w).rstrip()
+    for sign, name, reason in marks(view):
+        yield form(f"{sign} {name}: {reason}")
     operators = sum(1 for n in view.nodes if n.kind == OP and n.part == FORWARD)
     paired = len({p.forward.id for p in couples if p.forward is not None and p.backward is not None})
     of = f"{operators} forward {'op' if operators == 1 else 'ops'}"
@@ -146,7 +171,7 @@ class _Calls:
             values = dict.fromkeys(_names(n for n in read if n.part == FORWARD))
             arguments = "; ".join(", ".join(names) for names in (arriving, values) if names)
         elif written:
-            outputs += f" {written[0].spec}"
+            outputs = f"{outputs} {written[0].spec}".rstrip()
         call = f"{printable(op.type)}({arguments})"
         return f"{outputs} = {call}" if outputs else call
 

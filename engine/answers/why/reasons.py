@@ -121,6 +121,13 @@ class Reason(Generic[V, C]):
         return self.flow.called_at(cut.call) if cut.call is not None else self.flow.made_at(cut.value)
 
     @property
+    def words(self) -> str:
+        """As :attr:`text`, for those who see the cut elsewhere than its line: ``detached, model.py:14``."""
+        text = self.text.removeprefix("cut: ")
+        place = source.short(self.cut.at) if self.cut is not None else ""
+        return text if not place or place in text else f"{text}, {place}"
+
+    @property
     def text(self) -> str:
         """``cut: stop_gradient of tmp_3, model.py:14``: the reason in a few words."""
         cut, flow = self.cut, self.flow

@@ -22,13 +22,13 @@ export function chain(count, spans = []) {
   const edges = [];
   const steps = [];
   for (let i = 0; i < count; i++) {
-    nodes.push([1, i + 1, 0, 0, word("model.py:1"), word(`net.${Math.floor(i / 3)}`), 0, 0]);
+    nodes.push([1, i + 1, 0, 0, word("model.py:1"), word(`net.${Math.floor(i / 3)}`), 0, 0, 0]);
   }
-  for (let i = 0; i < count; i++) nodes.push([1, i + 1, 1, 0, -1, 0, i + 1, 0]);
-  nodes.push([1, -word("loss") - 1, 2, 0, 0, 0, 0, 0], [1, 0, 3, 0, 0, 0, 2 * count + 1, 0]);
+  for (let i = 0; i < count; i++) nodes.push([1, i + 1, 1, 0, -1, 0, i + 1, 0, 0]);
+  nodes.push([1, -word("loss") - 1, 2, 0, 0, 0, 0, 0, 0], [1, 0, 3, 0, 0, 0, 2 * count + 1, 0, 0]);
   const box = (node, x, row, column) => boxes.push([node, x, row * ROW, 100, BOX, row, word(column), 0, 0, -1, -1]);
   const edge = (from, to, tensor, slot, kind, right, down, ...way) => {
-    edges.push([from, to - from, tensor - from, word(slot), kind, right, down, way.length, -1, 0, 0, 0]);
+    edges.push([from, to - from, tensor - from, word(slot), kind, 0, right, down, way.length, -1, 0, 0, 0]);
     steps.push(...way);
   };
   for (let i = 0; i < count; i++) {

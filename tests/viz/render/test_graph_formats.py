@@ -83,9 +83,12 @@ def test_json_holds_the_whole_view() -> None:
 
 
 def test_json_knows_every_role() -> None:
+    from gradtool.engine.view.graph import MARKS
     from gradtool.viz.style import ROLES
 
-    assert set(ROLES) == set(SCHEMA["properties"]["nodes"]["items"]["properties"]["role"]["enum"])
+    node = SCHEMA["properties"]["nodes"]["items"]["properties"]
+    assert {*MARKS, None} == set(node["mark"]["enum"])
+    assert set(ROLES) - {*MARKS} == set(node["role"]["enum"])
 
 
 # -- Mermaid ----------------------------------------------------------------------------------------------------------

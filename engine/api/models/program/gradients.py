@@ -12,9 +12,12 @@ from gradtool.engine.answers.why.of_program import ProgramReasons, explain
 from gradtool.engine.answers.why.reasons import FROZEN
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.autodiff.part import BackwardPart, beginning, differentiate
+from gradtool.engine.autodiff.values import Value
 from gradtool.engine.core import source
 from gradtool.engine.ir import roles
+from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Parameter, Variable
+from gradtool.engine.view.graph import EdgeView, GraphView
 
 from ..errors import CommandError, unknown
 from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, makers, statistics, status
@@ -71,7 +74,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
         two_names=paths,
         named_gradients=True,
         words=again,
-        graph=partial(graph, model, part.pairs),
+        graph=partial(graph, model, part.pairs, partial(_marked, reasons, rows)),
         shown_no_grad=[v.name for v in stopped],
         left_out=model.stripped,
         recomputed=None
@@ -100,11 +103,16 @@ def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
     answer.computed = True
 
 
-def graph(model: ProgramModel, pairs: Sequence[tuple[Variable, Variable]] = ()) -> Graph:
+def graph(
+    model: ProgramModel,
+    pairs: Sequence[tuple[Variable, Variable]] = (),
+    marks: Callable[[Program, GraphView], GraphView] | None = None,
+) -> Graph:
     """What pictures of the program as it stands are made of.
 
     Args:
         pairs: variables and their gradients, for those that were asked for.
+        marks: marks in the picture what gets no gradient.
     """
     from gradtool.engine.view.from_program import view
 
@@ -119,7 +127,26 @@ def graph(model: ProgramModel, pairs: Sequence[tuple[Variable, Variable]] = ()) 
         "pairs": [[p.name, g.name] for p, g in pairs],
     }
     drawn = view(program, title=model.name, loss=model.loss, gradients=dict(pairs))
-    return Graph(drawn, [op.loc for op in ops], facts)
+    return Graph(drawn if marks is None else marks(program, drawn), [op.loc for op in ops], facts)
+
+
+def _marked(reasons: ProgramReasons, rows: Sequence[GradientRow], program: Program, view: GraphView) -> GraphView:
+    """The picture with the reasons in it."""
+    from gradtool.engine.answers.why.marking import marked
+
+    ops = {f"op{i}": op for i, op in enumerate(op for block in program.blocks for op in block.ops)}
+    variables = [v for block in program.blocks for v in block.vars.values()]
+    id_of = {v: f"v{i}" for i, v in enumerate(variables)}
+    variable_of = {i: v for v, i in id_of.items()}
+    forward, values = {*reasons.flow.ops}, reasons.flow.values
+
+    def value(edge: EdgeView) -> Value | None:
+        op = ops.get(edge.target)
+        return values.read(op, variable_of[edge.tensor]) if op in forward else None
+
+    lost = {id_of[r.subject]: r.status.removeprefix("cut: ") for r in rows if r.gradient is None}
+    trained = [id_of[r.subject] for r in rows if not r.subject.stop_gradient]
+    return marked(view, reasons, value, ops.get, lost, trained)
 
 
 def _removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: ProgramReasons) -> int:

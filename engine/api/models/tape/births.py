@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import linecache
 from collections.abc import Collection, Iterable, Iterator
 
-from gradtool.engine.core import source
+from gradtool.engine.core import assigned, source
 from gradtool.engine.eager.parameter import TensorParameter
 
 
@@ -26,18 +24,7 @@ def _path(parameter: TensorParameter) -> str:
     if place is None:
         return inside or parameter.name
     function = parameter.loc[0][0].co_name
-    target = _target(linecache.getline(*place))
+    target = assigned.target(parameter.loc)
     steps = ["" if function.startswith("<") else function, target, inside if inside else ""]
     steps = [step for step in steps if step]
     return ".".join(steps) if target or inside else parameter.name
-
-
-def _target(line: str) -> str:
-    """What the assignment on *line* gives a name to; empty if there is none to be read from one line."""
-    try:
-        statements = ast.parse(line.strip()).body
-    except (SyntaxError, ValueError):
-        return ""
-    if not statements or not isinstance(statements[0], ast.Assign):
-        return ""
-    return ast.unparse(statements[0].targets[0])

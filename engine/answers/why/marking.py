@@ -1,0 +1,122 @@
+"""Marks in a picture what gets no gradient, and cuts the edges at which gradients end, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Final, Generic, TypeVar
+
+from ...core.collector import paused_gc
+from ...view.graph import FORWARD, IDLE, LOST, OP, EdgeView, GraphView, NodeView
+from .reasons import Cut, Reason, Reasons, same
+from .verdicts import Verdict
+
+SHAPE_ONLY: Final = frozenset(
+    {
+        *(
+            (op, "Y")
+            for op in ("cast_like", "einsum_like", "expand_as_v2", "expand_like", "reshape_like", "split_like")
+        ),
+        *((op, "Y") for op in ("sum_to", "tile_like", "unresize")),
+        *((op, "X") for op in ("fill_any_like", "ones_like", "size_of", "zeros_like")),
+        *((op, "Input") for op in ("shape", "size")),
+    }
+)
+"""Operator and slot: what reads only how large a tensor is. Nothing is lost where no gradient comes back from there."""
+
+V = TypeVar("V")
+C = TypeVar("C")
+
+
+def marked(
+    view: GraphView,
+    reasons: Reasons[V, C],
+    value: Callable[[EdgeView], V | None],
+    called: Callable[[str], C | None],
+    lost: Mapping[str, str],
+    trained: Collection[str],
+    left: Mapping[str, str] | None = None,
+) -> GraphView:
+    """*view* with marks. Nothing of it changes where every operator has its gradient operator.
+
+    Args:
+        reasons: what the backward pass reaches.
+        value: what travels along a forward edge; None where that is not known.
+        called: the call of a forward operator, by its id.
+        lost: ids of parameters, and of other tensors that could be trained, without a gradient -> why.
+        trained: ids of those that take gradients, whether or not they get one.
+        left: ids of operators whose results left the graph beside its edges, as numbers or arrays -> the reason.
+    """
+    with paused_gc():
+        return _Marking(view, reasons, value, called, lost).marked(trained, left or {})
+
+
+class _Marking(Generic[V, C]):
+    def __init__(
+        self,
+        view: GraphView,
+        reasons: Reasons[V, C],
+        value: Callable[[EdgeView], V | None],
+        called: Callable[[str], C | None],
+        lost: Mapping[str, str],
+    ) -> None:
+        self.view, self.reasons, self.value, self.called, self.lost = view, reasons, value, called, lost
+        self.active = {n.pair for n in view.nodes if n.kind == OP and n.part != FORWARD and n.pair is not None}
+        self.types = {n.id: n.type for n in view.nodes if n.part == FORWARD}
+
+    def marked(self, trained: Collection[str], left: Mapping[str, str]) -> GraphView:
+        if not self.active:
+            return self.view
+        carrying = self._carrying({*trained, *self.lost})
+        edges = tuple(e if (cut := self._cut(e, carrying)) is None else e._replace(cut=cut) for e in self.view.edges)
+        cuts = {**left, **{e.source: e.cut for e in edges if e.cut}}
+        nodes = tuple(self._node(n, cuts) for n in self.view.nodes)
+        return replace(self.view, nodes=nodes, edges=edges)
+
+    def _carrying(self, start: set[str]) -> set[str]:
+        """What is computed from something that could be trained, itself included."""
+        onward: dict[str, list[str]] = {}
+        for e in self.view.edges:
+            if self._is_forward(e):
+                onward.setdefault(e.source, []).append(e.target)
+        reached, todo = set(start), [*start]
+        while todo:
+            for target in onward.get(todo.pop(), ()):
+                if target not in reached:
+                    reached.add(target)
+                    todo.append(target)
+        return reached
+
+    def _is_forward(self, edge: EdgeView) -> bool:
+        """Whether a forward operator reads what travels along it, rather than how large that is."""
+        type_ = self.types.get(edge.target)
+        return type_ is not None and edge.source in self.types and (type_, edge.slot) not in SHAPE_ONLY
+
+    def _cut(self, edge: EdgeView, carrying: Collection[str]) -> str | None:
+        """Why no gradient comes back along an edge whose target gets one; None where it is not cut."""
+        if edge.target not in self.active or edge.source not in carrying or not self._is_forward(edge):
+            return None
+        value = self.value(edge)
+        if value is None or value in self.reasons.reached:
+            return None
+        if edge.source == edge.tensor and edge.tensor in self.lost:
+            return self.lost[edge.tensor]
+        return Reason((cut := self._where(edge.target, value)).verdict, value, self.reasons.flow, cut).words
+
+    def _where(self, target: str, value: V) -> Cut[V, C]:
+        """The cut of *value* as the operator sees it that reads it; another path of it may end elsewhere."""
+        cut = self.reasons.cuts.get(value)
+        if cut is not None and same(cut.value, value):
+            return cut
+        flow, call = self.reasons.flow, self.called(target)
+        stop = flow.stop(value)
+        if stop is not None:
+            return stop
+        return Cut(Verdict.NON_DIFFERENTIABLE, value, None) if call is None else flow.refused(call, value)
+
+    def _node(self, node: NodeView, cuts: Mapping[str, str]) -> NodeView:
+        if node.id in self.lost:
+            return node._replace(mark=LOST, note=self.lost[node.id])
+        if node.kind == OP and node.part == FORWARD and node.id not in self.active:
+            return node._replace(mark=IDLE, note=cuts.get(node.id, ""))
+        return node
