@@ -12,12 +12,9 @@ import numpy as np
 from ..core.result import Result
 from ..core.source import Location
 from ..view.graph import BACKWARD
-from . import magnitudes
+from . import magnitudes, numbers
 from .events import Begin, End, Inside, OpEvent
-
-OK, NOT_FINITE, LARGE, SMALL, ZERO, NONE = "ok", "not finite", "large", "vanishing", "all zero", "no gradient"
-VERDICTS = (NOT_FINITE, LARGE, SMALL, ZERO, NONE, OK)
-"""Worst first."""
+from .numbers import Numbers
 
 LARGEST = 1e4
 """A gradient of a larger norm is large."""
@@ -27,70 +24,6 @@ SMALLEST_RATIO = 1e-8
 """A gradient that is a smaller part of its parameter vanishes: float32 does not even notice such an update."""
 TREND = 3.0
 """Decades over which norms must rise or fall with depth, and in order, to be called a trend."""
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """What an array holds.
-
-    Attributes:
-        norm: root of the sum of squares; like the others but ``nonfinite``, of the finite elements. Sizes are NaN where
-            no element is finite.
-        largest: the largest size.
-        decades: power of ten -> how many elements have a size of that order.
-    """
-
-    norm: float
-    largest: float
-    mean: float
-    zeros: int
-    nonfinite: int
-    elements: int
-    decades: dict[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Numbers]) -> Numbers:
-        """The numbers of several arrays together, from those of each."""
-        decades: dict[int, int] = {}
-        for n in parts:
-            for order, count in n.decades.items():
-                decades[order] = decades.get(order, 0) + count
-        elements = sum(n.elements for n in parts)
-        sized = [n for n in parts if not math.isnan(n.norm)]
-        count = sum(n.elements - n.nonfinite for n in sized)
-        return cls(
-            norm=math.hypot(*(n.norm for n in sized)) if sized else math.nan,
-            largest=max((n.largest for n in sized), default=math.nan),
-            mean=sum(n.mean * (n.elements - n.nonfinite) for n in sized) / max(count, 1) if sized else math.nan,
-            zeros=sum(n.zeros for n in parts),
-            nonfinite=sum(n.nonfinite for n in parts),
-            elements=elements,
-            decades=dict(sorted(decades.items())),
-        )
-
-    @classmethod
-    def of(cls, *values: Any) -> Numbers:
-        """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros."""
-        arrays = [magnitudes.plain(v) for v in values]
-        total = sum(math.prod(v.shape) for v in values)
-        flat = np.concatenate([magnitudes.wide(a).reshape(-1) for a in arrays]) if arrays else np.zeros(0)
-        finite = flat[np.isfinite(flat)]
-        sizes = np.abs(finite)
-        largest = float(sizes.max(initial=0.0))
-        scaled = sizes / largest if largest else sizes
-        orders = np.floor(np.log10(sizes[sizes > 0])).astype(int)
-        lowest = int(orders.min(initial=0))
-        counts = np.bincount(orders - lowest).tolist()
-        nothing = total > 0 and finite.size + total - flat.size == 0
-        return cls(
-            norm=math.nan if nothing else largest * float(np.sqrt(np.square(scaled).sum())),
-            largest=math.nan if nothing else largest,
-            mean=math.nan if nothing else float(finite.mean()) if finite.size else 0.0,
-            zeros=int((finite == 0).sum()) + total - flat.size,
-            nonfinite=int(flat.size - finite.size),
-            elements=total,
-            decades={lowest + i: c for i, c in enumerate(counts) if c},
-        )
 
 
 @dataclass
@@ -123,16 +56,15 @@ class Line:
 
     @property
     def verdict(self) -> str:
+        """What is to be said of it, in the words of :mod:`.numbers`."""
         g, ratio = self.gradient, self.ratio
         if g is None:
-            return NONE
-        if g.nonfinite:
-            return NOT_FINITE
-        if g.elements and g.zeros == g.elements:
-            return ZERO
+            return numbers.NONE
+        if g.state != numbers.OK:
+            return g.state
         if g.norm > LARGEST or (ratio is not None and ratio > LARGEST_RATIO):
-            return LARGE
-        return SMALL if ratio is not None and ratio < SMALLEST_RATIO else OK
+            return numbers.LARGE
+        return numbers.VANISHING if ratio is not None and ratio < SMALLEST_RATIO else numbers.OK
 
 
 @dataclass(frozen=True)
@@ -191,7 +123,7 @@ class StatsStory(Result):
 
         def order(line: Line) -> tuple[int, float]:
             size = line.gradient.norm if line.gradient is not None else 0.0
-            return VERDICTS.index(line.verdict), -abs(math.log10(size)) if size > 0 else 0.0
+            return numbers.WORST_FIRST.index(line.verdict), -abs(math.log10(size)) if size > 0 else 0.0
 
         return sorted(lines, key=order)[:count]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import gradtool as paddle
-from gradtool.engine.answers.stats import Gatherer, Line, Numbers, StatsStory
+from gradtool.engine.answers.numbers import Numbers
+from gradtool.engine.answers.stats import Gatherer, Line, StatsStory
 from gradtool.engine.core.rows import SelectedRows
 from gradtool.viz.bars import histogram, log_bar
 
@@ -41,8 +42,9 @@ def test_rows_that_a_sparse_gradient_leaves_out_are_zeros() -> None:
     ("gradient", "weight", "verdict"),
     [
         (None, 1.0, "no gradient"),
-        (np.array([1.0, np.nan]), 1.0, "not finite"),
-        (np.zeros(2), 1.0, "all zero"),
+        (np.array([1.0, np.nan]), 1.0, "NaN"),
+        (np.array([1.0, -np.inf]), 1.0, "infinite"),
+        (np.zeros(2), 1.0, "zero"),
         (np.array([1e5]), 1e5, "large"),
         (np.array([1.0]), 1e-4, "large"),
         (np.array([1e-9]), 1.0, "vanishing"),
@@ -127,7 +129,7 @@ def test_where_nothing_is_finite_there_is_no_size() -> None:
     paddle.disable_static()
     w = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
     (line,) = paddle.stats(paddle.sqrt(w).sum()).parameters
-    assert line.verdict == "not finite"
+    assert line.verdict == "infinite"
     assert line.gradient is not None
     assert line.gradient.nonfinite == 2
     assert math.isnan(line.gradient.norm)

@@ -57,7 +57,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
             for text in texts:
                 _set(book, verb, text)
         halt = session.begin()
-        book.opening = book.here() if halt is None else show.halted(session, halt)
+        book.opening = show.opening(session, halt)
         yield book
 
 

@@ -29,7 +29,7 @@ from gradtool.engine.runs.timeline import Timeline
 from gradtool.nn import Layer
 
 from ..notebook import notebook_display
-from . import terminal, verbs
+from . import show, terminal, verbs
 from .errors import VerbError
 from .notebook import Notebook
 from .session import Session
@@ -147,7 +147,7 @@ def breakpoint() -> None:
 
 
 def _opened(book: Notebook, leaving: Sequence[str] = ()) -> Notebook:
-    book.opening = book.here()
+    book.opening = show.opening(book.session)
     book.leaving = frozenset(leaving)
     with overlay.outside(), rerunning(), redirect_stdout(_screen.get() or sys.stdout):
         terminal.interact(book)

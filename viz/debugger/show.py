@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradtool.engine.answers import magnitudes
+from gradtool.engine.answers.numbers import NOT_FINITE, ZERO, Numbers
 from gradtool.engine.core import source
 from gradtool.engine.core.rows import RowArray
 from gradtool.engine.runs.timeline import NOBODY, Entry
@@ -120,11 +121,29 @@ def _at_end(session: Session) -> str:
     timeline = session.timeline
     if timeline.begin == len(timeline.entries) and not timeline.results:
         return f"■ {len(timeline.entries)} operators so far · no backward pass yet"
+    return f"■ end of the run · {gradients(session)}"
+
+
+def opening(session: Session, halt: Halt | None = None) -> str:
+    """Where a session begins, after what is to be said of the gradients of the whole run."""
+    begin = at_cursor(session) if halt is None else halted(session, halt)
+    whole = session.timeline.results and session.timeline.failed is None and session.current is not None
+    return f"{gradients(session)}\n{begin}" if whole else begin
+
+
+def gradients(session: Session) -> str:
+    """``2 of 3 gradients · 1 NaN ✗ (catch nan and rc go back to where that began)``: those that the run ends with."""
     results = session.results(session.branch)
-    got = [a for a in results.values() if a is not None]
-    text = f"■ end of the run · {len(got)} of {len(results)} gradients"
-    wrong = sum(not finite(a) for a in got)
-    return f"{text} · {wrong} not finite ✗ (catch nan and rc go back to where that began)" if wrong else text
+    states = {name: Numbers.of(a).state for name, a in results.items() if a is not None}
+    parts = [f"{len(states)} of {len(results)} gradients"]
+    parts += [f"{n} {state} ✗" for state in NOT_FINITE if (n := sum(s == state for s in states.values()))]
+    if len(parts) > 1:
+        parts[-1] += " (catch nan and rc go back to where that began)"
+    zero = [name for name, state in states.items() if state == ZERO]
+    if zero:
+        # What edits made so, the model knows nothing of.
+        parts.append(f"{len(zero)} zero" + ("" if session.branch.edits else f" (why {zero[0]} says why)"))
+    return " · ".join(parts)
 
 
 def halted(session: Session, halt: Halt) -> str:

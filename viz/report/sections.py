@@ -91,7 +91,8 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
         yield "loss", findings.loss + ("" if findings.value is None else f" = {number(findings.value)}")
     answer = findings.reports.get("why")
     if answer is not None:
-        wrong = answer.data["findings"]
+        # What is not finite is counted below.
+        wrong = sum(a["finding"] and a["verdict"] != "not_finite" for a in answer.data["answers"])
         yield "gradients", count(wrong, "finding") if wrong else "no findings"
     story = findings.reports.get("nan")
     if story is not None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from gradtool.engine.answers import numbers
 from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
 from .view import Table, View, to_json
 
-STYLES = {"ok": "good", "cut": "bad", "used, but": "bad", "unused": "warn", "frozen": "dim", "not in": "dim"}
+STYLES = {
+    numbers.NAN: "bad",
+    numbers.INFINITE: "bad",
+    numbers.ZERO: "warn",
+    "cut": "bad",
+    "used, but": "bad",
+    "unused": "warn",
+    "frozen": "dim",
+    "not in": "dim",
+}
 """How a status looks on a terminal, by its beginning."""
 
 VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
@@ -61,8 +71,8 @@ def value_cells(row: GradientRow) -> list[str]:
     """The cells under :data:`VALUE_HEADINGS`."""
     if row.values is None:
         return [NOTHING] * len(VALUE_HEADINGS)
-    zeros = f"{row.values['zeros']}/{row.values['elements']}"
-    return [number(row.values["norm"]), number(row.values["max_abs"]), zeros, str(row.values["nonfinite"])]
+    g = row.values
+    return [number(g.norm), number(g.largest), f"{g.zeros}/{g.elements}", str(g.nonfinite)]
 
 
 def _summary(answer: GradientTable) -> str:
@@ -70,6 +80,7 @@ def _summary(answer: GradientTable) -> str:
     total, one = len(answer.rows), len(answer.rows) == 1
     what = answer.row if one else answer.rows_
     text = f"{answer.with_gradient} of {total} {what} get{'s' if one else ''} a gradient"
+    text += told_of_values(answer.rows)
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
@@ -77,11 +88,32 @@ def _summary(answer: GradientTable) -> str:
     return f"{text} · {count(answer.findings, 'finding')}" if answer.findings else text
 
 
+def told_of_values(rows: Sequence[GradientRow]) -> str:
+    """What is to be said of the values of gradients behind how many there are."""
+    present = [r for r in rows if r.returned]
+    if all(r.values is None for r in present):
+        return " (values not looked at: --run)" if present else ""
+    counts = [(state, sum(r.status == state for r in present)) for state in (*numbers.NOT_FINITE, numbers.ZERO)]
+    return "".join(f" · {n} {state}" for state, n in counts if n)
+
+
+def asked_next(rows: Sequence[GradientRow], words: Sequence[str], loss: float | None = None) -> list[str]:
+    """The commands that explain gradients with such values; of a *loss* that is not finite, too."""
+    next_ = []
+    wild = any(r.returned and r.status in numbers.NOT_FINITE for r in rows)
+    if wild or (loss is not None and finite(loss) is None):
+        next_.append(command_line("gradtool", "nan", *words))
+    zero = next((r.shown for r in rows if r.returned and r.status == numbers.ZERO), None)
+    return next_ if zero is None else [*next_, command_line("gradtool", "why", zero, *words)]
+
+
 def _next(answer: GradientTable) -> list[str]:
     words = answer.words
     pairs = command_line("gradtool", "program", *words, "--pairs")
+    next_ = asked_next(answer.rows, words, answer.loss.value)
     subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)
-    next_ = [] if subject is None else [command_line("gradtool", "why", subject, *words)]
+    if subject is not None and len(next_) < 2:
+        next_.append(command_line("gradtool", "why", subject, *words))
     if answer.computed:
         return [*next_, pairs, command_line("gradtool", "dump", *words, "graphs")]
     return [*next_, command_line("gradtool", "backward", *words, *answer.checkpoint_words, "--run"), pairs]

@@ -8,7 +8,7 @@ from gradtool.models.gradients import GradientRow
 from gradtool.models.questions.gradients import Derivatives
 from gradtool.models.wording import NOTHING, command_line, count, shape
 
-from .backward import STYLES, VALUE_HEADINGS, value_cells
+from .backward import STYLES, VALUE_HEADINGS, asked_next, told_of_values, value_cells
 from .view import Table, View
 
 
@@ -18,8 +18,11 @@ def view(answer: Derivatives) -> View:
     ran = any(r.values is not None for r in rows)
     named = ", ".join(f"{name} {shape(dims)}" for name, dims in answer.targets)
     head = f"gradients  {about.name} · {about.mode} · {count(answer.added, 'new op')} · of {named}"
-    last = f"{sum(r.ok for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
-    next_ = [] if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
+    last = (
+        f"{sum(r.returned for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
+    )
+    last += told_of_values(rows)
+    next_ = asked_next(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
     next_.append(command_line("gradtool", "program", about.words[0], "--pairs"))
     data = {
         "model": about.name,
@@ -35,6 +38,6 @@ def _table(rows: Sequence[GradientRow], ran: bool) -> Table:
     columns = VALUE_HEADINGS if ran else ()
     table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"], styles=STYLES)
     for row in rows:
-        cells = [row.shown, shape(row.shape), str(row.gradient if row.ok else None), row.operator or NOTHING]
+        cells = [row.shown, shape(row.shape), str(row.gradient if row.returned else None), row.operator or NOTHING]
         table.rows.append([*cells, *(value_cells(row) if ran else []), row.status, row.source or NOTHING])
     return table

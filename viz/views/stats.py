@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradtool.engine.answers.stats import Line, Numbers, Trend
+from gradtool.engine.answers import numbers
+from gradtool.engine.answers.numbers import Numbers
+from gradtool.engine.answers.stats import Line, Trend
 from gradtool.engine.core import source
 from gradtool.models.names import Names, line_of, runs_data
 from gradtool.models.questions.stats import Sizes
@@ -18,12 +20,13 @@ from .view import Table, View
 _HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
 
 _STYLES = {
-    "ok": "good",
-    "not finite": "bad",
-    "large": "bad",
-    "vanishing": "bad",
-    "all zero": "warn",
-    "no gra": "dim",
+    numbers.OK: "good",
+    numbers.NAN: "bad",
+    numbers.INFINITE: "bad",
+    numbers.LARGE: "bad",
+    numbers.VANISHING: "bad",
+    numbers.ZERO: "warn",
+    numbers.NONE: "warn",
 }
 """How a verdict looks on a terminal, by its beginning."""
 
@@ -31,7 +34,7 @@ _STYLES = {
 def view(answer: Sizes) -> View:
     """Norms, their ratio to the weights, zeros and numbers that are not finite: a row for each line."""
     about, lines, by = answer.about, answer.lines, answer.by
-    wrong = sum(x.verdict not in ("ok", "no gradient") for x in lines)
+    wrong = sum(map(answer.is_to_look_at, lines))
     bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
     told = [f"{len(lines)} of {count(answer.total, by)} · {bad}"]
     trend = answer.story.trend
@@ -47,8 +50,18 @@ def view(answer: Sizes) -> View:
         "trend": None if trend is None else _trend(trend),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
-    next_ = [command_line("gradtool", "nan", *about.words), command_line(*more)]
-    return View("stats", data, [_table(answer), "\n".join(told)], next_)
+    return View("stats", data, [_table(answer), "\n".join(told)], [*_explaining(answer), command_line(*more)])
+
+
+def _explaining(answer: Sizes) -> list[str]:
+    """The commands that say where numbers come from, or why there are none."""
+    words = answer.about.words
+    nan = command_line("gradtool", "nan", *words)
+    lacking = [x.name for x in answer.lines if x.verdict in (numbers.ZERO, numbers.NONE) and answer.is_to_look_at(x)]
+    wild = any(x.verdict in numbers.NOT_FINITE for x in answer.lines)
+    if answer.by != "parameter" or not lacking:
+        return [nan]
+    return [*([nan] if wild else []), command_line("gradtool", "why", lacking[0], *words)]
 
 
 def _table(answer: Sizes) -> Table:
@@ -125,12 +138,4 @@ def _row(x: Line, names: Names) -> dict[str, Any]:
 
 
 def _numbers(g: Numbers) -> dict[str, Any]:
-    return {
-        "norm": finite(g.norm),
-        "max_abs": finite(g.largest),
-        "mean": finite(g.mean),
-        "zeros": g.zeros,
-        "nonfinite": g.nonfinite,
-        "elements": g.elements,
-        "decades": [[k, n] for k, n in g.decades.items()],
-    }
+    return {**g.data(), "decades": [[k, n] for k, n in g.decades.items()]}

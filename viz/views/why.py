@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 
-from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.answers import GRAD_NONE, GRAD_ZERO, Answer
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.answers.why.folding import folded
 from gradtool.models.questions.why import Verdicts
 from gradtool.models.wording import command_line, count
@@ -73,10 +73,17 @@ def _summary(answers: Verdicts, wrong: int) -> str:
     subjects = answers.subjects
     if not subjects:
         return "no parameters"
-    without = sum(1 + len(a.also) for a in answers if a.verdict.name != "OK")
+
+    def holding(state: str) -> int:
+        return sum(1 + len(a.also) for a in answers if a.state == state)
+
+    zero = holding(GRAD_ZERO)
+    wild = sum(1 + len(a.also) for a in answers if a.verdict is Verdict.NOT_FINITE)
+    told = [f"{n} of them {word}" for n, word in ((zero, "zero"), (wild, "not finite")) if n]
     findings = count(wrong, "finding") if wrong else "no findings"
     gets = "gets" if subjects == 1 else "get"
-    return f"{subjects - without} of {count(subjects, 'parameter')} {gets} a gradient · {findings}"
+    with_one = f"{subjects - holding(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"
+    return " · ".join([with_one, *told, findings])
 
 
 def _next(answers: Verdicts) -> list[str]:
@@ -85,8 +92,8 @@ def _next(answers: Verdicts) -> list[str]:
     if first is None or answers.failure is not None:
         return [command_line("gradtool", "backward", *words)]
     told = []
-    if first.gradient is not None and not isfinite(first.gradient["norm"]):
-        told.append(command_line("gradtool", "nan", *words))
+    if first.verdict is Verdict.NOT_FINITE:
+        return [command_line("gradtool", "nan", *words), command_line("gradtool", "backward", *words)]
     if first.operator:
         told.append(command_line("gradtool", "where", f"line:{first.operator}", *words))
     if answers.chosen:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from ...core import source
 from ...core.source import NOWHERE
+from ..numbers import Numbers
 from .advice import ADVICE
-from .answers import CUT, Answer, statistics
+from .answers import CUT, Answer
 from .deaths import WAY, Death, Nearest
 from .reasons import C, V
 from .sizable import Sizable
@@ -42,10 +42,11 @@ class Amounts(Generic[V, C]):
         """
         slopes = self.slopes
         total = slopes.sums.get(subject.value)
-        gradient = None if total is None else statistics(total)
+        gradient = None if total is None else Numbers.of(total)
         base = replace(base, gradient=gradient)
         if not slopes.is_dead(subject.value):
-            return self.sizes.told(subject, replace(base, said=_about(gradient)), asked)
+            told = _of_numbers(base)
+            return told if told.verdict is Verdict.NOT_FINITE else self.sizes.told(subject, told, asked)
         death = self._death(subject.value)
         return base if death is None else self._dead(subject, base, death, asked)
 
@@ -196,14 +197,19 @@ def _selects_nothing(death: Death[V, C]) -> bool:
     return death.use is not None and death.use.empty
 
 
-def _about(gradient: dict[str, float] | None) -> tuple[str, ...]:
-    """What is worth knowing of a gradient that is there: numbers that are not finite, or zeros."""
-    if gradient and not math.isfinite(gradient["norm"]):
-        return ("it holds NaN or infinity: gradtool nan finds where that was born",)
-    if not gradient or not gradient["zeros"]:
-        return ()
-    share = 100 * gradient["zeros"] / gradient["elements"]
-    return (f"{gradient['zeros']:.0f} of {gradient['elements']:.0f} elements ({share:.3g} %) are zero",)
+def _of_numbers(answer: Answer) -> Answer:
+    """*answer* with what is worth knowing of the numbers of its gradient: those that are not finite, or zeros."""
+    g = answer.gradient
+    if g is None:
+        return answer
+    if g.nonfinite:
+        said = f"{g.nonfinite} of {g.elements} elements are not finite: gradtool nan finds where that was born"
+        verdict = Verdict.NOT_FINITE
+        return replace(answer, verdict=verdict, label=g.state, finding=True, said=(said,), location=NOWHERE)
+    if not g.zeros:
+        return answer
+    share = 100 * g.zeros / g.elements
+    return replace(answer, said=(f"{g.zeros} of {g.elements} elements ({share:.3g} %) are zero",))
 
 
 _PARTS = 3

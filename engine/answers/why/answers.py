@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ...core import source
 from ...core.result import Result
 from ...core.source import NOWHERE, Location
+from ..numbers import Numbers
 from .folding import folded
-from .levels import dense
 from .verdicts import Verdict
 
 
@@ -50,7 +48,7 @@ class Answer(Result):
         frontier: where what is computed from the tensor ends, if it never meets the loss: name and place.
         places: several lines that belong together, and what each of them is.
         parts: what each use adds to the gradient, where the tensor is used several times.
-        gradient: norm, largest magnitude, zeros and elements of the gradient; None where there is none, or no values.
+        gradient: the numbers of the gradient; None where there is none, or no values.
         advice: what would change the verdict.
         proved: the gradient after the smallest change that connects it, see ``--prove``.
         also: other tensors with the same verdict for the same reason.
@@ -74,7 +72,7 @@ class Answer(Result):
     frontier: tuple[tuple[str, str], ...] = ()
     places: tuple[tuple[str, Location], ...] = ()
     parts: tuple[Part, ...] = ()
-    gradient: dict[str, float] | None = None
+    gradient: Numbers | None = None
     advice: str = ""
     proved: str = ""
     also: tuple[str, ...] = ()
@@ -98,12 +96,15 @@ class Answer(Result):
 
     @property
     def state(self) -> str:
-        """``grad = None``, ``grad = 0`` or the norm."""
-        if self.verdict.is_zero or self.verdict is Verdict.PRUNED:
-            return "grad = 0"
-        if self.gradient is not None:
-            return f"‖g‖ = {self.gradient['norm']:.4g}"
-        return "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED) else "grad = None"
+        """``grad = None``, ``grad = 0``, ``grad = NaN`` or the norm."""
+        if self.verdict is Verdict.NOT_FINITE:
+            return f"grad = {self.label}"
+        zero = self.verdict.is_zero or self.verdict is Verdict.PRUNED
+        if self.gradient is not None and (self.gradient.norm or not zero):
+            return f"‖g‖ = {self.gradient.norm:.4g}"
+        if zero:
+            return GRAD_ZERO
+        return "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED) else GRAD_NONE
 
     def lines(self) -> list[str]:
         """The answer for people."""
@@ -167,7 +168,7 @@ class Answer(Result):
                 {"operator": p.op, "source": p.source, "norm": p.norm, "cosine": p.cosine, "lost": p.lost or None}
                 for p in self.parts
             ],
-            "gradient": None if self.gradient is None else {k: _finite(v) for k, v in self.gradient.items()},
+            "gradient": None if self.gradient is None else self.gradient.data(),
             "advice": self.advice,
             "proved": self.proved or None,
             "also": list(self.also),
@@ -190,10 +191,7 @@ def _code(location: Location) -> str:
 
 
 CUT = "✂"
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+GRAD_NONE, GRAD_ZERO = "grad = None", "grad = 0"
 
 
 def arrows(path: Sequence[str]) -> str:
@@ -205,14 +203,3 @@ def arrows(path: Sequence[str]) -> str:
         else:
             text += station if i == 0 or path[i - 1] == CUT else f" ← {station}"
     return text
-
-
-def statistics(array: Any) -> dict[str, float]:
-    """Norm, largest magnitude, zeros and elements."""
-    wide = dense(array).astype(np.complex128 if dense(array).dtype.kind == "c" else np.float64)
-    return {
-        "norm": float(np.sqrt(np.square(np.abs(wide)).sum())),
-        "max_abs": float(np.abs(wide).max()) if wide.size else 0.0,
-        "zeros": float((wide == 0).sum()),
-        "elements": float(wide.size),
-    }

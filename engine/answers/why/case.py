@@ -276,7 +276,9 @@ class Case(ABC, Generic[V, C]):
         grouped: dict[tuple[Any, ...], list[tuple[Subject[V], Answer]]] = {}
         for s, a in brief:
             if a.verdict is not Verdict.OK or a.label != Verdict.OK.value:
-                key = (not a.finding, a.verdict, a.location[:1], a.location[:1] or s.name)
+                # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.
+                own = "" if a.verdict is Verdict.NOT_FINITE else s.name
+                key = (not a.finding, a.verdict, a.location[:1], a.location[:1] or own)
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
         told = []

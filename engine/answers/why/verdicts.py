@@ -33,6 +33,7 @@ class Verdict(enum.Enum):
     LARGE = "large"
     SMALL = "small"
     CLEARED = "zero: cleared before the step"
+    NOT_FINITE = "not finite"
     ACCUMULATED = "accumulated over backward calls without clearing"
     FREED = "freed graph"
     OVERWRITTEN = "overwritten in place"

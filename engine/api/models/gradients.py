@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from gradtool.engine.answers import numbers
+from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.reasons import Reason
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.ir.operator import Operator, each
@@ -15,7 +15,6 @@ from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view.graph import op_names
 
 from .answered import Answered
-from .wording import finite
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.why.answers import Answer
@@ -35,10 +34,10 @@ class GradientRow:
         shown: the name that says most to people.
         gradient: its gradient's name, which may be there although it was not asked for.
         operator: the name of the operator that makes the gradient.
-        status: ``ok``, or why it has no gradient or was left out.
+        lacking: why it has no gradient or was left out; empty where it gets the gradient that was asked for.
         source: ``model.py:9``, or empty.
         facts: what JSON says of it beside this.
-        values: statistics of the gradient, where it was computed.
+        values: the numbers of the gradient, where it was computed.
     """
 
     subject: Any
@@ -48,23 +47,25 @@ class GradientRow:
     dtype: str
     gradient: str | None
     operator: str | None
-    status: str
+    lacking: str
     source: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    values: dict[str, Any] | None = None
+    values: Numbers | None = None
 
     @property
-    def ok(self) -> bool:
-        """Whether it gets the gradient that was asked for."""
-        return self.status == "ok"
+    def returned(self) -> bool:
+        """Whether it gets the gradient that was asked for, whatever its values are."""
+        return not self.lacking
+
+    @property
+    def status(self) -> str:
+        """Why it lacks the gradient, else what its values are; ``ok`` also where they were not looked at."""
+        return self.lacking or (numbers.OK if self.values is None else self.values.state)
 
     @property
     def doubtful(self) -> bool:
         """Whether something may be wrong: it has no gradient, zeros alone, or numbers that are not finite."""
-        values = self.values
-        return not self.ok or (
-            values is not None and bool(values["nonfinite"] or 0 < values["elements"] == values["zeros"])
-        )
+        return self.status != numbers.OK
 
     def data(self) -> dict[str, Any]:
         """The row in JSON's types."""
@@ -77,7 +78,8 @@ class GradientRow:
             "operator": self.operator,
             "status": self.status,
             "source": {"file": file, "line": int(line)} if file else None,
-            "values": None if self.values is None else {k: finite(n) for k, n in self.values.items()},
+            "values": None if self.values is None else self.values.data(),
+            "returned": self.returned,
             **self.facts,
         }
 
@@ -163,12 +165,16 @@ class GradientTable(Answered):
     @property
     def with_gradient(self) -> int:
         """How many rows get their gradient."""
-        return sum(r.ok for r in self.rows)
+        return sum(r.returned for r in self.rows)
 
     @property
     def unasked(self) -> int:
         """How many rows the parameter list leaves out."""
-        return sum(r.status.startswith(NOT_ASKED) for r in self.rows)
+        return sum(r.lacking.startswith(NOT_ASKED) for r in self.rows)
+
+    def of_state(self, *states: str) -> list[GradientRow]:
+        """The rows that get a gradient with values of these states, such as ``NaN``."""
+        return [r for r in self.rows if r.returned and r.status in states]
 
 
 def status(reason: Reason[Any, Any]) -> str:
@@ -181,18 +187,3 @@ def status(reason: Reason[Any, Any]) -> str:
 def makers(ops: Iterable[Operator]) -> dict[Variable, str]:
     """Variable -> the name of the operator that wrote it last."""
     return {v: name for op, name in op_names(ops).items() for v in each(op.outputs)}
-
-
-def statistics(value: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """Norm, largest magnitude, mean, and how many elements are zero or not finite."""
-    wide = np.asarray(value).astype(np.float64)
-    bad = int(wide.size - np.isfinite(wide).sum())
-    with np.errstate(all="ignore"):
-        return {
-            "norm": float(np.sqrt(np.square(wide).sum())),
-            "max_abs": float(np.abs(wide).max()) if wide.size else 0.0,
-            "mean": float(wide.mean()) if wide.size else 0.0,
-            "zeros": int((wide == 0).sum()),
-            "nonfinite": bad,
-            "elements": int(wide.size),
-        }

@@ -29,11 +29,11 @@ def test_what_backward_returns_is_what_counts(first: float, second: float) -> No
     told = answers(first, second)
     w, v = told["w"], told["v"]
     assert w.verdict is Verdict.OK
-    assert w.gradient["norm"] == pytest.approx(np.linalg.norm(first * np.array([1, 2, 3]) + 1), rel=1e-5)
+    assert w.gradient.norm == pytest.approx(np.linalg.norm(first * np.array([1, 2, 3]) + 1), rel=1e-5)
     parts = {p.op: p.norm for p in w.parts}
     assert parts["pylayer.0"] == pytest.approx(first * np.linalg.norm([1, 2, 3]), rel=1e-5)
     assert v.verdict is (Verdict.OK if second else Verdict.TIMES_ZERO)
-    assert v.gradient["norm"] == pytest.approx(second * np.linalg.norm([1, 2, 3]), rel=1e-5)
+    assert v.gradient.norm == pytest.approx(second * np.linalg.norm([1, 2, 3]), rel=1e-5)
 
 
 def test_what_only_the_layer_reads_has_no_gradient_of_its_own() -> None:

@@ -311,9 +311,18 @@ loss = paddle.sqrt(F.relu(h) - F.relu(h)).mean()
 def test_a_gradient_that_is_not_finite_is_not_called_zero(gradtool: Run, model: Write) -> None:
     file = model(NOT_FINITE)
     done = gradtool("why", "fc1.weight", file)
-    assert "‖g‖ = nan   verdict: OK" in done.out
-    assert "it holds NaN or infinity" in done.out
+    assert "grad = NaN   verdict: NaN" in done.out
+    assert "16 of 16 elements are not finite" in done.out
     assert f"next: gradtool nan {file}" in done.out
+
+
+def test_gradients_that_are_all_nan_are_one_finding(gradtool: Run, model: Write) -> None:
+    file = model(NOT_FINITE)
+    done = gradtool("why", file)
+    assert "grad = NaN   verdict: NaN" in done.out
+    assert "no findings" not in done.out
+    assert "of them not finite · 1 finding" in done.out
+    assert done.out.splitlines()[-1].startswith(f"next: gradtool nan {file}")
 
 
 NORMED = """\

@@ -60,7 +60,7 @@ def test_a_first_session_of_the_command(tmp_path: Path) -> None:
         assert "Out[3]: in guard, forked from base at 7/14" in typed(t, "fork guard", 3)
         edited = typed(t, 'set x@GRAD = np.where(np.isfinite(v["x@GRAD"]), v["x@GRAD"], 0)', 4)
         assert "Out[4]: edited 12 elements · 5 ops now stale ~" in edited
-        assert "end of the run · 2 of 2 gradients\n" in typed(t, "c", 5)
+        assert "end of the run · 2 of 2 gradients · 2 zero\n" in typed(t, "c", 5)
         assert "Out[6]: fc1.weight NaN → 0   fc1.bias NaN → 0" in typed(t, "compare base guard", 6)
         assert f"Out[7]: wrote {page}" in typed(t, f"export html {page}", 7)
         assert f"Out[8]: saved {log}" in typed(t, f"save {log}", 8)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradtool.engine.answers import magnitudes
-from gradtool.engine.answers.stats import Numbers
+from gradtool.engine.answers.numbers import OK, Numbers
 from gradtool.engine.core import source
 from gradtool.engine.core.rows import RowArray
 from gradtool.engine.runs.timeline import NOBODY
@@ -118,9 +118,9 @@ def _gradients(session: Session) -> str:
         g = Numbers.of(gradient)
         weight = _norm_of(session, name)
         ratio = _g(g.norm / weight) if weight else ""
-        wrong = "all zero" if g.zeros == g.elements else ""
+        wrong = "" if g.state == OK else g.state
         if g.nonfinite:
-            wrong = f"✗ {g.nonfinite} not finite"
+            wrong = f"✗ {g.state} {g.nonfinite}/{g.elements}"
         drawn = log_bar(g.norm, min(positive), max(positive)) if positive else ""
         norm = _g(g.norm) if g.nonfinite < g.elements or not g.elements else "–"
         rows.append((name, show.dims(gradient), norm, ratio if norm != "–" else "", drawn, wrong))

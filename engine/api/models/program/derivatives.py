@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_program import explain
 from gradtool.engine.autodiff.gradients import gradients
 from gradtool.engine.ir.variable import Variable
 
 from ..errors import CommandError
-from ..gradients import GradientRow, makers, statistics, status
+from ..gradients import GradientRow, makers, status
 from ..notes import Notes
 from ..questions.gradients import Derivatives, Gradients
 from ..wording import count
@@ -43,7 +44,7 @@ def derivatives(model: ProgramModel, asked: Gradients, notes: Notes) -> Derivati
     made_by = makers(model.program.global_block().ops)
     rows = []
     for v, gradient in zip(inputs, results, strict=True):
-        text = "ok" if gradient is not None else status(reasons.of_variable(v)).replace("to the loss", "to the targets")
+        text = "" if gradient is not None else status(reasons.of_variable(v)).replace("to the loss", "to the targets")
         rows.append(dataclasses.replace(row(v, gradient, made_by, text), shown=v.name, facts={}))
     if asked.run or asked.feed:
         _fill(model, rows, [g for g in results if g is not None], asked, notes)
@@ -58,7 +59,7 @@ def _fill(
     arrays = iter(feeds.run(model, present, asked.feed, notes, asked.backend))
     for r in rows:
         if r.gradient is not None:
-            r.values = statistics(next(arrays))
+            r.values = Numbers.of(next(arrays))
 
 
 def _starts(select: Selectors, texts: tuple[str, ...], targets: int, notes: Notes) -> list[Any] | None:

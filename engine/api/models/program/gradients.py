@@ -8,6 +8,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_program import ProgramReasons, explain
 from gradtool.engine.answers.why.reasons import FROZEN
 from gradtool.engine.answers.why.verdicts import Verdict
@@ -20,7 +21,7 @@ from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view.graph import EdgeView, GraphView
 
 from ..errors import CommandError, unknown
-from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, makers, statistics, status
+from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, makers, status
 from ..loader import run_file
 from ..model import Graph
 from ..notes import Notes
@@ -81,7 +82,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
         if choice is None
         else recomputing.Recomputed(choice, len(part.recomputed), asked.memory_budget),
         checkpoint_words=recomputing.words(asked),
-        first_cut=next((r.name for r in rows if not r.ok), None),
+        first_cut=next((r.name for r in rows if not r.returned), None),
     )
 
 
@@ -98,7 +99,7 @@ def fill(answer: GradientTable, arrays: Sequence[Any]) -> None:
     for row in answer.rows:
         if row.gradient is not None:
             answer.arrays[row.subject] = next(rest)
-            row.values = statistics(answer.arrays[row.subject])
+            row.values = Numbers.of(answer.arrays[row.subject])
     answer.loss = dataclasses.replace(answer.loss, value=float(loss.reshape(())))
     answer.computed = True
 
@@ -165,7 +166,7 @@ def _rows(
     made_by = makers(subjects[0].block.program.global_block().ops) if subjects else {}
     rows = []
     for v in subjects:
-        gradient, text = returned.get(v), "ok"
+        gradient, text = returned.get(v), ""
         if gradient is None:
             reason = reasons.of_variable(v)
             text = _status(v, reason, listed)
@@ -179,14 +180,13 @@ def row(v: Variable, gradient: Variable | None, made_by: dict[Variable, str], te
 
     Args:
         made_by: variable -> the name of the operator that makes it.
-        text: its status.
+        text: why it lacks the gradient that was asked for; empty where it does not.
     """
     path = getattr(v, "layer_path", None)
     facts = {
         "layer_path": path,
         "is_parameter": v.is_parameter,
         "trainable": getattr(v, "trainable", None),
-        "returned": text == "ok",
     }
     return GradientRow(
         v,

@@ -43,5 +43,5 @@ def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     if now.gradient is None:
         return dataclasses.replace(answer, proved=f"{_CUTS[answer.verdict]} still: {now.label}, {now.source}")
     shape = "×".join(map(str, answer.shape)) or "[]"
-    text = f"{_CUTS[answer.verdict]}: ‖g‖ = {now.gradient['norm']:.4g} ({shape})   [proved by running again]"
+    text = f"{_CUTS[answer.verdict]}: ‖g‖ = {now.gradient.norm:.4g} ({shape})   [proved by running again]"
     return dataclasses.replace(answer, proved=text)

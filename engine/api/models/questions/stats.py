@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from gradtool.engine.answers.stats import LARGE, NOT_FINITE, OK, SMALL, Gatherer, Line, StatsStory
+from gradtool.engine.answers import numbers
+from gradtool.engine.answers.stats import Gatherer, Line, StatsStory
 from gradtool.engine.answers.why.answers import Answer
 
 from ..answered import Answered
@@ -17,7 +18,7 @@ from .cuts import Cuts
 from .judging import concerning, judged
 from .question import Question
 
-_ALWAYS_WRONG = (NOT_FINITE, LARGE, SMALL)
+_ALWAYS_WRONG = (*numbers.NOT_FINITE, numbers.LARGE, numbers.VANISHING)
 """Sizes that nobody wants."""
 
 
@@ -48,6 +49,12 @@ class Sizes(Answered):
         told = {name for a in self.answers for name in (a.name, *a.also)}
         others = {x.verdict for x in self.story.parameters if x.verdict in _ALWAYS_WRONG and x.name not in told}
         return sum(a.finding for a in self.answers) + len(others)
+
+    def is_to_look_at(self, line: Line) -> bool:
+        """Whether something may be wrong with a line, and ``why`` does not say that it is meant so."""
+        names = line.members or [line.name]
+        meant = {name for a in self.answers if not a.finding for name in (a.name, *a.also)}
+        return line.verdict != numbers.OK and not meant.issuperset(names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +96,7 @@ class Stats(Question[Sizes]):
         story = model.sizes(gatherer, gradients)
         lines = {"parameter": story.parameters, "layer": story.layers, "op": story.operators}[self.by]
         shown = story.worst(self.worst, lines) if self.worst else lines
-        doubtful = {x.name for x in story.parameters if x.verdict != OK}
+        doubtful = {x.name for x in story.parameters if x.verdict != numbers.OK}
         told = judged(model, Cuts(), doubtful, feed=self.feed) if verdicts is None else verdicts
         answers = concerning(doubtful, told)
         return Sizes(model.about, story, model.names(), self.by, shown, len(lines), self.histogram, answers)

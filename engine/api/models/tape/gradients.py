@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
 from gradtool.engine.core import names, source
 from gradtool.engine.eager import backward as sweeping
@@ -14,7 +15,7 @@ from gradtool.engine.kernels.choice import DEFAULT
 from gradtool.engine.view.from_tape import TapeGraph
 from gradtool.engine.view.graph import BACKWARD, FORWARD, OP
 
-from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, statistics, status
+from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, status
 from ..notes import Notes
 from ..questions.backward import Backward
 from ..questions.cuts import Cuts
@@ -70,7 +71,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         rows,
         "leaf",
         "leaves",
-        [[r.name, r.gradient] for r in rows if r.ok and r.gradient is not None],
+        [[r.name, r.gradient] for r in rows if r.returned and r.gradient is not None],
         _operators(graph, FORWARD),
         _operators(graph, BACKWARD),
         [t.name for t in stopped],
@@ -82,7 +83,9 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         words=list(model.words),
         graph=lambda: model.drawn(Cuts()),
         shown_no_grad=[known.get(t, t.name) for t in stopped],
-        first_cut=next((r.shown for r in rows if not r.ok and (r.facts["is_parameter"] or "used" in r.status)), None),
+        first_cut=next(
+            (r.shown for r in rows if not r.returned and (r.facts["is_parameter"] or "used" in r.lacking)), None
+        ),
         arrays=arrays,
     )
 
@@ -99,7 +102,7 @@ def _subjects(model: TapeModel, chosen: Iterable[Tensor]) -> list[Entry]:
 def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
     if array is None:
         return _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
-    return "ok" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
+    return "" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
 
 
 def _row(e: Entry, array: Any, operator: str | None, text: str, where: str) -> GradientRow:
@@ -108,9 +111,8 @@ def _row(e: Entry, array: Any, operator: str | None, text: str, where: str) -> G
         "python_name": e.python,
         "is_parameter": e.is_parameter,
         "trainable": not e.tensor.stop_gradient,
-        "returned": text == "ok",
     }
-    gradient, values = (None, None) if array is None else (names.grad(e.name), statistics(array))
+    gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.of(array))
     spec = e.tensor.spec
     return GradientRow(
         e.tensor, e.name, e.shown, spec.shape, e.tensor.dtype.name, gradient, operator, text, where, facts, values

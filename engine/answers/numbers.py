@@ -1,0 +1,113 @@
+"""What the numbers of a gradient are, and the words for it: the same in every view, whoever asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from . import magnitudes
+
+OK: Final = "ok"
+NAN: Final = "NaN"
+INFINITE: Final = "infinite"
+LARGE: Final = "large"
+VANISHING: Final = "vanishing"
+ZERO: Final = "zero"
+NONE: Final = "no gradient"
+
+WORST_FIRST: Final = (NAN, INFINITE, LARGE, VANISHING, ZERO, NONE, OK)
+NOT_FINITE: Final = (NAN, INFINITE)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What an array holds.
+
+    Attributes:
+        norm: root of the sum of squares; like the others but ``nonfinite``, of the finite elements. Sizes are NaN where
+            no element is finite.
+        largest: the largest size.
+        nonfinite: how many elements are NaN or infinite, and *nan* how many of them are NaN.
+        decades: power of ten -> how many elements have a size of that order.
+    """
+
+    norm: float
+    largest: float
+    mean: float
+    zeros: int
+    nonfinite: int
+    elements: int
+    decades: dict[int, int] = field(default_factory=dict)
+    nan: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[Numbers]) -> Numbers:
+        """The numbers of several arrays together, from those of each."""
+        decades: dict[int, int] = {}
+        for n in parts:
+            for order, count in n.decades.items():
+                decades[order] = decades.get(order, 0) + count
+        elements = sum(n.elements for n in parts)
+        sized = [n for n in parts if not math.isnan(n.norm)]
+        count = sum(n.elements - n.nonfinite for n in sized)
+        return cls(
+            norm=math.hypot(*(n.norm for n in sized)) if sized else math.nan,
+            largest=max((n.largest for n in sized), default=math.nan),
+            mean=sum(n.mean * (n.elements - n.nonfinite) for n in sized) / max(count, 1) if sized else math.nan,
+            zeros=sum(n.zeros for n in parts),
+            nonfinite=sum(n.nonfinite for n in parts),
+            elements=elements,
+            decades=dict(sorted(decades.items())),
+            nan=sum(n.nan for n in parts),
+        )
+
+    @classmethod
+    def of(cls, *values: Any) -> Numbers:
+        """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros."""
+        arrays = [magnitudes.plain(v) for v in values]
+        total = sum(math.prod(v.shape) for v in values)
+        flat = np.concatenate([magnitudes.wide(a).reshape(-1) for a in arrays]) if arrays else np.zeros(0)
+        finite = flat[np.isfinite(flat)]
+        sizes = np.abs(finite)
+        largest = float(sizes.max(initial=0.0))
+        scaled = sizes / largest if largest else sizes
+        orders = np.floor(np.log10(sizes[sizes > 0])).astype(int)
+        lowest = int(orders.min(initial=0))
+        counts = np.bincount(orders - lowest).tolist()
+        nothing = total > 0 and finite.size + total - flat.size == 0
+        return cls(
+            norm=math.nan if nothing else largest * float(np.sqrt(np.square(scaled).sum())),
+            largest=math.nan if nothing else largest,
+            mean=math.nan if nothing else float(finite.mean()) if finite.size else 0.0,
+            zeros=int((finite == 0).sum()) + total - flat.size,
+            nonfinite=int(flat.size - finite.size),
+            elements=total,
+            decades={lowest + i: c for i, c in enumerate(counts) if c},
+            nan=0 if finite.size == flat.size else int(np.isnan(flat).sum()),
+        )
+
+    @property
+    def state(self) -> str:
+        """``NaN`` or ``infinite`` where one element is so, ``zero`` where all are, else ``ok``."""
+        if self.nonfinite:
+            return NAN if self.nan else INFINITE
+        return ZERO if self.elements and self.zeros == self.elements else OK
+
+    def data(self) -> dict[str, Any]:
+        """The numbers in JSON's types: a size that there is none of is None."""
+        return {
+            "norm": _size(self.norm),
+            "max_abs": _size(self.largest),
+            "mean": _size(self.mean),
+            "zeros": self.zeros,
+            "nonfinite": self.nonfinite,
+            "elements": self.elements,
+        }
+
+
+def _size(value: float) -> float | None:
+    return value if math.isfinite(value) else None
