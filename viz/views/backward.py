@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
@@ -80,7 +81,7 @@ def _summary(answer: GradientTable) -> str:
     total, one = len(answer.rows), len(answer.rows) == 1
     what = answer.row if one else answer.rows_
     text = f"{answer.with_gradient} of {total} {what} get{'s' if one else ''} a gradient"
-    text += told_of_values(answer.rows)
+    text += told_of_values(answer.rows, answer.computed)
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
@@ -88,13 +89,12 @@ def _summary(answer: GradientTable) -> str:
     return f"{text} · {count(answer.findings, 'finding')}" if answer.findings else text
 
 
-def told_of_values(rows: Sequence[GradientRow]) -> str:
+def told_of_values(rows: Sequence[GradientRow], computed: bool) -> str:
     """What is to be said of the values of gradients behind how many there are."""
-    present = [r for r in rows if r.returned]
-    if all(r.values is None for r in present):
-        return " (values not looked at: --run)" if present else ""
-    counts = [(state, sum(r.status == state for r in present)) for state in (*numbers.NOT_FINITE, numbers.ZERO)]
-    return "".join(f" · {n} {state}" for state, n in counts if n)
+    if not computed:
+        return " (values not looked at: --run)"
+    counts = Counter(r.status for r in rows if r.returned)
+    return "".join(f" · {counts[state]} {state}" for state in (*numbers.NOT_FINITE, numbers.ZERO) if counts[state])
 
 
 def asked_next(rows: Sequence[GradientRow], words: Sequence[str], loss: float | None = None) -> list[str]:
@@ -110,7 +110,7 @@ def asked_next(rows: Sequence[GradientRow], words: Sequence[str], loss: float | 
 def _next(answer: GradientTable) -> list[str]:
     words = answer.words
     pairs = command_line("gradtool", "program", *words, "--pairs")
-    next_ = asked_next(answer.rows, words, answer.loss.value)
+    next_ = asked_next(answer.rows, words, answer.loss.value) if answer.computed else []
     subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)
     if subject is not None and len(next_) < 2:
         next_.append(command_line("gradtool", "why", subject, *words))

@@ -21,7 +21,7 @@ def view(answer: Derivatives) -> View:
     last = (
         f"{sum(r.returned for r in rows)} of {count(len(rows), 'input')} get{'s' if len(rows) == 1 else ''} a gradient"
     )
-    last += told_of_values(rows)
+    last += told_of_values(rows, ran)
     next_ = asked_next(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
     next_.append(command_line("gradtool", "program", about.words[0], "--pairs"))
     data = {

@@ -89,7 +89,7 @@ def _text_rows(table: Table) -> Iterable[str]:
     rows = [list(table.headings), *(list(map(printable, r)) for r in table.rows)]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        yield (" " + "  ".join(c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True))).rstrip()
+        yield (" " + "  ".join([c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True)])).rstrip()
 
 
 def to_tsv(view: View) -> str:

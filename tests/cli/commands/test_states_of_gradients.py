@@ -1,4 +1,4 @@
-"""A gradient that is NaN, infinite or zero is never ``ok``: the same words in every view, and the command to go on with."""
+"""A gradient that is NaN, infinite or zero is never ``ok``: the same words in every view, and a command to go on with."""
 
 from __future__ import annotations
 
