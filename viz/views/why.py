@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradtool.engine.answers.why.answers import GRAD_NONE, GRAD_ZERO, Answer
-from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.models.questions.why import Verdicts
 from gradtool.models.wording import command_line, count
 

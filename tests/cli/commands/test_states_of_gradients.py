@@ -1,4 +1,4 @@
-"""A gradient that is NaN, infinite or zero is never ``ok``: the same words in every view, and a command to go on with."""
+"""A gradient that is NaN, infinite or zero is never ``ok``: the same words everywhere, and a command that explains it."""
 
 from __future__ import annotations
 
