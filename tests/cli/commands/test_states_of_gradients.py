@@ -1,4 +1,4 @@
-"""A gradient that is NaN, infinite or zero is never ``ok``: the same words everywhere, and a command that explains it."""
+"""A gradient that is NaN, infinite or zero is never ``ok``: the same words everywhere, and the command to go on with."""
 
 from __future__ import annotations
 
