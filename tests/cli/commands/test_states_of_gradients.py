@@ -1,4 +1,4 @@
-"""A gradient that is NaN, infinite or zero is never ``ok``: the same words everywhere, and the command to go on with."""
+"""A gradient that is NaN, infinite or zero is never ``ok``: the same words everywhere, and what to ask next."""
 
 from __future__ import annotations
 
