@@ -1,0 +1,61 @@
+"""What rules look at: the answers about a model, each of them asked for once and only if a rule wants it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..loader import Request
+from ..notes import SILENT
+
+if TYPE_CHECKING:
+    from ..questions.nan import Births
+    from ..questions.saved import Kept
+    from ..questions.stats import Sizes
+    from ..questions.why import Verdicts
+
+
+class Evidence:
+    """A model, and what is known of it.
+
+    Args:
+        request: how it is loaded.
+        name: what findings call it.
+        feed: a file of arrays to feed to a program.
+    """
+
+    def __init__(self, request: Request, name: str, feed: str | None = None) -> None:
+        self.request, self.name, self.feed = request, name, feed
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What ``why`` says of every parameter that has no gradient, or a zero one."""
+        from ..questions.why import Why
+
+        return Why(feed=self.feed).ask(self.request, SILENT)
+
+    @cached_property
+    def births(self) -> Births:
+        """Where NaN and infinity are born."""
+        from ..questions.nan import Nan
+
+        return Nan(feed=self.feed).ask(self.request, SILENT)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Norms of gradients, by parameter."""
+        from ..questions.stats import Stats
+
+        return Stats(feed=self.feed).ask(self.request, SILENT)
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What backward keeps alive."""
+        from ..questions.saved import Saved
+
+        return Saved(feed=self.feed).ask(self.request, SILENT)
+
+    @cached_property
+    def unchecked(self) -> list[str]:
+        """What no answer accounts for."""
+        return [*self.notes, *self.births.story.unchecked]

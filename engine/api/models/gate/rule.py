@@ -1,0 +1,113 @@
+"""What a rule is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gradtool.engine.core.source import NOWHERE, Location
+
+from .finding import Finding, Severity, Spot
+
+if TYPE_CHECKING:
+    from gradtool.engine.answers.why.answers import Answer
+    from gradtool.engine.answers.why.verdicts import Verdict
+
+    from .evidence import Evidence
+
+Options = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule says of a model, before it is known which model and which severity: see :class:`Finding`."""
+
+    subject: str
+    message: str
+    location: Location = NOWHERE
+    also: tuple[str, ...] = ()
+    explanation: tuple[str, ...] = ()
+    advice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A rule.
+
+    Attributes:
+        code: ``GT103``; never given to another rule.
+        name: ``detached``.
+        summary: what it finds, in one sentence.
+        why: why it matters.
+        severity: how much, unless the settings say otherwise.
+        look: what it finds in a model.
+        wrong, right: two models; the first one has the finding, the second one has none.
+        options: numbers that settings may change: name -> its value and what it means.
+        always: whether it is on unless the settings say otherwise.
+    """
+
+    code: str
+    name: str
+    summary: str
+    why: str
+    severity: Severity
+    look: Callable[[Evidence, Options], Iterator[Hit]]
+    wrong: str
+    right: str
+    options: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    always: bool = True
+
+    def findings(self, evidence: Evidence, options: Options | None = None) -> Iterator[Finding]:
+        """What the rule finds in the model that *evidence* is of.
+
+        Args:
+            options: those that are not as the rule has them.
+        """
+        values = {name: value for name, (value, _) in self.options.items()} | dict(options or {})
+        for hit in self.look(evidence, values):
+            yield Finding(
+                self.code,
+                self.name,
+                self.severity,
+                evidence.name,
+                hit.subject,
+                hit.message,
+                Spot.of(hit.location),
+                hit.also,
+                hit.explanation,
+                hit.advice,
+            )
+
+
+def by_verdict(*verdicts: Verdict) -> Callable[[Evidence, Options], Iterator[Hit]]:
+    """A look at what ``why`` finds: its findings with one of these verdicts."""
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+        for answer in evidence.verdicts:
+            if answer.finding and answer.verdict in verdicts:
+                yield of_answer(answer)
+
+    return look
+
+
+def of_answer(answer: Answer) -> Hit:
+    """A finding of ``why`` as a rule's."""
+    state = f"{answer.state}: " if answer.state else ""
+    message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
+    return Hit(answer.name, message, answer.location, answer.also, answer.said, answer.advice)
+
+
+def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
+    """A look at what ``nan`` finds: births of one kind of number."""
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+        births = evidence.births
+        for birth in births.story.births:
+            if birth.kind == kind:
+                operator, tensor = births.names.operator(birth), births.names.tensor(birth)
+                message = f"{operator} makes {tensor} {kind} in {birth.count} of {birth.total} elements ({birth.part})"
+                explanation = (birth.cause,) if birth.cause else ()
+                yield Hit(tensor, message, birth.loc, (), explanation, birth.advice)
+
+    return look

@@ -1,0 +1,31 @@
+"""The rules: a file each, with a rule called ``RULE``.
+
+A new rule is a new file here: a code that no rule has had, a name, what it finds, why that matters, a look at the evidence, a
+wrong and a right model. Tests run both models, and ``gradtool rule CODE`` shows them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from functools import cache
+
+from ..rule import Rule
+
+_FOLDER = os.path.dirname(__file__)
+
+
+@cache
+def every() -> dict[str, Rule]:
+    """The rules by code, in the order of their codes."""
+    files = sorted(f.removesuffix(".py") for f in os.listdir(_FOLDER) if f.endswith(".py") and f[0] != "_")
+    rules = [importlib.import_module(f".{name}", __name__).RULE for name in files]
+    return {rule.code: rule for rule in sorted(rules, key=lambda rule: rule.code)}
+
+
+def matching(selector: str) -> list[Rule]:
+    """The rules that a selector stands for: a code, the beginning of codes (``GT1``), a name, or ``ALL``."""
+    rules = every()
+    if selector.upper() == "ALL":
+        return list(rules.values())
+    return [r for r in rules.values() if r.code.startswith(selector.upper()) or r.name == selector]

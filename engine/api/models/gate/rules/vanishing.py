@@ -1,0 +1,61 @@
+"""GT204: A gradient so small that its parameter does not notice it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtool.engine.answers.stats import SMALLEST_RATIO
+
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule
+
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    for line in evidence.sizes.story.parameters:
+        g = line.gradient
+        if g is None or g.nonfinite or not g.norm or line.ratio is None:
+            continue
+        if line.ratio < options["ratio"]:
+            said = f"the gradient of {line.name} has {line.ratio:.3g} of the norm of the parameter"
+            yield Hit(line.name, said, line.loc)
+
+
+RULE = Rule(
+    code="GT204",
+    name="vanishing-gradient",
+    summary='A gradient so small that its parameter does not notice it.',
+    why=(
+        'float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing.'
+    ),
+    severity=Severity.WARNING,
+    look=_look,
+    options={"ratio": (SMALLEST_RATIO, "a gradient that is a smaller part of its parameter vanishes")},
+    wrong="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+layers = [paddle.nn.Linear(4, 4) for _ in range(16)]
+h = paddle.rand([8, 4])
+for layer in layers:
+    h = F.sigmoid(layer(h) * 0.1)
+loss = h.mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+
+layers = [paddle.nn.Linear(4, 4) for _ in range(16)]
+h = paddle.rand([8, 4])
+for layer in layers:
+    h = h + F.sigmoid(layer(h))
+loss = h.mean()
+loss.backward()
+""",
+)
