@@ -15,7 +15,7 @@ import click
 _FOLDER = os.path.dirname(__file__)
 _FIRST = (
     *("backward", "gradients", "program", "graph", "dump", "why", "where", "nan", "stats", "saved", "profile"),
-    *("gradcheck", "diff", "debug", "report", "ops", "doctor"),
+    *("gradcheck", "diff", "check", "rules", "rule", "debug", "report", "ops", "doctor"),
 )
 """The order in which they are listed; others follow by name."""
 

@@ -100,6 +100,22 @@ def test_an_output_form(copy: Copy) -> None:
     assert (copy.folder / "own.edges").exists()
 
 
+def test_a_rule_of_the_gate(copy: Copy) -> None:
+    copy.follow("A rule of the gate")
+    assert "huge-parameter" in copy.run("gradtool", "rules")
+    assert "Linear(2048, 1024)" in copy.run("gradtool", "rule", "GT590")
+    (copy.folder / "wide.py").write_text(rule_example("wrong"), encoding="utf-8")
+    told = copy.run("gradtool", "check", "wide.py", "--format", "concise")
+    assert "GT590 net.weight has 2097152 elements" in told
+    (copy.folder / "narrow.py").write_text(rule_example("right"), encoding="utf-8")
+    assert "No findings" in copy.run("gradtool", "check", "narrow.py")
+
+
+def rule_example(side: str) -> str:
+    """One of the models that the recipe writes down."""
+    return recipes()["A rule of the gate"].partition(f'{side}="""\\\n')[2].partition('"""')[0]
+
+
 def test_a_command(copy: Copy) -> None:
     copy.follow("A command")
     assert "Count the operators of a model by their types." in copy.run("gradtool", "--help")

@@ -15,6 +15,9 @@ from .wording import count
 if TYPE_CHECKING:
     from .loader import Loaded
 
+MORE = "--steps all lets it run to its end"
+"""How notes end that say where a file was stopped."""
+
 _NAMED = 3
 """Files that are named; of more, the number is told."""
 
@@ -25,7 +28,7 @@ def stop(left: Loaded, notes: Notes) -> None:
         passes = left.calls.passes
         notes.note(
             f"{left.name} was stopped at {source.short(left.calls.stopped)} after {passes} "
-            f"backward pass{'' if passes == 1 else 'es'}; --steps all lets it run to its end"
+            f"backward pass{'' if passes == 1 else 'es'}; {MORE}"
         )
 
 

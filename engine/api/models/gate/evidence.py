@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .. import telling
 from ..loader import Request
-from ..notes import SILENT
 
 if TYPE_CHECKING:
     from ..questions.nan import Births
@@ -26,36 +26,44 @@ class Evidence:
 
     def __init__(self, request: Request, name: str, feed: str | None = None) -> None:
         self.request, self.name, self.feed = request, name, feed
+        self._told: dict[str, None] = {}
+        self.verbose = 0
+
+    def note(self, text: str) -> None:
+        """Hear what is told while the model is loaded: what was not looked at is a finding of its own."""
+        if text.endswith(telling.MORE):
+            self._told[text] = None
 
     @cached_property
     def verdicts(self) -> Verdicts:
         """What ``why`` says of every parameter that has no gradient, or a zero one."""
         from ..questions.why import Why
 
-        return Why(feed=self.feed).ask(self.request, SILENT)
+        return Why(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def births(self) -> Births:
         """Where NaN and infinity are born."""
         from ..questions.nan import Nan
 
-        return Nan(feed=self.feed).ask(self.request, SILENT)
+        return Nan(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def sizes(self) -> Sizes:
         """Norms of gradients, by parameter."""
         from ..questions.stats import Stats
 
-        return Stats(feed=self.feed).ask(self.request, SILENT)
+        return Stats(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def kept(self) -> Kept:
         """What backward keeps alive."""
         from ..questions.saved import Saved
 
-        return Saved(feed=self.feed).ask(self.request, SILENT)
+        return Saved(feed=self.feed).ask(self.request, self)
 
     @cached_property
     def unchecked(self) -> list[str]:
         """What no answer accounts for."""
-        return [*self.notes, *self.births.story.unchecked]
+        unchecked = self.births.story.unchecked
+        return [*self._told, *unchecked]

@@ -11,6 +11,7 @@ from gradtool.engine.core.source import NOWHERE, Location
 from .finding import Finding, Severity, Spot
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.stats import Line
     from gradtool.engine.answers.why.answers import Answer
     from gradtool.engine.answers.why.verdicts import Verdict
 
@@ -111,3 +112,18 @@ def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
                 yield Hit(tensor, message, birth.loc, (), explanation, birth.advice)
 
     return look
+
+
+def worst(evidence: Evidence, size: Callable[[Line], tuple[float, str] | None]) -> Iterator[Hit]:
+    """A look at sizes of gradients: the worst of those that are wrong, with the others, for they share their cause.
+
+    Args:
+        size: how wrong a finite gradient is, and what is said of it; None if it is not.
+    """
+    sizes = [
+        (size(x), x) for x in evidence.sizes.story.parameters if x.gradient is not None and not x.gradient.nonfinite
+    ]
+    wrong = sorted(((s, x) for s, x in sizes if s is not None), key=lambda pair: -pair[0][0])
+    if wrong:
+        (_, message), line = wrong[0]
+        yield Hit(line.name, message, line.loc, tuple(x.name for _, x in wrong[1:]))

@@ -10,10 +10,8 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT106",
     name="accumulated",
-    summary='Gradients that add up over backward calls, because nobody clears them.',
-    why=(
-        'Every step repeats all those before it, so that the rate grows with the number of steps.'
-    ),
+    summary="Gradients that add up over backward calls, because nobody clears them.",
+    why=("Every step repeats all those before it, so that the rate grows with the number of steps."),
     severity=Severity.ERROR,
     look=by_verdict(Verdict.ACCUMULATED),
     wrong="""\

@@ -10,10 +10,8 @@ from ..rule import Rule, births_of
 RULE = Rule(
     code="GT202",
     name="infinite",
-    summary='An infinity that reaches the loss or a gradient.',
-    why=(
-        'Infinite gradients make parameters infinite, and the next forward pass makes NaN of these.'
-    ),
+    summary="An infinity that reaches the loss or a gradient.",
+    why=("Infinite gradients make parameters infinite, and the next forward pass makes NaN of these."),
     severity=Severity.ERROR,
     look=births_of(INF),
     wrong="""\

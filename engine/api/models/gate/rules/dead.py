@@ -10,10 +10,8 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT206",
     name="dead-units",
-    summary='Units that pass no gradient: relu below zero everywhere, sigmoid or tanh where they are flat.',
-    why=(
-        'Dead units do not come back by themselves: what makes them learn again would have to come through them.'
-    ),
+    summary="Units that pass no gradient: relu below zero everywhere, sigmoid or tanh where they are flat.",
+    why=("Dead units do not come back by themselves: what makes them learn again would have to come through them."),
     severity=Severity.WARNING,
     look=by_verdict(Verdict.DEAD_RELU, Verdict.SATURATED),
     wrong="""\

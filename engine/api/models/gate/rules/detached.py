@@ -10,10 +10,8 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT103",
     name="detached",
-    summary='A parameter that is cut off from the loss by detach, no_grad or stop_gradient.',
-    why=(
-        'Everything before the cut stays as it was initialised, while the loss still falls: what stands behind it learns.'
-    ),
+    summary="A parameter that is cut off from the loss by detach, no_grad or stop_gradient.",
+    why=("Everything before the cut stays as it was made, while the loss still falls: what stands behind it learns."),
     severity=Severity.ERROR,
     look=by_verdict(Verdict.DETACHED, Verdict.NO_GRAD, Verdict.STOP_GRADIENT),
     wrong="""\

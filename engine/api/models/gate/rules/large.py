@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtool.engine.answers.stats import LARGEST, LARGEST_RATIO
+from gradtool.engine.answers.stats import LARGEST, LARGEST_RATIO, Line
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
-
+from ..rule import Hit, Options, Rule, worst
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for line in evidence.sizes.story.parameters:
-        g = line.gradient
-        if g is None or g.nonfinite:
-            continue
-        if g.norm > options["norm"]:
-            yield Hit(line.name, f"the gradient of {line.name} has norm {g.norm:.3g}, above {options['norm']:g}", line.loc)
-        elif line.ratio is not None and line.ratio > options["ratio"]:
-            yield Hit(line.name, f"the gradient of {line.name} has {line.ratio:.3g} times the norm of the parameter", line.loc)
+    yield from worst(evidence, lambda line: _size(line, options))
+
+
+def _size(line: Line, options: Options) -> tuple[float, str] | None:
+    """How many times too large a gradient is, and what is said of it; None if it is not."""
+    assert line.gradient is not None
+    norm, ratio = line.gradient.norm, line.ratio or 0.0
+    if norm > options["norm"]:
+        return norm / options["norm"], f"the gradient of {line.name} has norm {norm:.3g}, above {options['norm']:g}"
+    if ratio > options["ratio"]:
+        return ratio / options["ratio"], f"the gradient of {line.name} has {ratio:.3g} times the norm of the parameter"
+    return None
 
 
 RULE = Rule(
     code="GT203",
     name="large-gradient",
-    summary='A gradient that is far too large.',
+    summary="A gradient that is far too large.",
     why=(
-        'One step of it throws the parameter away; a loss scale that was not taken off, a sum where a mean was meant, inputs of the wrong unit.'
+        "One step of it throws the parameter away. Its causes: a loss scale that was not taken off, a sum where a mean "
+        "was meant, inputs in the wrong unit."
     ),
     severity=Severity.WARNING,
     look=_look,

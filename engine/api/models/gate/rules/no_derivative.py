@@ -1,4 +1,4 @@
-"""GT104: A parameter whose only way to the loss goes through an operator without a derivative, or through integers."""
+"""GT104: A parameter whose way to the loss goes through an operator without a derivative, or through integers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT104",
     name="no-derivative",
-    summary='A parameter whose only way to the loss goes through an operator without a derivative, or through integers.',
-    why=(
-        'argmax, rounding, comparisons and casts to integers pass no gradient on; training goes on without an error.'
-    ),
+    summary="A parameter whose way to the loss goes through an operator without a derivative, or through integers.",
+    why=("argmax, rounding, comparisons and casts to integers pass no gradient on; training goes on without an error."),
     severity=Severity.ERROR,
     look=by_verdict(Verdict.NON_DIFFERENTIABLE, Verdict.INTEGER, Verdict.PRUNED),
     wrong="""\

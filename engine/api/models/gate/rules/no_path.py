@@ -10,10 +10,8 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT102",
     name="no-path-to-loss",
-    summary='A parameter that is read, and whose results never meet the loss.',
-    why=(
-        'What is computed from it is thrown away, or goes into a number that is logged and not trained on.'
-    ),
+    summary="A parameter that is read, and whose results never meet the loss.",
+    why=("What is computed from it is thrown away, or goes into a number that is logged and not trained on."),
     severity=Severity.ERROR,
     look=by_verdict(Verdict.NO_PATH),
     wrong="""\

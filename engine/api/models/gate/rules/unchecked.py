@@ -9,7 +9,6 @@ from ..finding import Severity
 from ..rule import Hit, Options, Rule
 
 
-
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     for text in evidence.unchecked:
         yield Hit("", text)
@@ -18,10 +17,8 @@ def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
 RULE = Rule(
     code="GT901",
     name="not-checked",
-    summary='Something that a rule would have looked at was not looked at.',
-    why=(
-        'An all-clear that leaves something out is worth less than a finding; this says what it leaves out.'
-    ),
+    summary="Something that a rule would have looked at was not looked at.",
+    why=("An all-clear that leaves something out is worth less than a finding; this says what it leaves out."),
     severity=Severity.NOTE,
     look=_look,
     wrong="""\

@@ -10,10 +10,10 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT101",
     name="unused-parameter",
-    summary='A parameter that nothing reads.',
+    summary="A parameter that nothing reads.",
     why=(
-        'An optimizer keeps it, checkpoints hold it, and it never learns: a layer was made and not called, or lost on the way, '
-        'as in a plain list where a LayerList belongs.'
+        "An optimizer keeps it, checkpoints hold it, and it never learns: a layer was made and not called, or lost on "
+        "the way, as in a plain list where a LayerList belongs."
     ),
     severity=Severity.WARNING,
     look=by_verdict(Verdict.UNUSED),

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtool.engine.answers.stats import SMALLEST_RATIO
+from gradtool.engine.answers.stats import SMALLEST_RATIO, Line
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
-
+from ..rule import Hit, Options, Rule, worst
 
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-    for line in evidence.sizes.story.parameters:
-        g = line.gradient
-        if g is None or g.nonfinite or not g.norm or line.ratio is None:
-            continue
-        if line.ratio < options["ratio"]:
-            said = f"the gradient of {line.name} has {line.ratio:.3g} of the norm of the parameter"
-            yield Hit(line.name, said, line.loc)
+    yield from worst(evidence, lambda line: _size(line, options["ratio"]))
+
+
+def _size(line: Line, least: float) -> tuple[float, str] | None:
+    """How many times too small a gradient is, and what is said of it; None if it is not."""
+    assert line.gradient is not None
+    ratio = line.ratio
+    if not ratio or ratio >= least:
+        return None
+    return least / ratio, f"the gradient of {line.name} has {ratio:.3g} times the norm of the parameter"
 
 
 RULE = Rule(
     code="GT204",
     name="vanishing-gradient",
-    summary='A gradient so small that its parameter does not notice it.',
-    why=(
-        'float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing.'
-    ),
+    summary="A gradient so small that its parameter does not notice it.",
+    why=("float32 holds eight digits: a step that is a smaller part of the parameter than that changes nothing."),
     severity=Severity.WARNING,
     look=_look,
     options={"ratio": (SMALLEST_RATIO, "a gradient that is a smaller part of its parameter vanishes")},

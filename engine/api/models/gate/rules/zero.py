@@ -10,14 +10,13 @@ from ..rule import Rule, by_verdict
 RULE = Rule(
     code="GT205",
     name="zero-gradient",
-    summary='A gradient that is zero in every element, with no reason to be.',
+    summary="A gradient that is zero in every element, with no reason to be.",
     why=(
-        'Multiplied by 0, clipped out of range, cancelled or cleared before the step: the parameter does not move, and no error says so.'
+        "Multiplied by 0, clipped out of range, cancelled or cleared before the step: the parameter does not move, and "
+        "no error says so."
     ),
     severity=Severity.ERROR,
-    look=by_verdict(
-        Verdict.TIMES_ZERO, Verdict.CLIPPED, Verdict.CANCELLED, Verdict.NOT_SELECTED, Verdict.CLEARED
-    ),
+    look=by_verdict(Verdict.TIMES_ZERO, Verdict.CLIPPED, Verdict.CANCELLED, Verdict.NOT_SELECTED, Verdict.CLEARED),
     wrong="""\
 import paddle
 import paddle.nn.functional as F

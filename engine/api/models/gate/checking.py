@@ -1,0 +1,105 @@
+"""Rules applied to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gradtool.engine.core.errors import GradtoolError
+
+from ..errors import ModelError
+from ..loader import Request
+from ..users_code import raised_at, stack_of
+from . import rules
+from .evidence import Evidence
+from .finding import Finding, Severity, Spot
+from .rule import Options, Rule
+
+UNLOADED = "GT903"
+"""The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Which rules are applied, and how.
+
+    Attributes:
+        select: codes, beginnings of codes or names; the rules that are on by default when empty.
+        ignore: likewise, what is left out of these.
+        extend: likewise, what is added to these.
+        severities: code -> the severity in place of the rule's own.
+        options: code -> numbers in place of the rule's own.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend: tuple[str, ...] = ()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    options: Mapping[str, Options] = field(default_factory=dict)
+
+    def rules(self) -> list[Rule]:
+        """The rules, in the order of their codes.
+
+        Raises:
+            CommandError: a selector stands for no rule.
+        """
+        chosen = self._named(self.select) if self.select else {r.code: r for r in rules.every().values() if r.always}
+        chosen |= self._named(self.extend)
+        for code in self._named(self.ignore):
+            chosen.pop(code, None)
+        return [chosen[code] for code in sorted(chosen)]
+
+    def _named(self, selectors: Iterable[str]) -> dict[str, Rule]:
+        named: dict[str, Rule] = {}
+        for selector in selectors:
+            matched = rules.matching(selector)
+            if not matched:
+                from ..errors import unknown
+
+                raise unknown("rule", selector, [*rules.every(), *(r.name for r in rules.every().values())])
+            named |= {rule.code: rule for rule in matched}
+        return named
+
+
+def findings(request: Request, name: str, selection: Selection, feed: str | None = None) -> list[Finding]:
+    """What the rules find in a model, in the order of files and lines; a model that raises is a finding itself.
+
+    Args:
+        request: how it is loaded.
+        name: what findings call it.
+        feed: a file of arrays to feed to a program.
+
+    Raises:
+        CommandError: there is no such model, or a selector stands for no rule.
+    """
+    evidence = Evidence(request, name, feed)
+    found: list[Finding] = []
+    try:
+        for rule in selection.rules():
+            for finding in rule.findings(evidence, selection.options.get(rule.code)):
+                found.append(replace(finding, severity=selection.severities.get(rule.code, finding.severity)))
+    except (ModelError, GradtoolError) as error:
+        found.append(_unloaded(name, error))
+    return sorted(_once(found), key=lambda f: f.order)
+
+
+def _unloaded(name: str, error: ModelError | GradtoolError) -> Finding:
+    rule = rules.every()[UNLOADED]
+    cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ is not None else error
+    spot = Spot.of(raised_at(cause))
+    return Finding(
+        rule.code, rule.name, rule.severity, name, "", error.message, spot, (), tuple(stack_of(cause)), error.hint or ""
+    )
+
+
+def _once(found: Sequence[Finding]) -> list[Finding]:
+    """Each root cause once: of the same subject at the same line, what the first of the rules says."""
+    seen: set[tuple[str, Spot | None]] = set()
+    once = []
+    for finding in found:
+        key = (finding.subject, finding.spot)
+        if finding.subject and key in seen:
+            continue
+        seen.add(key)
+        once.append(finding)
+    return once

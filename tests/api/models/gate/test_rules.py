@@ -1,0 +1,73 @@
+"""Every rule on its own examples, and on models that are right."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gradtool.models.gate.rules as folder
+from gradtool.models.gate import rules
+from gradtool.models.gate.checking import Selection, findings
+from gradtool.models.gate.finding import Finding, Severity, Spot
+from gradtool.models.loader import Request
+from tests.scripts.test_scripts import CORRECT, header
+
+RULES = rules.every()
+
+
+def found(file: Path, text: str) -> list[Finding]:
+    file.write_text(text, encoding="utf-8")
+    return findings(Request(str(file)), file.stem, Selection())
+
+
+def test_the_rules_are_the_folder() -> None:
+    there = {f.stem for f in Path(folder.__file__).parent.glob("*.py") if f.name[0] != "_"}
+    assert len(RULES) == len(there)
+    assert all(re.fullmatch(r"GT[1-9]\d\d", code) for code in RULES)
+    assert len({r.name for r in RULES.values()}) == len(RULES)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_wrong_example_has_the_finding(code: str, tmp_path: Path) -> None:
+    rule = RULES[code]
+    results = found(tmp_path / "wrong.py", rule.wrong)
+    assert code in [f.code for f in results]
+    assert all(f.severity is rule.severity and f.rule == rule.name for f in results if f.code == code)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_right_example_has_none(code: str, tmp_path: Path) -> None:
+    assert found(tmp_path / "right.py", RULES[code].right) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*makes no effect")
+@pytest.mark.parametrize("script", CORRECT, ids=lambda file: file.stem)
+def test_scripts_that_are_right_have_no_error(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(script.parent)
+    words = tuple(header(script).get("arguments", "").split())
+    results = findings(Request(script.name, script=words), script.name, Selection())
+    assert [f for f in results if f.severity is Severity.ERROR] == []
+
+
+def test_a_code_or_a_name_or_the_beginning_of_codes_selects() -> None:
+    assert [r.code for r in rules.matching("GT103")] == ["GT103"]
+    assert [r.code for r in rules.matching("detached")] == ["GT103"]
+    assert {r.code[:3] for r in rules.matching("gt1")} == {"GT1"}
+    assert len(rules.matching("ALL")) == len(RULES)
+    chosen = Selection(select=("GT1", "GT2"), ignore=("detached",), extend=("GT901",)).rules()
+    assert [r.code for r in chosen] == [
+        *(c for c in RULES if c[:3] in ("GT1", "GT2") and c != "GT103"),
+        "GT901",
+    ]
+
+
+def test_fingerprints_stay_when_lines_move() -> None:
+    def finding(line: int, text: str, subject: str = "w") -> Finding:
+        return Finding("GT103", "detached", Severity.ERROR, "m", subject, "said", Spot("f.py", line, 1, text))
+
+    assert finding(3, "x = y.detach()").fingerprint == finding(90, "x  =  y.detach()").fingerprint
+    assert finding(3, "x = y.detach()").fingerprint != finding(3, "x = z.detach()").fingerprint
+    assert finding(3, "x").fingerprint != finding(3, "x", "v").fingerprint
+    assert re.fullmatch(r"[0-9a-f]{16}", finding(3, "x").fingerprint)

@@ -1,0 +1,125 @@
+"""``gradtool check``, ``rules`` and ``rule``: findings, forms, exit codes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import gradtool.cli as command_line
+from gradtool.models.gate import rules
+from tests.cli.conftest import Run
+
+SCHEMAS = Path(command_line.__file__).parent / "schemas"
+DETACHED = rules.every()["GT103"]
+UNUSED = rules.every()["GT101"]
+
+
+def schema(name: str) -> dict[str, object]:
+    read: dict[str, object] = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+    return read
+
+
+@pytest.fixture
+def models(folder: Path) -> Path:
+    """A model with an error, one with a warning, and one with neither."""
+    (folder / "src").mkdir()
+    for name, text in (("bad", DETACHED.wrong), ("forgotten", UNUSED.wrong), ("good", DETACHED.right)):
+        (folder / "src" / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_findings_are_told_with_line_cause_and_advice(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/bad.py", "src/good.py")
+    assert done.code == 1
+    assert "GT103 detached · error: encoder.weight has grad = None: detached\n  --> src/bad.py:8:1" in done.out
+    assert "   | code = encoder(x).detach()" in done.out
+    assert "the same holds for 1 more: encoder.bias" in done.out
+    assert done.out.endswith("Found 1 error in 2 models.\n")
+
+
+def test_what_is_right_is_told_in_a_line(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/good.py")
+    assert done.code == 0
+    assert done.out == f"No findings: 1 model, {len(rules.every())} rules.\n"
+
+
+def test_the_concise_form_is_what_editors_read(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/forgotten.py", "src/bad.py", "--format", "concise")
+    assert done.out.splitlines() == [
+        "src/bad.py:8:1: GT103 encoder.weight has grad = None: detached (and 1 more)",
+        "src/forgotten.py:10:9: GT101 net.norm.weight has grad = None: unused in forward (and 1 more)",
+        "Found 1 error and 1 warning in 2 models.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["src/forgotten.py"], 0),
+        (["src/forgotten.py", "--fail-on", "warning"], 1),
+        (["src/bad.py", "--exit-zero"], 0),
+        (["src/bad.py", "--ignore", "GT103"], 0),
+        (["src/bad.py", "--select", "GT2"], 0),
+        (["src/bad.py", "--select", "GT2", "--extend-select", "detached"], 1),
+        (["src/bad.py", "--select", "GT1,GT2", "--ignore", "unused-parameter"], 1),
+    ],
+)
+def test_exit_codes_follow_what_was_selected(gradtool: Run, models: Path, words: list[str], code: int) -> None:
+    assert gradtool("check", *words).code == code
+
+
+def test_json_has_a_schema_and_paths_below_the_working_folder(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/bad.py", "src/forgotten.py", "--format", "json")
+    answer = json.loads(done.out)
+    jsonschema.validate(answer, schema("check"))
+    assert answer["counts"] == {"error": 1, "warning": 1, "note": 0}
+    assert [r["source"]["file"] for r in answer["results"]] == ["src/bad.py", "src/forgotten.py"]
+    lines = gradtool("check", "src/bad.py", "src/forgotten.py", "--format", "jsonl").out.splitlines()
+    assert [json.loads(line) for line in lines] == answer["results"]
+
+
+def test_several_forms_are_written_in_one_run(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/bad.py", "--out", "concise=a.txt", "--out", "json=b.json", "-o", "c.txt")
+    assert done.code == 1
+    assert done.out == ""
+    assert "GT103" in Path("a.txt").read_text(encoding="utf-8")
+    assert json.loads(Path("b.json").read_text(encoding="utf-8"))["findings"] == 1
+    assert "-->" in Path("c.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["src/nothing.py"], "no such file"),
+        (["src/bad.py", "--select", "GT999"], "unknown rule 'GT999'"),
+        (["src/bad.py", "--format", "sariff"], "unknown form 'sariff'"),
+        (["src/bad.py", "--out", "json"], "is not FORM=FILE"),
+        ([], "Missing argument"),
+    ],
+)
+def test_what_cannot_be_is_refused(gradtool: Run, models: Path, words: list[str], said: str) -> None:
+    done = gradtool("check", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not done.out
+
+
+def test_two_runs_are_the_same_bytes(gradtool: Run, models: Path) -> None:
+    words = ("check", "src/bad.py", "src/forgotten.py", "--format", "json")
+    assert gradtool(*words).out == gradtool(*words).out
+
+
+def test_the_rules_are_listed_and_explained(gradtool: Run) -> None:
+    listed = gradtool("rules", "--format", "json")
+    answer = json.loads(listed.out)
+    jsonschema.validate(answer, schema("rules"))
+    assert [r["code"] for r in answer["rules"]] == [*rules.every()]
+    one = gradtool("rule", "detached", "--format", "json")
+    jsonschema.validate(json.loads(one.out), schema("rule"))
+    text = gradtool("rule", "GT103").out
+    assert DETACHED.why in text
+    assert "    code = encoder(x).detach()" in text
+    assert gradtool("rule", "GT1").code == 2

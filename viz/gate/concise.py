@@ -1,0 +1,33 @@
+"""``file:line:column: CODE message``, a line each: what problem matchers of editors read."""
+
+from __future__ import annotations
+
+from gradtool.models.gate.finding import Finding
+from gradtool.models.gate.report import Report
+
+from ..text import printable
+
+
+def text(report: Report) -> str:
+    """A line for each finding, then how many there are."""
+    return "".join(
+        f"{printable(line)}\n" for line in (*(line(f, report.root) for f in report.results), summary(report))
+    )
+
+
+def line(finding: Finding, root: str) -> str:
+    """One finding in one line."""
+    spot = finding.spot
+    place = finding.model if spot is None else f"{spot.beneath(root)}:{spot.line}:{spot.column}"
+    more = f" (and {len(finding.also)} more)" if finding.also else ""
+    return f"{place}: {finding.code} {finding.message}{more}"
+
+
+def summary(report: Report) -> str:
+    """``Found 2 errors and 1 note in 3 models.``"""
+    models = f"{len(report.models)} model{'' if len(report.models) == 1 else 's'}"
+    counts = [(report.count(s), s.value) for s in type(report.fail_on)]
+    told = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n]
+    if not told:
+        return f"No findings: {models}, {len(report.rules)} rules."
+    return f"Found {' and '.join(told) if len(told) < 3 else f'{told[0]}, {told[1]} and {told[2]}'} in {models}."

@@ -1,0 +1,27 @@
+"""Findings as one JSON object, ``gradtool/check/1``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.models.gate.finding import Severity
+from gradtool.models.gate.report import Report
+
+from ..views.view import to_json
+
+
+def text(report: Report) -> str:
+    """The object, keys sorted."""
+    return to_json(data(report), "check")
+
+
+def data(report: Report) -> dict[str, Any]:
+    """The report in JSON's types."""
+    return {
+        "findings": report.findings,
+        "results": [f.data(report.root) for f in report.results],
+        "models": list(report.models),
+        "rules": [r.code for r in report.rules],
+        "fail_on": report.fail_on.value,
+        "counts": {s.value: report.count(s) for s in Severity},
+    }

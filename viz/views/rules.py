@@ -1,0 +1,61 @@
+"""What is shown of the rules of the gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradtool.models.errors import unknown
+from gradtool.models.gate import rules
+from gradtool.models.gate.rule import Rule
+from gradtool.models.wording import command_line
+
+from .view import Table, View
+
+
+def every() -> View:
+    """All rules as a table."""
+    known = rules.every()
+    table = Table(["code", "name", "severity", "on", "finds"])
+    for rule in known.values():
+        table.rows.append([rule.code, rule.name, rule.severity.value, "yes" if rule.always else "no", rule.summary])
+    next_ = [command_line("gradtool", "rule", next(iter(known))), command_line("gradtool", "check", "MODEL")]
+    return View("rules", {"rules": [_data(r) for r in known.values()]}, [table], next_)
+
+
+def one(code: str) -> View:
+    """One rule with its examples.
+
+    Raises:
+        CommandError: there is no such rule, or several begin like that.
+    """
+    matched = rules.matching(code)
+    if len(matched) != 1:
+        known = rules.every()
+        raise unknown("rule", code, [*known, *(r.name for r in known.values())])
+    (rule,) = matched
+    on = "" if rule.always else " · off unless it is selected"
+    blocks: list[str | Table] = [
+        f"{rule.code} {rule.name} · {rule.severity.value}{on}",
+        f"{rule.summary}\n\n{rule.why}",
+    ]
+    if rule.options:
+        options = Table(["option", "value", "meaning"])
+        options.rows += [[name, f"{value:g}", text] for name, (value, text) in rule.options.items()]
+        blocks += ["", options]
+    for title, source in (("wrong", rule.wrong), ("right", rule.right)):
+        blocks.append("\n".join(["", f"{title}:", "", *(f"    {line}".rstrip() for line in source.splitlines())]))
+    return View("rule", _data(rule), [*blocks, ""], [command_line("gradtool", "check", "MODEL", "--select", rule.code)])
+
+
+def _data(rule: Rule) -> dict[str, Any]:
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity.value,
+        "on": rule.always,
+        "summary": rule.summary,
+        "why": rule.why,
+        "options": {name: {"value": value, "meaning": text} for name, (value, text) in rule.options.items()},
+        "wrong": rule.wrong,
+        "right": rule.right,
+    }
