@@ -6,73 +6,27 @@ gets the operator's slots in double precision and gives a truth value for each e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from . import magnitudes
+from .conditions import (
+    Condition,
+    Mask,
+    Slots,
+    clipped,
+    is_divided,
+    made_by,
+    no_score,
+    one_less,
+    product_of,
+    rows,
+    spread,
+)
 from .events import OpEvent
 
-Mask = Any
-
-
-class Slots:
-    """The values of an operator by slot, in double precision; the first of a list slot.
-
-    Attributes:
-        attrs: the operator's attributes.
-        bad: where the output is bad.
-        nan: where it is NaN.
-        limit: the largest number of the output's type.
-    """
-
-    def __init__(self, event: OpEvent, bad: np.ndarray[Any, Any], dtype: Any, kind: str = magnitudes.INF) -> None:
-        self.attrs = event.attrs
-        self.bad = bad
-        self.nan = bad if kind == magnitudes.NAN else np.zeros_like(bad)
-        self.dtype = dtype
-        self.limit = magnitudes.largest(dtype)
-        self._arrays = event.slots()
-        self._event = event
-
-    def __getitem__(self, slot: str) -> Any:
-        return magnitudes.wide(magnitudes.plain(self._arrays[slot]))
-
-    def get(self, *slots: str) -> Any:
-        """The first of *slots* that is there."""
-        return self[next(s for s in slots if s in self._arrays)]
-
-    @property
-    def x(self) -> Any:
-        return self.get("X", "Input", "Logits", "Predicted", "x")
-
-    @property
-    def y(self) -> Any:
-        """The second operand, aligned as Paddle's ``axis`` says."""
-        y, x, axis = self["Y"], self.x, int(self.attrs.get("axis", -1))
-        if axis >= 0 and 0 < y.ndim < x.ndim - axis:
-            y = y.reshape((*y.shape, *[1] * (x.ndim - axis - y.ndim)))
-        return y
-
-    @property
-    def out(self) -> Any:
-        return self.get("Out", "Y", "Output", "out")
-
-    @property
-    def dout(self) -> Any:
-        """The gradient that arrived."""
-        return magnitudes.wide(magnitudes.plain(next(v.array for v in self._event.inputs if v.arriving)))
-
-    @property
-    def axis(self) -> int:
-        return int(self.attrs.get("axis", -1))
-
-    def operands(self) -> Iterable[Any]:
-        """Every array of numbers that was read."""
-        arrays = [magnitudes.plain(v.array) for v in self._event.inputs]
-        return [magnitudes.wide(a) for a in arrays if magnitudes.holds_numbers(a)]
+Unread = tuple[Callable[[OpEvent], bool], str]
 
 
 @dataclass(frozen=True)
@@ -85,6 +39,8 @@ class Cause:
         text: what happened; ``{count}`` stands for how many elements.
         advice: what to do about it.
         each: what is counted.
+        cases: what to do about it where what was read was made so; the first condition that holds counts.
+        unread: what to do about it where no later operator that reads the result is one of these.
     """
 
     ops: frozenset[str]
@@ -92,41 +48,75 @@ class Cause:
     text: str
     advice: str = ""
     each: str = "element"
+    cases: tuple[tuple[Condition, str], ...] = ()
+    unread: Unread | None = None
+
+    def advice_for(self, s: Slots) -> str:
+        """What to do about it in the case at hand."""
+        return next((advice for condition, advice in self.cases if condition(s)), self.advice)
 
 
-def cause(ops: str, test: Callable[[Slots], Mask], text: str, advice: str = "", each: str = "element") -> Cause:
+def cause(
+    ops: str,
+    test: Callable[[Slots], Mask],
+    text: str,
+    advice: str = "",
+    each: str = "element",
+    cases: tuple[tuple[Condition, str], ...] = (),
+    unread: Unread | None = None,
+) -> Cause:
     """A line of the table; *ops* separated by blanks."""
-    return Cause(frozenset(ops.split()), test, text, advice, each)
-
-
-def rows(s: Slots, test: Callable[[Any], Any]) -> Mask:
-    """*test* of the logits along their axis."""
-    axes = s.attrs.get("axis", -1)
-    logits = s.x
-    if s.attrs.get("reduce_all") or axes == ():
-        return np.asarray(test(logits.reshape(1, -1))[0])
-    return test(np.moveaxis(logits, axes if isinstance(axes, int) else axes[0], -1))
-
-
-def no_score(row: Any) -> Any:
-    """Where every score of a row is -inf."""
-    return np.all(row == -np.inf, axis=-1)
+    return Cause(frozenset(ops.split()), test, text, advice, each, cases, unread)
 
 
 CHOOSING = "softmax log_softmax softmax_with_cross_entropy logsumexp"
+_POWER = "at 0 the slope of a power below 1 is infinite: keep the base away from 0 (x + eps, or clip)"
 _EPS = "keep it away from 0: add an epsilon, or clip it"
 _BRANCH = "choose a safe argument before the operator, as in where(x > 0, x, 1), and mask the result after it"
 _STABLE = "use the form that subtracts the largest first: log_softmax, logsumexp, cross_entropy on logits, sigmoid"
 
+_LOGS = "log log2 log10 log1p log_softmax logsigmoid logsumexp"
+_LOG_TWICE = "the argument is a logarithm already ({made}): leave out the second log"
+_CLIP = "the clip lets 0 through: clip at a small positive number, such as 1e-6"
+_OF_LOGITS = "take it from the logits: log_softmax or cross_entropy, log_sigmoid or binary_cross_entropy_with_logits"
+_SPREAD = "all values are the same there, or there is one alone: add an epsilon under the root, and skip batches of one"
+_LENGTH = "a length of 0 has no direction: F.normalize, or a length that is clipped at an epsilon"
+_COUNT = "nothing was counted or summed there: divide by clip(count, min=1), or skip what is empty"
+_ENTROPY = "0·log 0 is NaN, and the sum wants 0: where(p > 0, p * log p, 0), or mask with -1e9 in place of -inf"
+_DIVISOR: tuple[tuple[Condition, str], ...] = (
+    (clipped("Y"), _CLIP),
+    (made_by("p_norm frobenius_norm norm", "Y"), _LENGTH),
+    (spread("Y"), _SPREAD),
+    (one_less("Y"), "one sample has no deviation (n - 1 is 0): skip batches of one, or unbiased=False"),
+    (made_by("reduce_sum sum", "Y"), _COUNT),
+)
+_ARGUMENT: tuple[tuple[Condition, str], ...] = (
+    (clipped("X"), _CLIP),
+    (made_by("softmax sigmoid", "X"), _OF_LOGITS),
+    (made_by("relu relu6", "X"), "relu gives exact zeros: add an epsilon to it, or use softplus"),
+)
+
 CAUSES: tuple[Cause, ...] = (
     # Values.
-    cause("log log2 log10", lambda s: s.x < 0, "log of a negative number in {count}", "clip the argument to positive"),
-    cause("log log2 log10", lambda s: s.x == 0, "log(0) in {count}", _EPS),
+    cause(
+        "log log2 log10",
+        lambda s: s.x < 0,
+        "log of a negative number in {count}",
+        "clip the argument to positive",
+        cases=((made_by(_LOGS, "X"), _LOG_TWICE),),
+    ),
+    cause(
+        "log log2 log10",
+        lambda s: s.x == 0,
+        "log(0) in {count}",
+        _EPS,
+        cases=((made_by(_LOGS, "X"), _LOG_TWICE), *_ARGUMENT),
+    ),
     cause("log1p", lambda s: s.x <= -1, "log1p at or below -1 in {count}", "clip the argument to above -1"),
     cause("sqrt rsqrt", lambda s: s.x < 0, "square root of a negative number in {count}", "clip the argument at 0"),
     cause("rsqrt", lambda s: s.x == 0, "1/sqrt(0) in {count}", _EPS),
-    cause("elementwise_div", lambda s: (s.y == 0) & (s.x == 0), "0/0 in {count}", _EPS),
-    cause("elementwise_div", lambda s: s.y == 0, "division by 0 in {count}", _EPS),
+    cause("elementwise_div", lambda s: (s.y == 0) & (s.x == 0), "0/0 in {count}", _EPS, cases=_DIVISOR),
+    cause("elementwise_div", lambda s: s.y == 0, "division by 0 in {count}", _EPS, cases=_DIVISOR),
     cause("elementwise_div", lambda s: np.isinf(s.x) & np.isinf(s.y), "inf/inf in {count}"),
     cause("elementwise_mod elementwise_floordiv", lambda s: s.y == 0, "modulo by 0 in {count}", _EPS),
     cause("reciprocal", lambda s: s.x == 0, "1/0 in {count}", _EPS),
@@ -149,6 +139,7 @@ CAUSES: tuple[Cause, ...] = (
         lambda s: np.abs(s.x) > np.log(s.limit),
         "{op} overflows {dtype}: the argument is beyond {log_limit} in {count} (largest {largest})",
         _STABLE,
+        unread=(is_divided, "bound what goes into it (clip, or tanh times a constant), or scale the inputs down"),
     ),
     cause("acos asin", lambda s: np.abs(s.x) > 1, "{op} outside of -1 … 1 in {count}", "clip the argument to -1 … 1"),
     cause("acosh", lambda s: s.x < 1, "acosh below 1 in {count}", "clip the argument at 1"),
@@ -179,6 +170,7 @@ CAUSES: tuple[Cause, ...] = (
         lambda s: ((s.x == 0) & np.isinf(s.y)) | (np.isinf(s.x) & (s.y == 0)),
         "0·∞ in {count}",
         "multiplying by a 0/1 mask does not remove infinities: use where",
+        cases=((product_of("exp softmax sigmoid", _LOGS), _ENTROPY),),
     ),
     cause(
         "matmul_v2 mul bmm dot addmm reduce_sum mean reduce_mean",
@@ -257,9 +249,15 @@ CAUSES: tuple[Cause, ...] = (
         "p·x^(p-1)·dout with x = 0, p = {factor} and dout = 0 in {count}: 0·∞",
         _BRANCH,
     ),
-    cause("pow_grad", lambda s: s.x == 0, "p·x^(p-1)·dout with x = 0 and p = {factor} in {count}", _EPS),
+    cause("pow_grad", lambda s: s.x == 0, "p·x^(p-1)·dout with x = 0 and p = {factor} in {count}", _POWER),
     cause(
-        "elementwise_pow_grad", lambda s: (s.x == 0) & (s.y < 1), "y·x^(y-1)·dout with x = 0, y < 1 in {count}", _EPS
+        "elementwise_pow_grad", lambda s: (s.x == 0) & (s.y < 1), "y·x^(y-1)·dout with x = 0, y < 1 in {count}", _POWER
+    ),
+    cause(
+        "atan2_grad",
+        lambda s: (s["X1"] == 0) & (s["X2"] == 0),
+        "dout·x/(x² + y²) with x = 0 and y = 0 in {count}: 0/0",
+        "the point (0, 0) has no angle: add an epsilon to one of the two, or choose another point before it (where)",
     ),
     cause(
         "acos_grad asin_grad",

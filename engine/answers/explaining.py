@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..view.graph import BACKWARD
-from . import causes
+from . import causes, conditions
 from .events import OpEvent
+from .makers import Makers
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,13 @@ class Explanation:
         text: what happened.
         advice: what to do about it, or empty.
         masked: whether the gradient that arrived was 0 there: the elements were not used later on.
+        unread: what to do where no later operator that reads the result passes a test.
     """
 
     text: str
     advice: str
     masked: bool = False
+    unread: causes.Unread | None = None
 
 
 def has_empty_row(event: OpEvent, bad: np.ndarray[Any, Any]) -> bool:
@@ -33,15 +36,21 @@ def has_empty_row(event: OpEvent, bad: np.ndarray[Any, Any]) -> bool:
     if event.type not in causes.CHOOSING.split():
         return False
     try:
-        empty = causes.rows(causes.Slots(event, bad, np.dtype(np.float64)), causes.no_score)
+        empty = conditions.rows(conditions.Slots(event, bad, np.dtype(np.float64)), conditions.no_score)
     except (StopIteration, KeyError, ValueError):
         return False
     return bool(empty.any())
 
 
-def explain(event: OpEvent, bad: np.ndarray[Any, Any], dtype: Any, kind: str) -> Explanation:
-    """The explanation of bad elements, of one *kind*, in an output of *event*."""
-    s = causes.Slots(event, bad, dtype, kind)
+def explain(
+    event: OpEvent, bad: np.ndarray[Any, Any], dtype: Any, kind: str, makers: Makers | None = None
+) -> Explanation:
+    """The explanation of bad elements, of one *kind*, in an output of *event*.
+
+    Args:
+        makers: who made what it read, as far as that is known.
+    """
+    s = conditions.Slots(event, bad, dtype, kind, makers)
     elsewhere: tuple[causes.Cause, np.ndarray[Any, Any]] | None = None
     for entry in causes.CAUSES:
         if entry.ops and event.type not in entry.ops:
@@ -60,13 +69,20 @@ def explain(event: OpEvent, bad: np.ndarray[Any, Any], dtype: Any, kind: str) ->
                 elsewhere = elsewhere or (entry, holds)
                 continue
             holds = holds & bad
-        return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
+        return _explanation(entry, event, s, holds, bad)
     assert elsewhere is not None, "the last line of the table holds always"
     entry, holds = elsewhere
-    return Explanation(_filled(entry, event, s, holds), entry.advice, _masked(event, s, bad))
+    return _explanation(entry, event, s, holds, bad)
 
 
-def _masked(event: OpEvent, s: causes.Slots, bad: np.ndarray[Any, Any]) -> bool:
+def _explanation(
+    entry: causes.Cause, event: OpEvent, s: conditions.Slots, holds: np.ndarray[Any, Any], bad: np.ndarray[Any, Any]
+) -> Explanation:
+    advice = entry.advice_for(s).format(made=s.made("X").type)
+    return Explanation(_filled(entry, event, s, holds), advice, _masked(event, s, bad), entry.unread)
+
+
+def _masked(event: OpEvent, s: conditions.Slots, bad: np.ndarray[Any, Any]) -> bool:
     """Whether the gradient arrived as 0 at all bad elements."""
     if event.part != BACKWARD or not any(v.arriving for v in event.inputs):
         return False
@@ -74,7 +90,7 @@ def _masked(event: OpEvent, s: causes.Slots, bad: np.ndarray[Any, Any]) -> bool:
     return dout.shape == bad.shape and not dout[bad].any()
 
 
-def _filled(entry: causes.Cause, event: OpEvent, s: causes.Slots, holds: np.ndarray[Any, Any]) -> str:
+def _filled(entry: causes.Cause, event: OpEvent, s: conditions.Slots, holds: np.ndarray[Any, Any]) -> str:
     total = holds.size
     n = int(holds.sum())
     what = entry.each if total == 1 else f"{entry.each}s"

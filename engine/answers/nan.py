@@ -22,9 +22,10 @@ from ..core.result import Result
 from ..core.source import Location
 from ..ir.operator import Operator
 from ..view.graph import BACKWARD, FORWARD
-from . import explaining, magnitudes
+from . import causes, explaining, magnitudes
 from .events import UPDATE, Begin, End, Inside, OpEvent, SlotArray
 from .magnitudes import INF, KINDS, NAN
+from .makers import Makers
 
 DATA = "data"
 """The part of a birth that happened outside of all operators."""
@@ -174,6 +175,9 @@ class Hunt:
         self._masks: list[tuple[str, Location]] = []
         self._done: list[Birth] | None = None
         self._bad_inside: dict[int, set[str]] = {}
+        self._makers = Makers()
+        self._unread: list[tuple[Birth, Any, causes.Unread]] = []
+        self._born_in: tuple[OpEvent, str] | None = None
         self._lines: dict[Any, int] = {}
         self._nth: dict[Any, int] = {}
 
@@ -189,6 +193,8 @@ class Hunt:
 
     def story(self, unchecked: Iterable[str] = ()) -> NanStory:
         """What was found so far."""
+        for birth, _, (_, advice) in self._unread:
+            birth.advice = advice
         births = self._done
         if births is None:
             births = self._settled()
@@ -274,6 +280,10 @@ class Hunt:
             if wrong:
                 self._judge(event, value, array, wrong)
                 self._bad_inside.setdefault(depth, set()).update(wrong)
+        if event.part == FORWARD:
+            self._makers.note(event)
+            if self._unread:
+                self._unread = [waits for waits in self._unread if not _reads(event, waits)]
         if self._bad_inside:
             self._bad_inside.pop(depth + 1, None)
         if event.part == BACKWARD and not event.nested:
@@ -390,9 +400,15 @@ class Hunt:
     def _born(self, seen: Sighting) -> None:
         birth = self._birth(seen)
         event, kind = seen.event, seen.kind
+        if self._born_in is not None and self._born_in[0] is event and self._born_in[1] == kind:
+            self.carriers += 1  # one operator, one birth
+            return
+        self._born_in = event, kind
         if kind in _WORST:
-            why = explaining.explain(event, seen.bad, seen.array.dtype, kind)
+            why = explaining.explain(event, seen.bad, seen.array.dtype, kind, self._makers)
             birth.cause, birth.advice = why.text, why.advice
+            if why.unread is not None:
+                self._unread.append((birth, seen.value.array, why.unread))
             earlier = self._absorbed_before(event)
             if earlier is not None:
                 self.carriers += 1
@@ -420,6 +436,12 @@ class Hunt:
                 self.absorbed.remove(birth)
                 return birth
         return None
+
+
+def _reads(event: OpEvent, waits: tuple[Birth, Any, causes.Unread]) -> bool:
+    """Whether *event* reads what was born, and is one of the operators that are waited for."""
+    _, array, (test, _) = waits
+    return any(v.array is array for v in event.inputs) and test(event)
 
 
 def _forward_of(event: OpEvent) -> Any:

@@ -1,0 +1,64 @@
+"""Which operator made an array: what the values that an operator reads come of."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .events import OpEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """An operator that made an array.
+
+    Attributes:
+        before: the types of the operators that made what it read.
+    """
+
+    type: str
+    attrs: Mapping[str, Any]
+    before: tuple[str, ...] = ()
+
+
+class Makers:
+    """The operators that made the arrays that are still there, whatever has moved their values since."""
+
+    def __init__(self) -> None:
+        self._by_array: dict[int, tuple[Maker, Any]] = {}
+        self._of_numbers: dict[int, tuple[Maker, Any]] = {}
+        """Of NumPy's numbers, which cannot be referred to weakly: the last ones."""
+
+    def note(self, event: OpEvent) -> None:
+        """Remember who made the results of *event*."""
+        before = [self.of(v.array) for v in event.inputs]
+        maker = before[0] if before and event.type in _PASS_ON else None
+        if maker is None:
+            maker = Maker(event.type, event.attrs, tuple(m.type for m in before if m is not None))
+        for value in event.outputs:
+            self._remember(value.array, maker)
+
+    def of(self, array: Any) -> Maker | None:
+        """Who made *array*; None where that is not known."""
+        held = self._by_array.get(id(array)) or self._of_numbers.get(id(array))
+        return None if held is None else held[0]
+
+    def _remember(self, array: Any, maker: Maker) -> None:
+        key, held = id(array), self._by_array
+        try:
+            held[key] = maker, weakref.ref(array, lambda _: held.pop(key, None))
+        except TypeError:
+            self._of_numbers[key] = maker, array
+            if len(self._of_numbers) > _NUMBERS:
+                del self._of_numbers[next(iter(self._of_numbers))]
+
+
+_NUMBERS = 256
+
+_PASS_ON = frozenset(
+    {"assign", "cast", "expand_v2", "expand_as_v2", "flatten_contiguous_range", "gather", "gather_nd", "reshape2"}
+    | {"slice", "split", "squeeze2", "tile", "transpose2", "unsqueeze2", "unstack"}
+)
+"""Operators that give values another shape, type or place."""
