@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from gradtool.engine.answers.gradcheck import GradcheckStory
+from gradtool.engine.answers.gradcheck import Checked, GradcheckStory
 from gradtool.engine.core import watch
 from gradtool.engine.runs.recorder import Recorder
 
@@ -15,6 +17,7 @@ from ..model import About, Model
 from ..notes import SILENT, Notes
 from .calls import listed
 from .question import Question
+from .why import Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,12 @@ class Gradcheck(Question[Comparison]):
     order: int = 1
     feed: str | None = None
 
+    needs: ClassVar = {"journal": True}
+
     def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
         """As in the base; what dynamic mode computes is recorded while the file runs."""
         recorder = Recorder(which=_pass(request))
+        request = replace(request, **self.needs)
         with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
             meant = left.calls.meant() if request.backward is None else None
             if meant is None or meant is left.calls.swept[-1]:
@@ -62,7 +68,22 @@ class Gradcheck(Question[Comparison]):
         if model.computes_while_loading:
             model.must_run("gradcheck")
         model.must_take({"--feed": self.feed})
-        return Comparison(model.about, GradcheckStory(model.compared(recorder, self.order, self.feed, notes)))
+        story = GradcheckStory(model.compared(recorder, self.order, self.feed, notes))
+        _say_what_is_lost(model, [e for e in story.wrong if not e.suspect])
+        return Comparison(model.about, story)
+
+
+def _say_what_is_lost(model: Model, wrong: Sequence[Checked]) -> None:
+    """Of gradients that are wrong, name the uses that give none as the cause."""
+    if not wrong or not model.watched:
+        return
+    case = model.case(Why(no_run=True))
+    subjects = {name: s for s in case.subjects() for name in (s.tensor, s.name)}
+    for entry in wrong:
+        subject = subjects.get(entry.name)
+        lost = None if subject is None else case.lost.in_brief(subject.value)
+        if lost is not None:
+            entry.cause, entry.loc = lost
 
 
 def _pass(request: Request) -> int | None:
