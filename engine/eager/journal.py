@@ -124,6 +124,7 @@ class Journal:
         replacements: by the number of a parameter that a layer held once.
         differentiated: the values whose gradients have a graph themselves.
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
+        reaches: by the time of a call that flattens out, the least and the greatest element that it read.
         guards: by the time of a call under ``no_grad``, where recording was switched off.
         forgotten: how many calls were dropped for :data:`LIMIT`.
 
@@ -143,6 +144,7 @@ class Journal:
         self.replacements: dict[int, Replacement] = {}
         self.differentiated: set[int] = set()
         self.whole_numbers: set[int] = set()
+        self.reaches: dict[int, tuple[float, float]] = {}
         self.guards: dict[int, Any] = {}
         self._open_guards: list[Any] = []
         self.forgotten = 0
@@ -251,8 +253,15 @@ class Journal:
         if recorded is not None:
             self.whole_numbers.update(w for t, w in zip(results, writes, strict=True) if t.array.dtype.kind in "biu")
         self._note(op.type, read, reads, writes, passes, taken, recorded, unrecorded)
+        first = read[0] if read else None
+        if op.type in _FLATTENING and recorded is not None and first is not None:
+            self._reached(first.array)
         if results:
             self._last = results[0].array, writes[0]
+
+    def _reached(self, array: Any) -> None:
+        if array.size and array.dtype.kind == "f":
+            self.reaches[self._time] = float(array.min()), float(array.max())
 
     def _applied(self, event: watch.Applied) -> None:
         reads = [self.number(t) for t in event.inputs]
@@ -305,6 +314,7 @@ class Journal:
         self.entered = {n: loc for n, loc in self.entered.items() if n >= time or n in living}
         self.events = {n: events for n, events in self.events.items() if n >= time or n in living}
         self.guards = {n: site for n, site in self.guards.items() if n >= time}
+        self.reaches = {n: reach for n, reach in self.reaches.items() if n >= time}
         self.differentiated = {n for n in self.differentiated if n >= time}
         self.whole_numbers = {n for n in self.whole_numbers if n >= time}
 
@@ -375,6 +385,10 @@ class Journal:
             for t in event.tensors:
                 self._event("step", self.number(t), "step")
         self._silent += 1
+
+
+_FLATTENING = frozenset({"tanh", "sigmoid", "softmax"})
+"""Operators that say little of what they read where they are flat, and whose gradient rule keeps the result alone."""
 
 
 def counted(calls: Iterable[Call], on_tape: Callable[[Call], bool], depends: Set[int | None]) -> Iterator[Call]:

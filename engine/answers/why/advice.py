@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from .verdicts import Verdict
+
+if TYPE_CHECKING:
+    from .zeros import Scene
 
 ADVICE = {
     Verdict.DETACHED: "leave out the detach or the way through NumPy, or detach only a copy for logging",
@@ -22,3 +28,49 @@ ADVICE = {
     Verdict.EXPLODED: "clip gradients, normalise between layers, or start with smaller or orthogonal weights",
     Verdict.CLIPPED: "clip after the loss, or widen the limits",
 }
+"""By verdict, where nothing more is known."""
+
+
+def _is_layer(scene: Scene) -> bool:
+    return scene.type.startswith("PyLayer_") or scene.type == "pylayer"
+
+
+def _chooses_of_one(scene: Scene) -> bool:
+    out = scene.outputs.get("Out", scene.outputs.get("Softmax"))
+    return scene.type in _CHOOSING and getattr(out, "ndim", 0) > 0 and out.shape[int(scene.attrs.get("axis", -1))] == 1
+
+
+def _feeds_a_loss_on_logits(scene: Scene) -> bool:
+    return scene.type in (*_CHOOSING, "sigmoid") and not _ON_LOGITS.isdisjoint(scene.readers)
+
+
+def _is_fed_large_numbers(scene: Scene) -> bool:
+    x = scene.inputs.get("X")
+    if x is not None and x.size:
+        return bool(abs(x).max() > _LARGE)
+    return scene.reach is not None and max(map(abs, scene.reach)) > _LARGE
+
+
+_CHOOSING = ("softmax", "log_softmax", "softmax_with_cross_entropy")
+_ON_LOGITS = frozenset({"softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"})
+_LARGE = 1e3
+
+CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
+    (Verdict.NON_DIFFERENTIABLE, _is_layer, "return a gradient for this input from backward, in the order of forward"),
+    (
+        Verdict.TIMES_ZERO,
+        _is_layer,
+        "return what arrives times the derivative, or what arrives itself (straight through)",
+    ),
+    (Verdict.TIMES_ZERO, lambda scene: scene.type == "dropout", "a smaller p"),
+    (Verdict.TIMES_ZERO, lambda scene: scene.type == "scale", "leave the term out, or give it a weight that is not 0"),
+    (Verdict.SATURATED, _chooses_of_one, "sigmoid for a single class, or softmax over the axis of the classes"),
+    (Verdict.SATURATED, _feeds_a_loss_on_logits, "the loss takes logits: leave this one out before it"),
+    (Verdict.SATURATED, _is_fed_large_numbers, "scale the inputs down: normalise the data, or a norm before it"),
+)
+"""Verdict, a condition on the operator that made a gradient zero, and what to do then; the first that holds counts."""
+
+
+def advised(verdict: Verdict, scene: Scene) -> str:
+    """What would change the verdict in the case at hand; empty where only the verdict is known."""
+    return next((advice for of, holds, advice in CASES if of is verdict and holds(scene)), "")

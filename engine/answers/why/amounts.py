@@ -106,7 +106,7 @@ class Amounts(Generic[V, C]):
             location=cause,
             cut_at=at if cause[:1] != at[:1] else NOWHERE,
             path=self._path(subject, outer) if asked else (),
-            advice=ADVICE.get(verdict, "") if finding else "",
+            advice=(killer.advice or ADVICE.get(verdict, "")) if finding else "",
         )
 
     def _is_trained(self, use: Use[V, C], culprit: int | None) -> bool:

@@ -70,7 +70,7 @@ class JournalFlow(Flow[int, Call]):
         for events in self.journal.events.values():
             for e in events:
                 if e.kind == "added":
-                    at.setdefault(e.into, set()).add(e.loc)
+                    at.setdefault(e.into, set()).add(e.loc[:1])
         return at
 
     def back(self, reached: Collection[int | None] | None = None) -> Iterator[FlowStep[Call, int]]:

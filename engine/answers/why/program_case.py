@@ -22,9 +22,11 @@ from ...runs import of_steps
 from ...runs.timeline import Timeline
 from .answers import Answer
 from .case import Case, Subject
+from .intent import intended
 from .levels import measured
 from .lost import LostUses
 from .of_program import explain
+from .program_intent import BackwardCall, ProgramEvidence
 from .program_pass import over_program
 from .reasons import Reason
 from .slopes import Slopes, Use
@@ -82,6 +84,7 @@ class ProgramCase(Case[Value, Operator]):
         shown: what people call a variable.
         run: gives values; None for connectivity alone. What it raises passes through.
         chosen: what is asked about; the parameters by default.
+        others: the other backward calls of the file.
     """
 
     def __init__(
@@ -91,11 +94,13 @@ class ProgramCase(Case[Value, Operator]):
         shown: Callable[[Variable], str] = lambda v: v.name,
         run: Runner | None = None,
         chosen: Sequence[Variable] | None = None,
+        others: Sequence[BackwardCall] = (),
     ) -> None:
         self.loss = loss
         self.asked = asked
         self.shown = shown
         self.run = run
+        self._evidence = ProgramEvidence(asked.listed, others)
         self.ops = forward_part(loss.block.ops, [loss])
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
         self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
@@ -208,6 +213,9 @@ class ProgramCase(Case[Value, Operator]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[Value], answer: Answer) -> Answer:
+        return intended(self._evidence, subject, self._beside(subject, answer))
+
+    def _beside(self, subject: Subject[Value], answer: Answer) -> Answer:
         asked = self.asked
         connected = answer.verdict is Verdict.OK
         if connected and asked.listed is not None and subject.is_parameter and subject.tensor not in asked.listed:
@@ -222,4 +230,7 @@ class ProgramCase(Case[Value, Operator]):
             )
         if answer.verdict is Verdict.NO_GRAD_SET and not asked.at:
             return replace(answer, finding=False)  # whoever asks wants it so
+        if answer.verdict is Verdict.FROZEN:
+            place = f", set at {answer.source}" if answer.source else ""
+            return replace(answer, label=f"frozen: trainable=False{place}")
         return self.lost.note(answer, subject.value) if connected else answer

@@ -84,6 +84,7 @@ class Visit(Generic[V, C]):
         blame: of a call that runs a block: gives by position what made a gradient zero, and where in the block.
         parts: likewise, gives the uses in the block.
         rule: where the user's program says what the gradient of the call is, if it does.
+        reach: the least and the greatest element of the first read, where they are known beside what is kept.
     """
 
     call: C
@@ -99,6 +100,7 @@ class Visit(Generic[V, C]):
     blame: Callable[[int], tuple[Killer, Blame[V, C] | None]] | None = None
     parts: Callable[[int], tuple[Use[V, C], ...]] | None = None
     rule: Location = NOWHERE
+    reach: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,8 @@ class Slopes(Generic[V, C]):
 
     def visit(self, now: Visit[V, C]) -> None:
         """Take note of one call."""
-        look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None})
+        readers = frozenset(use.type for w in now.arriving for use in self.uses.get(w, ()))
+        look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None}, readers)
         uses = [(v, self._use(look, i, v)) for i, v in enumerate(now.reads) if v is not None and now.wanted[i]]
         live = max((u.level.elements for _, u in uses if u.level is not None and not u.dead), default=0)
         for v, use in uses:
@@ -231,8 +234,9 @@ class Slopes(Generic[V, C]):
 class _Look(Generic[V, C]):
     """A call, looked at once for all that it reads."""
 
-    def __init__(self, now: Visit[V, C], arriving: Mapping[V, Level]) -> None:
+    def __init__(self, now: Visit[V, C], arriving: Mapping[V, Level], readers: frozenset[str]) -> None:
         self.now = now
+        self._readers = readers
         live = [level for level in arriving.values() if not level.dead]
         self.strongest = max((level.largest for level in live), default=0.0)
         self.alive = self.strongest > 0.0
@@ -303,4 +307,6 @@ class _Look(Generic[V, C]):
             tuple(now.slots),
             self.strongest if strongest is None else strongest,
             now.given[i] is not None if given is None else given,
+            self._readers,
+            now.reach,
         )

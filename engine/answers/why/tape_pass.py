@@ -58,6 +58,7 @@ def over_tape(
                 lambda: _kept(node),
                 None if _is_written_by_users(node) else again,
                 rule=_rule_at(node),
+                reach=journal.reaches.get(call.time),
             )
         )
 

@@ -13,7 +13,7 @@ from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.tensor import Keep, Tensor
 from .answers import CUT, Answer
 from .case import Case, Subject
-from .intent import intended
+from .journal_intent import JournalEvidence
 from .levels import measured
 from .listings import not_listed
 from .lost import LostUses
@@ -59,6 +59,7 @@ class TensorCase(Case[int, Call]):
         self._loss_value = journal.number(loss)
         self._keep = [journal.number(t) for t in chosen or ()]
         self._slopes: Slopes[int, Call] | None = None
+        self._evidence = JournalEvidence(self._reasons.flow, self._loss_value)
 
     def subjects(self) -> list[Subject[int]]:
         return [self.subject(t) for t in self.held]
@@ -145,7 +146,7 @@ class TensorCase(Case[int, Call]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
-        beside = intended(self._reasons.flow, self._loss_value, subject, self._beside(subject, answer))
+        beside = self._evidence.intended(subject, self._beside(subject, answer))
         if not self.journal.forgotten or beside.verdict is Verdict.OK:
             return beside
         said = (
@@ -238,10 +239,14 @@ class TensorCase(Case[int, Call]):
         listings = self.journal.listings
         if not listings or not subject.is_parameter or any(subject.value in x.leaves for x in listings):
             return None
-        if self._events(subject.value, "written"):
-            return None
+        first = min((e.time for events in self.journal.events.values() for e in events if e.kind == "added"), default=0)
+        if any(e.time > first for e in self._events(subject.value, "written")):
+            return None  # it is updated by other means
         named = self.names.get(subject.held)
         container = named.container if named is not None else ""
+        frozen = None if container else self._evidence.frozen_by_list(subject, answer)
+        if frozen is not None:
+            return frozen
         return not_listed(self._reasons.flow, subject, answer, container)
 
     def _cleared(self, subject: Subject[int], answer: Answer) -> Answer | None:

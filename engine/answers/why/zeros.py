@@ -6,12 +6,13 @@ One table says what kind of zero an operator can make; the numbers in the explan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...core.rows import RowArray
+from .advice import advised
 from .verdicts import Verdict
 
 
@@ -23,12 +24,14 @@ class Killer:
         share: how much of it, in percent, where the verdict is about a share.
         said: the explanation, with numbers.
         culprit: position among what the call read of the operand that is zero, if that is the cause.
+        advice: what would change it, where the case says more than the verdict.
     """
 
     verdict: Verdict
     said: str
     share: float | None = None
     culprit: int | None = None
+    advice: str = ""
 
     @property
     def label(self) -> str:
@@ -47,6 +50,8 @@ class Scene:
         operands: for each flat input, its slot.
         strongest: the largest element of the gradient that arrives.
         given: whether the operator gave a gradient at all.
+        readers: the types of the operators that read its result.
+        reach: the least and the greatest element of its first input, where they are known beside *inputs*.
     """
 
     type: str
@@ -57,10 +62,17 @@ class Scene:
     operands: tuple[str, ...]
     strongest: float
     given: bool
+    readers: frozenset[str] = frozenset()
+    reach: tuple[float, float] | None = None
 
 
 def killer(scene: Scene) -> Killer:
-    """What made the gradient zero (or None) in *scene*."""
+    """What made the gradient zero (or None) in *scene*, and what to do about it."""
+    cause = _killer(scene)
+    return replace(cause, advice=advised(cause.verdict, scene))
+
+
+def _killer(scene: Scene) -> Killer:
     if scene.type in _BRANCHES:
         return _BRANCHES[scene.type]
     if not scene.given:
@@ -157,8 +169,20 @@ def _saturated(scene: Scene) -> Killer:
             return Killer(Verdict.SATURATED, f"{scene.type} over an axis of one element is constant")
         if out is not None and scene.type == "softmax" and float(np.max(out)) < 1.0:
             return Killer(Verdict.CANCELLED, "the outputs of softmax sum to 1 whatever its inputs are")
-    shown = f"outputs {_range(out)}" if out is not None else f"inputs {_range(x)}" if x is not None else ""
-    return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {shown}".rstrip(": "))
+    low, high = (float(np.min(x)), float(np.max(x))) if x is not None and np.size(x) else scene.reach or (None, None)
+    out = out if np.size(out) else None
+    facts = [] if out is None else [f"outputs {_range(out)}"]
+    facts += [] if low is None else [f"inputs in [{low:.3g}, {high:.3g}]"]
+    flat = None if out is None else _FLAT.get(scene.type)
+    facts += [] if flat is None or out is None else [f"{_percent(flat(out)):.3g} % of the outputs saturated"]
+    return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "))
+
+
+_FLAT: dict[str, Callable[[Any], Any]] = {
+    "tanh": lambda out: np.abs(out) == 1,
+    **dict.fromkeys(("sigmoid", "softmax"), lambda out: (out == 0) | (out == 1)),
+}
+"""Where an operator has reached its limits, by what it gives."""
 
 
 def _normalised(scene: Scene) -> Killer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,13 +109,18 @@ SAID = [
         "zero: clipped out of range 100 %",
         "every input of hard_sigmoid is outside its range: in [-9, 9]",
     ),
-    ("sigmoid", {"outputs": {"Out": [0.0, 1.0]}}, "zero: saturated", "sigmoid is flat there: outputs in [0, 1]"),
+    (
+        "sigmoid",
+        {"outputs": {"Out": [0.0, 1.0]}},
+        "zero: saturated",
+        "sigmoid is flat there: outputs in [0, 1], 100 % of the outputs saturated",
+    ),
     ("sigmoid", {"inputs": {"X": [40.0, 50.0]}}, "zero: saturated", "sigmoid is flat there: inputs in [40, 50]"),
     (
         "sigmoid",
         {"inputs": {"X": [[40.0]]}, "outputs": {"Out": [[1.0]]}},
         "zero: saturated",
-        "sigmoid is flat there: outputs in [1, 1]",
+        "sigmoid is flat there: outputs in [1, 1], inputs in [40, 40], 100 % of the outputs saturated",
     ),
     ("sigmoid", {}, "zero: saturated", "sigmoid is flat there"),
     (
@@ -141,7 +147,12 @@ SAID = [
         "zero: cancellation",
         "the outputs of softmax sum to 1 whatever its inputs are",
     ),
-    ("softmax", {"outputs": {"Out": [[0.0, 1.0]]}}, "zero: saturated", "softmax is flat there: outputs in [0, 1]"),
+    (
+        "softmax",
+        {"outputs": {"Out": [[0.0, 1.0]]}},
+        "zero: saturated",
+        "softmax is flat there: outputs in [0, 1], 100 % of the outputs saturated",
+    ),
     (
         "log_softmax",
         {"outputs": {"Out": [[-0.5, -0.9]]}},
@@ -158,7 +169,7 @@ SAID = [
         "softmax_with_cross_entropy",
         {"slot": "Logits", "inputs": {"Logits": [[3.0, 0.0]]}, "outputs": {"Softmax": [[0.9, 0.1]]}},
         "zero: saturated",
-        "softmax_with_cross_entropy is flat there: outputs in [0.1, 0.9]",
+        "softmax_with_cross_entropy is flat there: outputs in [0.1, 0.9], inputs in [0, 3]",
     ),
     (
         "layer_norm",
@@ -231,7 +242,7 @@ def test_lists_and_rows_are_not_looked_at() -> None:
 
 
 def test_empty_values_have_no_range() -> None:
-    assert killer(scene("sigmoid", outputs={"Out": []})).said == "sigmoid is flat there: outputs"
+    assert killer(scene("sigmoid", outputs={"Out": []})).said == "sigmoid is flat there"
 
 
 def test_of_a_block_that_did_not_run() -> None:
@@ -247,3 +258,34 @@ def test_the_operators_of_the_tables_exist() -> None:
 def test_gradients_that_are_differences() -> None:
     assert all(map(zeros.cancels, ("softmax", "layer_norm", "batch_norm", "softmax_with_cross_entropy")))
     assert not zeros.cancels("sigmoid")
+
+
+ADVICE = [
+    ("tanh", {"outputs": {"Out": [-1.0, 1.0]}}, {"reach": (-1e9, 2.0)}, "scale the inputs down"),
+    ("tanh", {"outputs": {"Out": [-1.0, 1.0]}, "inputs": {"X": [-1e9, 2.0]}}, {}, "scale the inputs down"),
+    ("tanh", {"outputs": {"Out": [-1.0, 1.0]}}, {"reach": (-20.0, 20.0)}, ""),
+    ("tanh", {"outputs": {"Out": [-1.0, 1.0]}}, {}, ""),
+    ("softmax", {"outputs": {"Out": [[1.0], [1.0]]}}, {}, "sigmoid for a single class"),
+    (
+        "softmax",
+        {"outputs": {"Out": [[0.0, 1.0]]}},
+        {"readers": frozenset({"softmax_with_cross_entropy"})},
+        "the loss takes logits",
+    ),
+    ("softmax", {"outputs": {"Out": [[0.0, 1.0]]}}, {"readers": frozenset({"reduce_sum"})}, ""),
+    ("PyLayer_Round", {}, {}, "straight through"),
+    ("PyLayer_Round", {"given": False}, {}, "return a gradient for this input"),
+    ("pylayer", {"given": False}, {}, "return a gradient for this input"),
+    ("dropout", {"attrs": {"dropout_prob": 1.0}}, {}, "a smaller p"),
+    ("scale", {"attrs": {"scale": 0.0}}, {}, "a weight that is not 0"),
+    ("elementwise_mul", {"inputs": {"Y": [0.0]}}, {}, ""),
+]
+
+
+@pytest.mark.parametrize(("type_", "settings", "more", "advice"), ADVICE)
+def test_advice_fits_the_case(type_: str, settings: dict[str, Any], more: dict[str, Any], advice: str) -> None:
+    given = settings.get("given", True)
+    there = replace(scene(type_, **{k: v for k, v in settings.items() if k != "given"}), given=given, **more)
+    told = killer(there).advice
+    assert advice in told
+    assert bool(told) is bool(advice)

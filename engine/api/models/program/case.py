@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gradtool.engine.answers.why.program_case import Asked, ProgramCase
+from gradtool.engine.answers.why.program_intent import BackwardCall
 from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.ir.variable import Variable
 
+from ..calls import PassCall
 from ..notes import SILENT, Notes
 from ..questions.why import Why
 from . import feeds
@@ -32,7 +34,13 @@ def case(model: ProgramModel, asked: Why, notes: Notes) -> ProgramCase:
         return getattr(v, "layer_path", None) or (v.name if v.is_parameter else python.get(v, v.name))
 
     run = None if asked.no_run else _runner(model, asked, notes)
-    return ProgramCase(model.the_loss, _asked(model, listed, stopped), shown, run, chosen)
+    others = [_call(call) for call in model.others]
+    return ProgramCase(model.the_loss, _asked(model, listed, stopped), shown, run, chosen, others)
+
+
+def _call(call: PassCall) -> BackwardCall:
+    listed = None if call.listed is None else {v.name for v in call.listed}
+    return BackwardCall(call.loss, listed, list(call.no_grad or ()), call.location)
 
 
 def _runner(model: ProgramModel, asked: Why, notes: Notes) -> Callable[[Sequence[Variable]], Sequence[Any]]:

@@ -49,6 +49,7 @@ class ProgramModel(Model):
         stripped: how many operators were taken out.
         namespace: the module's names.
         calls: calls of ``append_backward`` for this loss that the file made.
+        others: those for other losses.
         seed: of random feeds and of the run.
     """
 
@@ -66,6 +67,7 @@ class ProgramModel(Model):
     seed: int = 0
     live: bool = False
     request: Request | None = None
+    others: list[PassCall] = field(default_factory=list)
 
     mode: ClassVar = "static"
     refusals: ClassVar[Mapping[str, Refusal]] = {

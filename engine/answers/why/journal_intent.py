@@ -1,0 +1,135 @@
+"""What else a program of dynamic mode does with its parameters: other backward calls, optimizers, changes of layers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...core import source
+from ...core.source import Location
+from ...eager.journal import Event, Listing
+from . import intent
+from .answers import Answer
+from .case import Subject
+from .of_journal import JournalFlow
+from .verdicts import Verdict
+
+_APART = (Verdict.UNUSED, Verdict.NO_PATH)
+_SETTINGS = {"stop_gradient": "stop_gradient=True", "trainable": "trainable=False"}
+
+
+class JournalEvidence(intent.Evidence[int]):
+    """What a journal knows.
+
+    Args:
+        loss: the number of the loss of the backward call that is asked about.
+    """
+
+    def __init__(self, flow: JournalFlow, loss: int) -> None:
+        self._flow = flow
+        self._loss = loss
+
+    def elsewhere(self, subject: Subject[int]) -> Location | None:
+        return _other_pass(self._flow, self._loss, subject.value)
+
+    def left_out(self, subject: Subject[int]) -> str:
+        listings = self._flow.journal.listings
+        held = any(subject.value in listing.leaves for listing in listings)
+        was_there = any(subject.value < listing.time for listing in listings)
+        return "no optimizer holds it" if was_there and not held else ""
+
+    def intended(self, subject: Subject[int], answer: Answer) -> Answer:
+        """*answer*, which is no finding if the program shows that the missing gradient is meant."""
+        if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
+            return _frozen(self._flow, self._loss, subject, answer)
+        replaced = _replaced(self._flow, subject.value)
+        if subject.is_parameter and replaced is not None and answer.verdict in _APART:
+            return replace(answer, finding=False, said=(replaced,), advice="")
+        return intent.intended(self, subject, answer)
+
+    def frozen_by_list(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """The answer about a parameter that gets gradients, and that an optimizer's list leaves out on purpose.
+
+        The list takes others of the same model, or the parameter was given its values before the training.
+        """
+        last = self._flow.journal.listings[-1]
+        written = [e for e in self._flow.journal.events.get(subject.value, ()) if e.kind == "written"]
+        if subject.value > last.time or (not written and not self._takes_others_of_its_model(subject, last)):
+            return None
+        said = (f"its values were set before: {source.short(written[-1].loc)}",) if written else ()
+        label = f"frozen: left out of the optimizer's list, {source.short(last.loc)}"
+        return replace(
+            answer, verdict=Verdict.FROZEN, label=label, finding=False, said=said, location=last.loc, advice=""
+        )
+
+    def _takes_others_of_its_model(self, subject: Subject[int], listing: Listing) -> bool:
+        model = self._model(subject.value)
+        return bool(model) and any(self._model(value) == model for value in listing.leaves)
+
+    def _model(self, value: int) -> str:
+        """What the outermost layer that holds a parameter is called; empty where none does."""
+        named = self._flow.names.get(value)
+        path = getattr(named.tensor, "layer_path", None) if named is not None else None
+        if named is None or not path or not named.shown.endswith(f".{path}"):
+            return ""
+        return named.shown.removesuffix(f".{path}")
+
+
+def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer:
+    """What froze a parameter; a finding where it had gradients before and its optimizer goes on as if it still did."""
+    value = subject.value
+    stops = [e for e in flow.journal.events.get(value, ()) if e.kind == "stopped"]
+    if not stops:
+        return replace(answer, label="frozen: made with stop_gradient=True")
+    last = stops[-1]
+    label = f"frozen: {_SETTINGS[last.how]}, set at {source.short(last.loc)}"
+    before = [e for e in added_to(flow, value) if e.time < last.time]
+    lists = [x for x in flow.journal.listings if value in x.leaves]
+    if not before or not lists or _other_pass(flow, loss, value) is not None or _relisted(flow, value, last.time):
+        return replace(answer, label=label)
+    passes = "the first backward pass" if len(before) == 1 else f"the first {len(before)} backward passes"
+    return replace(
+        answer,
+        verdict=Verdict.STOP_GRADIENT,
+        label=Verdict.STOP_GRADIENT.value,
+        finding=True,
+        said=(f"{passes} gave it a gradient, then {_SETTINGS[last.how]} was set; its optimizer still holds it",),
+        places=(("its optimizer", lists[-1].loc),),
+        advice="set stop_gradient=False again, or make an optimizer without it",
+    )
+
+
+def _relisted(flow: JournalFlow, value: int, time: int) -> bool:
+    """Whether an optimizer was made after *time* that leaves the parameter out."""
+    return any(x.time > time and value not in x.leaves for x in flow.journal.listings)
+
+
+def _replaced(flow: JournalFlow, value: int) -> str | None:
+    """What is said of a parameter that a layer held once, and holds no longer."""
+    replacement = flow.journal.replacements.get(value)
+    if replacement is None:
+        return None
+    at = source.short(replacement.loc)
+    if replacement.after is None:
+        return f"its layer let go of it: {at}"
+    return f"{flow.name(replacement.after)} took its place: {at}"
+
+
+def _other_pass(flow: JournalFlow, loss: int, value: int) -> Location | None:
+    """Where another backward call than that of *loss* gave *value* a gradient.
+
+    Another one stands on another line, or starts from a loss that another line made.
+    """
+    added = added_to(flow, value)
+    asked = flow.backward_at.get(loss, ())
+    for event in reversed(added):
+        if event.into is None or event.into not in flow.maker or loss not in flow.maker:
+            continue
+        at: Location = event.loc
+        if (asked and at[:1] not in asked) or flow.made_at(event.into)[:1] != flow.made_at(loss)[:1]:
+            return at
+    return None
+
+
+def added_to(flow: JournalFlow, value: int) -> list[Event]:
+    """The gradients that *value* got."""
+    return [e for e in flow.journal.events.get(value, ()) if e.kind == "added"]
