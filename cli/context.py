@@ -42,10 +42,11 @@ def _options(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return add
 
 
-def output_options(command: F) -> F:
-    """How and where results are shown."""
+def output_options(command: F, more: tuple[str, ...] = ()) -> F:
+    """How and where results are shown; *more* are forms that only this command has."""
+    forms = click.Choice((*FORMATS, *more))
     return _options(
-        click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="Form of the result."),
+        click.option("--format", "format_", type=forms, default="text", help="Form of the result."),
         click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all."),
         click.option("-q", "--quiet", is_flag=True, help="No notes on stderr."),
         click.option("-v", "--verbose", count=True, help="More detail."),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +13,10 @@ from gradtool.models.errors import CommandError
 
 from ..asking import ask, exit_option, judged, must_be_one
 from ..context import Output, model_options, output_options
+from ..files import Content, make_folder, write_all
+
+if TYPE_CHECKING:
+    from gradtool.models.questions.over_time import Training
 
 
 @click.command("stats")
@@ -18,8 +25,9 @@ from ..context import Output, model_options, output_options
 @click.option("--worst", type=click.IntRange(1), metavar="N", help="Only the N rows to look at first.")
 @click.option("--histogram", is_flag=True, help="Add how many elements are of each order of magnitude.")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@click.option("--tensorboard", metavar="DIR", help="With --steps: write an event file for TensorBoard into DIR.")
 @exit_option()
-@output_options
+@partial(output_options, more=("csv", "svg"))
 def command(**values: Any) -> int:
     """Norms of MODEL's gradients, their ratio to the weights, zeros and numbers that are not finite.
 
@@ -31,10 +39,16 @@ def command(**values: Any) -> int:
 
     \b
     gradtool stats train.py --steps 50
+    gradtool stats train.py --steps 50 -o heat.svg
+    gradtool stats train.py --steps 50 -o steps.parquet --tensorboard runs/first
     """
     out = Output.take(values)
     if values["steps"] is not None:
         return _over_time(values, out)
+    folder, form = values.pop("tensorboard"), _form(out)
+    if folder is not None or form is not None:
+        what = "--tensorboard" if folder is not None else f"a file {form}"
+        raise CommandError(f"{what} holds the steps of a training", "add --steps N")
     from gradtool.models.loader import Request
     from gradtool.models.questions.stats import Stats
     from gradtool.viz.views import stats
@@ -51,7 +65,7 @@ def _over_time(values: dict[str, Any], out: Output) -> int:
     from gradtool.models.questions.over_time import OverTime
     from gradtool.viz.views import over_time
 
-    exit_code = values.pop("exit_code")
+    exit_code, folder = values.pop("exit_code"), values.pop("tensorboard")
     for option in ("worst", "histogram", "feed"):
         if values.pop(option):
             raise CommandError(f"--{option} is about one backward pass", "leave out --steps")
@@ -59,5 +73,39 @@ def _over_time(values: dict[str, Any], out: Output) -> int:
     request = Request.take(values)
     must_be_one(request, "--steps")
     answer = question.ask(request, out)
-    out.emit(over_time.view(answer))
+    also = {} if folder is None else _event_file(answer, folder)
+    form = _form(out)
+    if form is None:
+        out.emit(over_time.view(answer), also)
+    else:
+        _written(answer, form, out, also)
     return judged(answer, exit_code)
+
+
+def _form(out: Output) -> str | None:
+    """The ending of the file that is asked for, if it is one that only trainings have."""
+    if out.format in ("csv", "svg"):
+        return f".{out.format}"
+    ending = os.path.splitext(out.file or "")[1].lower()
+    return ending if out.format == "text" and ending in (".csv", ".svg", ".parquet") else None
+
+
+def _written(answer: Training, form: str, out: Output, also: Mapping[str, Content]) -> None:
+    """Write the answer in a form that is no view."""
+    from gradtool.viz.over_time.forms import FORMS
+
+    content = FORMS[form](answer)
+    if isinstance(content, str):
+        out.text(content, also)
+    else:
+        assert out.file is not None  # its ending says the form
+        write_all({**also, out.file: content})
+
+
+def _event_file(answer: Training, folder: str) -> dict[str, Content]:
+    """Path -> contents of the event file."""
+    from gradtool.viz.over_time.event_files import NAME, event_file
+
+    content = event_file(answer)
+    make_folder(folder)
+    return {os.path.join(folder, NAME): content}

@@ -152,7 +152,7 @@ def _lasting(h: Happening, steps: int) -> str:
     """For how long."""
     if h.count == steps:
         return "in every step"
-    return "from here on" if h.step + h.count - 1 == steps else f"in {count(h.count, 'step')} from here on"
+    return "from here on" if h.step + h.count - 1 == steps else f"in {count(h.count, 'step')}"
 
 
 def _rate(h: Happening, whom: str, steps: int) -> str:

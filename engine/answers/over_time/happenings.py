@@ -94,9 +94,10 @@ def _not_finite(points: Sequence[Point | None], track: Track, history: History) 
 
 
 def _zero(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
-    """All zero until the end, for longer than it ever was before."""
-    there = [i for i, p in enumerate(points) if p is not None]
-    flags = [p.gradient.all_zero for p in points if p is not None]
+    """All zero until the end, or until numbers are not finite, for longer than it ever was before."""
+    end = next((i for i, p in enumerate(points) if p is not None and p.gradient.nonfinite), len(points))
+    there = [i for i, p in enumerate(points[:end]) if p is not None]
+    flags = [p.gradient.all_zero for p in points[:end] if p is not None]
     run = _trailing(flags)
     whole = run == len(flags)
     if run < _LEAST or (not whole and run < 2 * _longest(flags[: len(flags) - run])):
