@@ -58,6 +58,7 @@ def main():
     arguments = options.parse_args()
 
     paddle.seed(1)
+    np.random.seed(1)
     net = Net()
     training, (images, labels) = digits()
     set_trainable(net.body, False)

@@ -27,6 +27,7 @@ from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.cuts import Cuts
 from gradtool.models.questions.judging import concerning
 from gradtool.models.questions.nan import FORWARD_OVER, Births
+from gradtool.models.questions.over_time import Listening, OverTime
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Opened, Verdicts, Why, opened
 from gradtool.models.spots import Spot
@@ -160,9 +161,19 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     request = replace(request, full_stacks=True)
     search = Search()
     adapter = Adapter(search.coverage)
-    with watch.watched(adapter), opened(request, inquiry.why, notes) as case, watch.unwatched():
+    with (
+        Listening() as listening,
+        watch.watched(adapter),
+        opened(request, inquiry.why, notes) as case,
+        watch.unwatched(),
+    ):
         adapter.finish()
-        return about(case, search, inquiry, notes)
+        assert case.left is not None
+        history = listening.history(case.left)
+        told = about(case, search, inquiry, notes)
+        if len(history.steps) > 1:
+            told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
+        return told
 
 
 def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Findings:

@@ -10,6 +10,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models import spots
+from gradtool.models.questions.over_time import Training
 from gradtool.models.spots import Spot, around, frames
 from gradtool.models.users_code import users_own
 from gradtool.models.wording import command_line, count, number
@@ -65,6 +66,7 @@ def document(
         _answer("backward", findings),
         _picture(findings, words),
         _answer("stats", findings),
+        *_over_time(findings),
         _answer("nan", findings),
         _source(findings, places, words),
     ]
@@ -123,6 +125,19 @@ def _blocks(answer: View) -> list[Block]:
         elif b.strip("\n"):
             blocks.append(Lines(b.strip("\n")))
     return [*blocks, Commands(tuple(answer.next))]
+
+
+def _over_time(findings: Findings) -> Iterator[Section]:
+    """The heat map of a training, if the model is one, and its numbers."""
+    answer = findings.answers.get("over-time")
+    if not isinstance(answer, Training):
+        return
+    from ..over_time.heat import svg
+
+    first, *others = _blocks(findings.reports["over-time"])
+    what = f"{count(len(answer.rows), answer.by)} by {count(len(answer.history.steps), 'step')}"
+    figure = Figure(svg(answer), f"{what}: as in the table", caption=f"Norms of gradients: {what}.")
+    yield _section("over_time", "Over time", [first, figure, *others])
 
 
 # -- the picture ------------------------------------------------------------------------------------------------------
@@ -196,6 +211,8 @@ def _data(
     findings: Findings, places: dict[Location, list[Spot]], cells: Sequence[Cell], environment: View
 ) -> dict[str, Any]:
     answers = {kind: _with_schema(findings.reports.get(kind)) for kind in TITLES}
+    if "over-time" in findings.reports:
+        answers["over-time"] = _with_schema(findings.reports["over-time"])
     return {
         "model": findings.name,
         "mode": findings.mode,

@@ -93,12 +93,14 @@ class Listening:
             each.__exit__(*exception)
 
     def history(self, left: Loaded) -> History:
-        """The steps until now, with the names that *left* knows."""
+        """The steps until now, with the names that *left* knows; what happens from here on does not count."""
         ended = _end(left)
+        tape, programs = self.tape.course, self.programs.course
+        self.tape.course, self.programs.course = Course(), Course()
         if self.programs.heard:
-            steps = self.programs.course.finish()
+            steps = programs.finish()
             return History(steps, _unique(self.programs.all_tracks()), static=True, ended=ended)
-        steps = self.tape.course.finish()
+        steps = tape.finish()
         return History(steps, _unique(_of_entries(left, self.tape, steps)), ended=ended)
 
     @property

@@ -16,7 +16,7 @@ from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from .. import loader, opening, users_code
 from ..answered import Answered
 from ..errors import CommandError
-from ..loader import Request
+from ..loader import Loaded, Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
 from .cuts import Cuts
@@ -117,6 +117,7 @@ class Opened:
         failure: the answer about the error that the model raised, where it explains itself.
         model: what the case is about; None where the error is all there is.
         error: what the file raised, if it did.
+        left: what the file left behind.
     """
 
     about: About
@@ -126,6 +127,7 @@ class Opened:
     failure: Answer | None = None
     model: Model | None = None
     error: CommandError | GradtoolError | None = None
+    left: Loaded | None = None
 
     def verdicts(self, asked: Why, notes: Notes) -> Verdicts:
         """The answers of the case."""
@@ -167,7 +169,7 @@ def opened(
             if last is not None and last.location[:1] == raised:
                 raised = last.location
             failure = explained(error, raised, left.journal, None if last is None else last.loss)
-            yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error)
+            yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error, left=left)
             return
         try:
             model = opening.model_in(left, request)
@@ -178,4 +180,4 @@ def opened(
                 raise error from error.__cause__
             raise
         about = About(left.name, model.mode, words)
-        yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error)
+        yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)
