@@ -32,6 +32,7 @@ def test_every_subject_is_listed_with_what_it_measures() -> None:
         (["dump", "--chains", "20"], ["graph", "twelve", "chain"]),
         (["eager", "--rounds", "1", "--runs", "1"], ["add", "multiply", "mixed"]),
         (["memory", "--depths", "2", "--width", "4", "--batch", "8"], ["depth", "2"]),
+        (["over_time", "--widths", "4", "--steps", "2", "--rounds", "1"], ["width", "4", "target:"]),
         (["pages", "--sizes", "30", "--shapes", "wide"], ["wide", "30"]),
         (["pictures", "--sizes", "30", "--shapes", "chain", "--limit", "5"], ["chain", "30", "targets:"]),
         (["programs", "--sizes", "20", "--shapes", "chain"], ["chain", "20"]),

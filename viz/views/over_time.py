@@ -172,7 +172,7 @@ _SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
     what.ZERO: lambda h, whom, n: f"all zero {_lasting(h, n)}: {whom}",
     what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",
     what.CAME: lambda h, whom, n: f"first gradient: {whom}",
-    what.NEVER: lambda h, whom, n: f"gradients, and nothing updates by them, {_lasting(h, n)}: {whom}",
+    what.NEVER: lambda h, whom, n: f"gradients that nothing updates by {_lasting(h, n)}: {whom}",
     what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_lasting(h, n)}: {whom}",
     what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_lasting(h, n)}: {whom}",
     what.WRITTEN: lambda h, whom, n: f"overwritten by values {size(h.numbers[0])} times its size away: {whom}",
