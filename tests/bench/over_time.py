@@ -20,7 +20,9 @@ TARGET = 50.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench over_time", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench over_time", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--widths", nargs="*", type=int, default=[32, 128, 512], help="of the layers")
     parser.add_argument("--steps", type=int, default=40, help="of each training")
     parser.add_argument("--rounds", type=int, default=5, help="trainings of each kind, in turn")

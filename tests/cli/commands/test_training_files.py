@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tensorboardX.proto.event_pb2 import Event
 from gradtool.viz.over_time.event_files import NAME
 from gradtool.viz.over_time.long_form import COLUMNS
 from tests.cli.conftest import Run, Write
+
+ROOT = Path(__file__).parents[3]
 
 TRAINING = """\
 import paddle
@@ -143,3 +146,18 @@ def test_the_heat_map_is_written_where_it_is_asked_for(gradtool: Run, training: 
     text = (folder / "heat.svg").read_text(encoding="utf-8")
     assert text.startswith("<svg ")
     assert gradtool("stats", training, "--steps", "9", "-q", "--format", "svg").out == text
+
+
+def told(svg: str) -> list[str]:
+    """What a heat map says beside its numbers, which may differ in the last digit from machine to machine."""
+    texts = re.findall(r"<(?:text|title)[^>]*>([^<]*)<", svg)
+    return [re.sub(r"[-+.e\d]*\d", "#", text) for text in texts]
+
+
+def test_the_picture_of_the_readme_is_current(gradtool: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    command = "stats samples/train_digits.py --steps all -o"
+    assert gradtool(*command.split(), str(folder / "train_digits.svg"), "-q").code == 0
+    current = (folder / "train_digits.svg").read_text(encoding="utf-8")
+    assert told(current) == told((ROOT / "samples/pictures/train_digits.svg").read_text(encoding="utf-8"))
+    assert f"gradtool {command} samples/pictures/train_digits.svg" in (ROOT / "README.md").read_text(encoding="utf-8")
