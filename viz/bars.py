@@ -67,7 +67,7 @@ def course(values: Sequence[float], width: int = 20) -> str:
 def trail(values: Sequence[float | None], width: int = 16) -> str:
     """How sizes go over steps, on a logarithmic scale of at least a decade.
 
-    Each sign stands for the largest of its part: ``×`` for one that is not finite, ``0`` for nothing but zeros, a blank
+    Each sign stands for the largest of its part: ``×`` for one that is not finite, ``0`` for nothing but zeros, ``–``
     where there is none (None).
     """
     there = [v for v in values if v is not None]
@@ -81,7 +81,7 @@ def trail(values: Sequence[float | None], width: int = 16) -> str:
 
 def _sign(part: Sequence[float], low: float, high: float) -> str:
     if not part:
-        return " "
+        return "–"
     if not all(map(math.isfinite, part)):
         return "×"
     if max(part) <= 0:

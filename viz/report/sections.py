@@ -99,6 +99,9 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
     story = findings.reports.get("nan")
     if story is not None:
         yield "NaN and infinity", "no finding" if story.data["clean"] else count(len(story.data["births"]), "finding")
+    training = findings.answers.get("over-time")
+    if training is not None:
+        yield "over time", count(training.findings, "finding") if training.findings else "no finding"
     for i, note in enumerate(findings.notes, 1):
         yield f"note {i}" if len(findings.notes) > 1 else "note", note
 
