@@ -15,7 +15,8 @@ class Course:
     """Passes and updates as they come, made into steps.
 
     A parameter is updated once in a step: another update of it begins the next one. So the two optimizers of a GAN
-    share a step, passes that add up their gradients do, and an optimizer that is made anew in a loop does not matter.
+    share a step, passes that add up their gradients do, and an optimizer that is made anew in a loop does not matter. A
+    model that is trained when another one is done begins a step.
 
     Attributes:
         steps: those that are over, and the one that updates have begun.
@@ -95,7 +96,8 @@ class Course:
         step = self.steps[-1] if self.steps else None
         if step is not None and any(u is update for u in step.updates):
             return step
-        if step is None or source in self._sources or not self._taken.isdisjoint(tracks):
+        again = source in self._sources or not self._taken.isdisjoint(tracks)
+        if step is None or again or self._is_stranger(tracks):
             self._leave()
             step = TrainingStep(len(self.steps) + 1)
             self.steps.append(step)
@@ -107,6 +109,13 @@ class Course:
         step.passes += self._waiting[:end]
         del self._waiting[:end]
         return step
+
+    def _is_stranger(self, tracks: Iterable[Track]) -> bool:
+        """Whether the step before the last did without an update of *tracks*: they take no turns with its others."""
+        if len(self.steps) < 2:
+            return False
+        before = self.steps[-2].points
+        return not any(t in before and before[t].weight is not None for t in tracks)
 
     def _keep(self, track: Track, point: Point) -> bool:
         """Note in the last step what its own passes gave to *track*, if nothing updated that; whether it was so."""

@@ -22,7 +22,8 @@ def passed(course: Course, *tracks: Track) -> None:
 
 def updated(course: Course, *tracks: Track) -> None:
     update = Update("SGD", ())
-    course.updated(tracks, update, update)
+    for point in course.updated(tracks, update, update).values():
+        point.weight, point.update = 1.0, 0.1
 
 
 def told(steps: list[TrainingStep]) -> list[tuple[list[int], int, list[str]]]:
@@ -99,3 +100,26 @@ def test_what_one_source_does_again_is_another_step() -> None:
         course.updated([t], update, "script")
         course.updated([t], update, "script")
     assert told(course.finish()) == [([1], 1, ["a"]), ([2], 1, ["b"])]
+
+
+def test_a_model_that_is_trained_after_another_has_steps_of_its_own() -> None:
+    course, folds = Course(), [track("first"), track("second")]
+    for fold in folds:
+        for _ in range(3):
+            passed(course, fold)
+            updated(course, fold)
+    assert told(course.finish()) == [([i + 1], 1, ["first" if i < 3 else "second"]) for i in range(6)]
+
+
+def test_one_that_takes_its_turn_less_often_is_in_a_step_of_the_other() -> None:
+    course, critic, generator = Course(), track("critic"), track("generator")
+    for k in range(6):
+        passed(course, critic)
+        updated(course, critic)
+        if k % 3 == 2:
+            passed(course, generator)
+            updated(course, generator)
+    steps = course.finish()
+    assert [p.number for s in steps for p in s.passes] == list(range(1, 9))
+    assert sum("critic" in t for _, _, names in told(steps) for t in names) == 6
+    assert all(sum(n == "critic" for n in names) <= 1 for _, _, names in told(steps))
