@@ -20,9 +20,6 @@ from gradtool.models.wording import NOTHING, command_line, count, finite
 from ..bars import trail
 from .view import Table, View
 
-_LONGEST = 24
-"""Columns of a row's name in text; of a longer one the end is left, which says most."""
-
 
 def view(answer: Training) -> View:
     """A line of totals, a row for each parameter or layer, and what began at which step."""
@@ -102,7 +99,7 @@ def rows(answer: Training) -> Table:
     table = Table([*headings, *(["not finite"] if wrong else [])], styles={"×": "bad"})
     for row in answer.rows:
         there = [p for p in row.points if p is not None]
-        cells = [shortened(row.name), trail([norm(p) for p in row.points])]
+        cells = [row.name, trail([norm(p) for p in row.points])]
         if not there:
             table.rows.append([*cells, *[NOTHING] * (len(table.headings) - 2)])
             continue
@@ -112,7 +109,7 @@ def rows(answer: Training) -> Table:
         cells.append(_zeros(there))
         if wrong:
             bad = sum(p.gradient.nonfinite > 0 for p in there)
-            cells.append(f"× {count(bad, 'step')}" if bad else "0")
+            cells.append(f"× {bad}" if bad else "0")
         table.rows.append(cells)
     return table
 
@@ -125,18 +122,9 @@ def norm(point: Point | None) -> float | None:
 
 
 def _zeros(points: Sequence[Point]) -> str:
-    """The share of zeros in the first and the last step, once where it is the same."""
-    first, last = (_percent(p) for p in (points[0], points[-1]))
-    return last if first == last else f"{first} → {last}"
-
-
-def _percent(point: Point) -> str:
-    return f"{100 * point.gradient.zeros / max(point.gradient.elements, 1):.0f} %"
-
-
-def shortened(name: str) -> str:
-    """A name of at most so many columns."""
-    return name if len(name) <= _LONGEST else "…" + name[1 - _LONGEST :]
+    """The share of zeros in the first and the last step, once where it is the same: ``48→78 %``."""
+    ends = [100 * p.gradient.zeros / max(p.gradient.elements, 1) for p in (points[0], points[-1])]
+    return "→".join(dict.fromkeys(f"{share:.0f}" for share in ends)) + " %"
 
 
 # -- what happened ----------------------------------------------------------------------------------------------------
