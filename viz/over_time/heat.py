@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from gradtool.engine.answers.over_time.history import Point, TrainingStep
 from gradtool.models.questions.over_time import Row, Training
 from gradtool.models.wording import NOTHING, count
 
-from ..text import FONT, fitted, printable, text_width
+from ..text import fitted, printable, text_width
 from ..views import over_time as words
-from .ramp import LEVELS, Ramp, colours
+from .canvas import MARGIN, NOT_FINITE, SMALL, ZERO, Grid, n, style, text
+from .ramp import LEVELS, Ramp
+from .strips import strips
 
-LARGE: Final = 12.0
-SMALL: Final = 10.0
-_MARGIN: Final = 18.0
 _PLOT: Final = 640.0
 """Pixels that the steps take together, where that leaves cells neither too narrow nor too wide."""
 _WIDEST: Final = 46.0
+_HEIGHTS: Final = ((8, 26.0), (40, 18.0), (math.inf, 14.0))
+"""Up to so many rows: how high each is."""
 _MOST_COLUMNS: Final = 320
 _NAME: Final = 36
 """Columns of a row's name."""
@@ -34,44 +34,6 @@ _NARROWEST: Final = 660.0
 _MOST_TOLD: Final = 12
 _MOST_TITLED: Final = 3000
 """Cells that have a tooltip each; of more of them, rows."""
-_WIDE: Final = 100.0
-"""A loss that falls to a smaller part of what it was is drawn on a logarithmic scale."""
-_GAPS_FROM: Final = 7.0
-"""Cells of so many pixels stand apart."""
-
-NOT_FINITE, ZERO = "x", "z"
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Where the cells are.
-
-    Attributes:
-        x: where the first step begins.
-        cell, row: width and height of a cell.
-        per: how many steps a column stands for.
-        columns: how many there are.
-        steps: how many steps there are.
-    """
-
-    x: float
-    cell: float
-    row: float
-    per: int
-    columns: int
-    steps: int
-
-    @property
-    def width(self) -> float:
-        return self.cell * self.columns
-
-    @property
-    def gap(self) -> float:
-        return 1.0 if min(self.cell, self.row) >= _GAPS_FROM else 0.0
-
-    def middle(self, step: int) -> float:
-        """The middle of the column of a step, by its number from 1."""
-        return self.x + ((step - 1) // self.per + 0.5) * self.cell
 
 
 def svg(answer: Training) -> str:
@@ -83,67 +45,39 @@ def _grid(answer: Training) -> Grid:
     steps, rows = len(answer.history.steps), len(answer.rows)
     per = math.ceil(steps / _MOST_COLUMNS)
     columns = math.ceil(steps / per)
-    height = 26.0 if rows <= 8 else 18.0 if rows <= 40 else 14.0
+    height = next(height for most, height in _HEIGHTS if rows <= most)
     names = max((text_width(_name(row.name), SMALL) for row in answer.rows), default=0.0)
-    x = _MARGIN + max(names, text_width("learning rate", SMALL)) + 10
+    x = MARGIN + max(names, text_width("learning rate", SMALL)) + 10
     return Grid(round(x), min(_WIDEST, _PLOT / columns), height, per, columns, steps)
 
 
-def _name(text: str) -> str:
-    text = printable(text)
-    return text if len(text) <= _NAME else "…" + text[1 - _NAME :]
+def _name(name: str) -> str:
+    name = printable(name)
+    return name if len(name) <= _NAME else "…" + name[1 - _NAME :]
 
 
 def _lines(answer: Training) -> Iterator[str]:
     grid = _grid(answer)
     beside = grid.x + grid.width + 12
     width = max(beside + 2 * 76, _NARROWEST)
-    ramp = Ramp.over(p.gradient.norm for row in answer.rows for p in row.points if p is not None)
+    points = chain.from_iterable(row.points for row in answer.rows)
+    ramp = Ramp.over(p.gradient.norm for p in points if p is not None)
     parts: list[str] = []
     y = _head(parts, answer, width)
-    y = _strips(parts, answer, grid, y, beside)
+    y = strips(parts, answer, grid, y, beside)
     y = _matrix(parts, answer, grid, ramp, y, beside)
     y = _axis(parts, grid, y)
     y = _told(parts, answer, y, width)
     y = _legend(parts, answer, ramp, y)
-    size = f'width="{_n(width)}" height="{_n(y + _MARGIN)}" viewBox="0 0 {_n(width)} {_n(y + _MARGIN)}"'
+    size = f'width="{n(width)}" height="{n(y + MARGIN)}" viewBox="0 0 {n(width)} {n(y + MARGIN)}"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title desc">'
     yield f'<title id="title">{escape(_title(answer))}</title>'
     about = f"norms of gradients: {count(len(answer.rows), answer.by)} by {count(len(answer.history.steps), 'step')}"
     yield f'<desc id="desc">{escape(about)}</desc>'
-    yield _style()
+    yield style()
     yield '<rect class="ground" width="100%" height="100%"/>'
     yield from parts
     yield "</svg>"
-
-
-def _style() -> str:
-    fills = "".join(f".l{i}{{fill:{c}}}" for i, c in enumerate(colours()))
-    rules = (
-        f"text{{font:{SMALL:g}px {FONT.replace(chr(34), chr(39))};fill:#1b1f24;white-space:pre}}"
-        ".ground{fill:#fff}.q{fill:#57606a}.t{font-size:13px;font-weight:600}.e{text-anchor:end}.m{text-anchor:middle}"
-        f".{NOT_FINITE}{{fill:#C8321F}}.{ZERO}{{fill:#A9AEB5}}.h{{fill:none;pointer-events:all}}"
-        ".frame{fill:none;stroke:#d0d5db}.grid{stroke:#d0d5db;stroke-width:1}"
-        ".curve{fill:none;stroke:#0b5cad;stroke-width:1.6;stroke-linejoin:round}.dot{fill:#0b5cad}"
-        ".clip{fill:#b45309}.birth{stroke:#fff;stroke-width:3.4;fill:none}.birth2{stroke:#000;stroke-width:1.5;fill:none}"
-        ".mark{stroke:#57606a;stroke-width:1;stroke-dasharray:2 2}.bad{fill:#b3261e;font-weight:600}"
-    )
-    dark = (
-        "text{fill:#e6e8eb}.ground{fill:#16181c}.q{fill:#9aa4b0}.frame,.grid{stroke:#3a414a}.curve{stroke:#7cc0ff}"
-        f".dot{{fill:#7cc0ff}}.clip{{fill:#ffc24d}}.mark{{stroke:#9aa4b0}}.bad{{fill:#ff9a91}}.{NOT_FINITE}{{fill:#FF5A45}}"
-        f".{ZERO}{{fill:#6B727B}}"
-    )
-    crisp = "path.c{shape-rendering:crispEdges}"
-    return f"<style>{rules}{fills}{crisp}@media (prefers-color-scheme:dark){{{dark}}}</style>"
-
-
-def _n(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
-
-
-def _text(x: float, y: float, text: str, kind: str = "") -> str:
-    attribute = f' class="{kind}"' if kind else ""
-    return f'<text x="{_n(x)}" y="{_n(y)}"{attribute}>{escape(printable(text))}</text>'
 
 
 # -- above the cells --------------------------------------------------------------------------------------------------
@@ -155,85 +89,13 @@ def _title(answer: Training) -> str:
 
 def _head(parts: list[str], answer: Training, width: float) -> float:
     """Title and what a step is; where what follows begins."""
-    longest = int((width - 2 * _MARGIN) / text_width("x", SMALL))
-    parts.append(_text(_MARGIN, 28, _title(answer), "t"))
+    longest = int((width - 2 * MARGIN) / text_width("x", SMALL))
+    parts.append(text(MARGIN, 28, _title(answer), "t"))
     y = 46.0
     for line in list(words.heading(answer))[1:]:
-        parts.append(_text(_MARGIN, y, fitted(line, longest), "q"))
+        parts.append(text(MARGIN, y, fitted(line, longest), "q"))
         y += 14
     return y + 8
-
-
-def _strips(parts: list[str], answer: Training, grid: Grid, y: float, beside: float) -> float:
-    """Loss and learning rate as curves, clipping as bars."""
-    steps = answer.history.steps
-    losses = [s.loss for s in steps]
-    sizes = [v for v in losses if v is not None and math.isfinite(v)]
-    wide = min(sizes, default=0.0) > 0 and max(sizes) > _WIDE * min(sizes)
-    curves: list[tuple[str, float, list[float | None]]] = [
-        ("log loss" if wide else "loss", 40, losses),
-        ("learning rate", 22, [s.rate for s in steps]),
-    ]
-    for name, height, values in curves:
-        there = [v for v in values if v is not None]
-        if not there:
-            continue
-        if name == "log loss":
-            values = [math.log(v) if v is not None and v > 0 else v for v in values]
-        parts.append(_text(grid.x - 10, y + height / 2 + 3.5, name, "e"))
-        parts.append(_curve(values, grid, y, height))
-        parts.append(_text(beside, y + height / 2 + 3.5, _ends(there[0], there[-1]), "q"))
-        y += height + 8
-    clipped = [s.clipped for s in steps]
-    if any(c is not None for c in clipped):
-        y = _clipping(parts, clipped, grid, y, beside)
-    return y + 6
-
-
-def _ends(first: float, last: float) -> str:
-    return words.size(last) if first == last else f"{words.size(first)} → {words.size(last)}"
-
-
-def _curve(values: Sequence[float | None], grid: Grid, y: float, height: float) -> str:
-    """A line through the values of a strip; it is broken where one is missing or not finite."""
-    finite = [v for v in values if v is not None and math.isfinite(v)]
-    low, high = min(finite, default=0.0), max(finite, default=0.0)
-    span = (high - low) or 1.0
-    base = 0.5 if high == low else 0.0
-
-    def at(i: int, v: float) -> str:
-        share = (v - low) / span + base
-        return f"{_n(grid.x + (i + 0.5) * grid.width / len(values))} {_n(y + 3 + (height - 6) * (1 - share))}"
-
-    runs: list[list[str]] = [[]]
-    for i, v in enumerate(values):
-        if v is None or not math.isfinite(v):
-            runs.append([])
-        else:
-            runs[-1].append(at(i, v))
-    path = "".join("M" + "L".join(run) for run in runs if len(run) > 1)
-    dots = [run[0] for run in runs if len(run) == 1] if len(values) < _MOST_COLUMNS else []
-    points = "".join(f'<circle class="dot" cx="{p.split()[0]}" cy="{p.split()[1]}" r="2"/>' for p in dots)
-    frame = f'<path class="grid" d="M{_n(grid.x)} {_n(y + height)}h{_n(grid.width)}"/>'
-    return f'{frame}<path class="curve" d="{path}"/>{points}'
-
-
-def _clipping(parts: list[str], clipped: Sequence[float | None], grid: Grid, y: float, beside: float) -> float:
-    """A bar from above for each step: the less is left of the gradients, the longer."""
-    height = 18.0
-    parts.append(_text(grid.x - 10, y + 12, "clipped", "e"))
-    parts.append(f'<path class="grid" d="M{_n(grid.x)} {_n(y)}h{_n(grid.width)}"/>')
-    bars = []
-    for column in range(grid.columns):
-        part = [c for c in clipped[column * grid.per : (column + 1) * grid.per] if c is not None and c < 1]
-        if part:
-            length = max(2.0, height * (1 - min(part)))
-            left, wide = grid.x + column * grid.cell, grid.cell - grid.gap
-            bars.append(f"M{_n(left + grid.gap / 2)} {_n(y)}h{_n(wide)}v{_n(length)}h{_n(-wide)}z")
-    parts.append(f'<path class="clip" d="{"".join(bars)}"/>')
-    number = sum(c is not None and c < 1 for c in clipped)
-    parts.append(_text(beside, y + 12, f"{number} of {len(clipped)} steps", "q"))
-    return y + height + 8
 
 
 # -- the cells --------------------------------------------------------------------------------------------------------
@@ -243,9 +105,9 @@ def _matrix(parts: list[str], answer: Training, grid: Grid, ramp: Ramp, y: float
     """A row for each parameter or layer, its name before it and its last numbers behind it."""
     y += 14
     moved = answer.history.updated
-    parts.append(_text(beside, y - 6, "last ‖g‖", "q"))
+    parts.append(text(beside, y - 6, "last ‖g‖", "q"))
     if moved:
-        parts.append(_text(beside + 76, y - 6, "‖Δw‖/‖w‖", "q"))
+        parts.append(text(beside + 76, y - 6, "‖Δw‖/‖w‖", "q"))
     paths: dict[str, list[str]] = {}
     marks: list[str] = []
     titled = len(answer.rows) * grid.columns <= _MOST_TITLED
@@ -258,25 +120,23 @@ def _matrix(parts: list[str], answer: Training, grid: Grid, ramp: Ramp, y: float
         if birth is not None:
             marks.append(_cross(grid.middle(birth + 1), top + grid.row / 2, min(grid.row / 2 - 2.5, 6)))
         middle = top + grid.row / 2 + 3.5
-        parts.append(_text(grid.x - 10, middle, _name(row.name), "e"))
+        parts.append(text(grid.x - 10, middle, _name(row.name), "e"))
         there = [p for p in row.points if p is not None]
         last = words.size(words.norm(there[-1])) if there else "no gradient"
-        bad = "bad" if there and there[-1].gradient.nonfinite else "" if there else "q"
-        parts.append(_text(beside, middle, last, bad))
+        bad = "bad" if there and there[-1].gradient.nonfinite else "q" * (not there)
+        parts.append(text(beside, middle, last, bad))
         if moved and there:
             ratio = next((p.ratio for p in reversed(there) if p.ratio is not None), None)
-            parts.append(_text(beside + 76, middle, words.size(ratio)))
+            parts.append(text(beside + 76, middle, words.size(ratio)))
         titles += _titles(row, grid, top, answer.history.steps) if titled else [_row_title(row, grid, top)]
     for kind in sorted(paths):
         parts.append(f'<path class="c {kind}" d="{"".join(paths[kind])}"/>')
     height = len(answer.rows) * grid.row
     if not grid.gap:
-        parts.append(
-            f'<rect class="frame" x="{_n(grid.x)}" y="{_n(y)}" width="{_n(grid.width)}" height="{_n(height)}"/>'
-        )
+        parts.append(f'<rect class="frame" x="{n(grid.x)}" y="{n(y)}" width="{n(grid.width)}" height="{n(height)}"/>')
     for step in sorted({h.step for h in answer.happenings if h.wrong}):
         x = grid.middle(step)
-        parts.append(f'<path class="mark" d="M{_n(x)} {_n(y - 4)}v{_n(height + 8)}"/>')
+        parts.append(f'<path class="mark" d="M{n(x)} {n(y - 4)}v{n(height + 8)}"/>')
     parts += marks
     parts += titles
     return y + height
@@ -302,11 +162,11 @@ def _fill(paths: dict[str, list[str]], kinds: Sequence[str], grid: Grid, top: fl
             # Ends are rounded, not widths: neighbours that do not stand apart have to meet.
             x, end = (round(grid.x + i * grid.cell, 1) for i in (a, b))
             x, w, h = x + half, end - x - grid.gap, grid.row - grid.gap
-            paths.setdefault(kinds[a], []).append(f"M{_n(x)} {_n(top + half)}h{_n(w)}v{_n(h)}h{_n(-w)}z")
+            paths.setdefault(kinds[a], []).append(f"M{n(x)} {n(top + half)}h{n(w)}v{n(h)}h{n(-w)}z")
 
 
 def _cross(x: float, y: float, r: float) -> str:
-    d = f"M{_n(x - r)} {_n(y - r)}l{_n(2 * r)} {_n(2 * r)}m0 {_n(-2 * r)}l{_n(-2 * r)} {_n(2 * r)}"
+    d = f"M{n(x - r)} {n(y - r)}l{n(2 * r)} {n(2 * r)}m0 {n(-2 * r)}l{n(-2 * r)} {n(2 * r)}"
     return f'<path class="birth" d="{d}"/><path class="birth2" d="{d}"/>'
 
 
@@ -314,8 +174,8 @@ def _titles(row: Row, grid: Grid, top: float, steps: Sequence[TrainingStep]) -> 
     """A tooltip for each cell."""
     for column in range(grid.columns):
         i = min((column + 1) * grid.per, len(steps)) - 1
-        x = _n(grid.x + column * grid.cell)
-        place = f'x="{x}" y="{_n(top)}" width="{_n(grid.cell)}" height="{_n(grid.row)}"'
+        x = n(grid.x + column * grid.cell)
+        place = f'x="{x}" y="{n(top)}" width="{n(grid.cell)}" height="{n(grid.row)}"'
         yield f'<rect class="h" {place}><title>{escape(_said(row, row.points[i], steps[i]))}</title></rect>'
 
 
@@ -340,7 +200,7 @@ def _said(row: Row, point: Point | None, step: TrainingStep) -> str:
 def _row_title(row: Row, grid: Grid, top: float) -> str:
     there = [p for p in row.points if p is not None]
     ends = f"‖g‖ {words.size(words.norm(there[0]))} → {words.size(words.norm(there[-1]))}" if there else NOTHING
-    place = f'x="{_n(grid.x)}" y="{_n(top)}" width="{_n(grid.width)}" height="{_n(grid.row)}"'
+    place = f'x="{n(grid.x)}" y="{n(top)}" width="{n(grid.width)}" height="{n(grid.row)}"'
     return f'<rect class="h" {place}><title>{escape(printable(row.name))}\n{escape(ends)}</title></rect>'
 
 
@@ -356,9 +216,9 @@ def _axis(parts: list[str], grid: Grid, y: float) -> float:
         del labels[1 if labels[1] != grid.steps else 0]
     for step in labels:
         x = grid.middle(step)
-        parts.append(f'<path class="grid" d="M{_n(x)} {_n(y + 2)}v4"/>')
-        parts.append(_text(x, y + 17, str(step), "m q"))
-    parts.append(_text(grid.x - 10, y + 17, "step", "e q"))
+        parts.append(f'<path class="grid" d="M{n(x)} {n(y + 2)}v4"/>')
+        parts.append(text(x, y + 17, str(step), "m q"))
+    parts.append(text(grid.x - 10, y + 17, "step", "e q"))
     return y + 30
 
 
@@ -374,16 +234,16 @@ def _nice(least: int) -> int:
 
 def _told(parts: list[str], answer: Training, y: float, width: float) -> float:
     """What began at which step, a line each."""
-    longest = int((width - 2 * _MARGIN - 70) / text_width("x", SMALL))
+    longest = int((width - 2 * MARGIN - 70) / text_width("x", SMALL))
     shown = answer.happenings[:_MOST_TOLD]
     y += 10 if shown else 0
     for h in shown:
-        parts.append(_text(_MARGIN, y, f"step {h.step}", "bad" if h.wrong else "q"))
-        parts.append(_text(_MARGIN + 70, y, fitted(words.sentence(h, answer), longest)))
+        parts.append(text(MARGIN, y, f"step {h.step}", "bad" if h.wrong else "q"))
+        parts.append(text(MARGIN + 70, y, fitted(words.sentence(h, answer), longest)))
         y += 15
     left = len(answer.happenings) - len(shown)
     if left:
-        parts.append(_text(_MARGIN + 70, y, f"and {left} more, in the text and in JSON", "q"))
+        parts.append(text(MARGIN + 70, y, f"and {left} more, in the text and in JSON", "q"))
         y += 15
     return y + (4 if shown else 0)
 
@@ -391,34 +251,34 @@ def _told(parts: list[str], answer: Training, y: float, width: float) -> float:
 def _legend(parts: list[str], answer: Training, ramp: Ramp, y: float) -> float:
     """The colours with their powers of ten, and what else a cell may be."""
     y += 8
-    left, long, high = _MARGIN, 220.0, 10.0
+    left, long, high = MARGIN, 220.0, 10.0
     each = long / LEVELS
     for i in range(LEVELS):
         parts.append(
-            f'<rect class="l{i}" x="{_n(left + i * each)}" y="{_n(y)}" width="{_n(each + 0.4)}" height="{_n(high)}"/>'
+            f'<rect class="l{i}" x="{n(left + i * each)}" y="{n(y)}" width="{n(each + 0.4)}" height="{n(high)}"/>'
         )
     decades = ramp.high - ramp.low
     every = max(1, math.ceil(decades / 5))
     for k in range(0, decades + 1, every):
         x = left + long * k / decades
-        anchor = "" if k == 0 else " e" if k == decades else " m"
-        parts.append(_text(x, y + high + 12, f"1e{ramp.low + k}", "q" + anchor))
+        anchor = {0: "", decades: " e"}.get(k, " m")
+        parts.append(text(x, y + high + 12, f"1e{ramp.low + k}", "q" + anchor))
     x = left + long + 24
     swatches: list[tuple[str, Callable[[float], str]]] = [
         ("all zero", lambda at: _box(at, y, ZERO)),
         ("not finite", lambda at: _box(at, y, NOT_FINITE)),
         ("first of them", lambda at: _box(at, y, NOT_FINITE) + _cross(at + 6, y + 5, 4)),
-        ("no gradient", lambda at: f'<rect class="frame" x="{_n(at)}" y="{_n(y)}" width="12" height="10"/>'),
+        ("no gradient", lambda at: f'<rect class="frame" x="{n(at)}" y="{n(y)}" width="12" height="10"/>'),
     ]
     for name, draw in swatches:
         parts.append(draw(x))
-        parts.append(_text(x + 17, y + 9, name, "q"))
+        parts.append(text(x + 17, y + 9, name, "q"))
         x += 17 + text_width(name, SMALL) + 16
     per = _grid(answer).per
     if per > 1:
-        parts.append(_text(left + long + 24, y + high + 12, f"a column is {per} steps, the largest of them", "q"))
+        parts.append(text(left + long + 24, y + high + 12, f"a column is {per} steps, the largest of them", "q"))
     return y + high + 14
 
 
 def _box(x: float, y: float, kind: str) -> str:
-    return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="12" height="10"/>'
+    return f'<rect class="{kind}" x="{n(x)}" y="{n(y)}" width="12" height="10"/>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from gradtool.engine.answers.over_time import happenings as what
@@ -33,8 +34,8 @@ def view(answer: Training) -> View:
 def heading(answer: Training) -> Iterator[str]:
     """What a step is, in numbers and lines."""
     history = answer.history
-    passes = [p for s in history.steps for p in s.passes]
-    updates = [u for s in history.steps for u in s.updates]
+    passes = [*chain.from_iterable(s.passes for s in history.steps)]
+    updates = [*chain.from_iterable(s.updates for s in history.steps)]
     yield f"over time  {answer.about.name} · {answer.about.mode} · {count(len(history.steps), 'step')}"
     yield f"a step     {_meaning(history)}"
     run = f"{count(len(passes), 'run')} of programs" if history.static else _passes(len(passes))
@@ -93,7 +94,8 @@ def totals(history: History) -> Table:
 
 def rows(answer: Training) -> Table:
     """A row for each parameter or layer."""
-    wrong = any(p is not None and p.gradient.nonfinite for row in answer.rows for p in row.points)
+    points = chain.from_iterable(row.points for row in answer.rows)
+    wrong = any(p is not None and p.gradient.nonfinite for p in points)
     moved = answer.history.updated
     headings = [answer.by, "‖g‖", "first", "last", *(["‖Δw‖/‖w‖"] if moved else []), "zeros"]
     table = Table([*headings, *(["not finite"] if wrong else [])], styles={"×": "bad"})

@@ -78,14 +78,18 @@ def _of_tracks(history: History) -> Iterator[Happening]:
                 groups.setdefault((kind, *seen), []).append(track)
     for (kind, first, count, told), members in groups.items():
         step = history.steps[first]
-        loc, numbers = told if told is not None else ((step.passes[-1].loc if step.passes else NOWHERE), ())
-        points_there = [p for p in (step.points.get(t) for t in members) if p is not None]
-        backward = max((p.backward for p in points_there), default=None)
+        loc, numbers = told if told is not None else (_line_of(step), ())
+        backward = max((step.points[t].backward for t in members if t in step.points), default=None)
         # What is zero from the beginning may be so by its structure, which these numbers do not show.
         wrong = kind in _WRONG and not (
             kind == ZERO and count == sum(p is not None for p in history.points(members[0]))
         )
         yield Happening(kind, step.number, count, tuple(members), backward, loc, numbers, wrong)
+
+
+def _line_of(step: TrainingStep) -> Location:
+    """The line of its last pass."""
+    return step.passes[-1].loc if step.passes else NOWHERE
 
 
 def _not_finite(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
@@ -227,9 +231,8 @@ def _jump(history: History) -> Iterator[Happening]:
             continue
         usual = statistics.median(norms) if len(norms) >= _BEFORE else 0.0
         if usual > 0 and norm > JUMP * usual:
-            passed = step.passes[-1] if step.passes else None
-            number, loc = (passed.number, passed.loc) if passed is not None else (None, NOWHERE)
-            yield Happening(SPIKE, step.number, 1, backward=number, loc=loc, numbers=(usual, norm), wrong=True)
+            number = step.passes[-1].number if step.passes else None
+            yield Happening(SPIKE, step.number, 1, (), number, _line_of(step), (usual, norm), wrong=True)
             return
         norms.append(norm)
 

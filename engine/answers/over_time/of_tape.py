@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core import source, state, watch
 from ...core.source import Location
-from ...eager.parameter import TensorParameter
+from ...eager.parameter import TensorParameter, parameters_at
 from ...eager.saved import writes
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
@@ -161,14 +161,12 @@ class TapeCourse:
 
     def _meet(self, leaves: Sequence[Leaf]) -> None:
         """Give leaves that were not met before their tracks: parameters, and others that somebody has a name for."""
-        from ...eager.parameter import parameters_at
-
         parameters = parameters_at(set(leaves))
         for parameter in parameters.values():
             self._of_parameter(parameter)
         others = {leaf for leaf in leaves if leaf not in parameters}
-        if not others:
-            return
+        if self._parameters or not others:
+            return  # where there are parameters, other leaves are data: those of an optimizer are known already
         for name, t in self._named():
             if t._leaf in others and t.node is None:
                 others.discard(t._leaf)
@@ -245,6 +243,12 @@ class TapeCourse:
         if track is not None and event.how in ("stop_gradient", "trainable"):
             track.cuts.append((len(self.course.steps) + 1, source.here()))
 
+    def _listed(self, event: watch.Listed) -> None:
+        """An optimizer was made: what it holds are weights, parameters or not."""
+        for t in event.tensors:
+            if not t._stop and t.node is None:
+                self._of_parameter(t)
+
     # -- updates ----------------------------------------------------------------------------------------------------
 
     def _updating(self, event: watch.Updating) -> None:
@@ -257,7 +261,7 @@ class TapeCourse:
             track = self._of_parameter(t)
             if self._is_due(track, leaf.grad):
                 due.append(track)
-        # Its class and parameters may be those of another one, which was made anew: only these count.
+        # An optimizer may be made anew for every step, so it is its parameters that say what a step is.
         self._due = self.course.updated(due, self._update, self._update)
         self._used.update(due)
 
@@ -312,7 +316,7 @@ class TapeCourse:
             point = self._written.get(track)
             if point is None and self._is_weight(track):
                 point = self.course.updated([track], self._hand(), _SCRIPT).get(track)
-                self._used.add(track)
+                self._used.update([track] if point is not None else [])
         if point is None:
             if self._due is None:
                 self._overwritten(track, tensor.array, array)
@@ -352,6 +356,7 @@ _HEARD: dict[type, Callable[[TapeCourse, Any], None]] = {
     watch.Left: TapeCourse._left_for,
     watch.Released: TapeCourse._released,
     watch.Cutting: TapeCourse._cutting,
+    watch.Listed: TapeCourse._listed,
     watch.Updating: TapeCourse._updating,
     watch.Clipped: TapeCourse._clipped,
     watch.Updated: TapeCourse._updated,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
 from gradtool.engine.answers.over_time.course import Course
@@ -20,7 +21,7 @@ from .. import loader, paths
 from ..answered import Answered
 from ..calls import running
 from ..errors import CommandError
-from ..limits import ENOUGH
+from ..limits import ALL, ENOUGH
 from ..loader import Loaded, Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
@@ -72,7 +73,7 @@ class Training(Answered):
     @property
     def parameters(self) -> list[Track]:
         """What the rows consist of."""
-        return [t for row in self.rows for t in row.members]
+        return [*chain.from_iterable(row.members for row in self.rows)]
 
 
 class Listening:
@@ -180,7 +181,7 @@ class OverTime(Question[Training]):
         with Listening() as listening, loader.executed(request, notes) as left:
             left.must_run("stats --steps")
             if not listening.heard:
-                stepped(left, self.steps or ENOUGH)
+                stepped(left, ENOUGH if self.steps in (None, ALL) else self.steps)
             history = listening.history(left)
             if left.error is not None and not history.steps:
                 raise left.error
