@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -190,7 +191,13 @@ def save(result: Any, path: str | os.PathLike[str]) -> None:
         ValueError: there is no form for the ending.
         OSError: the file cannot be written.
     """
-    endings.save(result, path, FORMS, "answer.html")
+    endings.save(result, path, {**FORMS, **_forms_of(result)}, "answer.html")
+
+
+def _forms_of(result: Any) -> dict[str, Callable[[Any], str | bytes]]:
+    """The forms that only results of this kind have."""
+    module = OWN_FORMS.get(type(result).__name__)
+    return {} if module is None else importlib.import_module(module, __package__).FORMS
 
 
 def _text(result: Any) -> str:
@@ -225,3 +232,6 @@ FORMS: Final[dict[str, Callable[[Any], str]]] = {
     ".tsv": _tsv,
 }
 """Ending of a file -> the text that is written to it."""
+
+OWN_FORMS: Final = {"Training": ".over_time.forms"}
+"""The class of an answer -> the module with the forms that only it has."""

@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from tensorboardX.proto.event_pb2 import Event
 
+import gradtool as paddle
 from gradtool.viz.over_time.event_files import NAME
 from gradtool.viz.over_time.long_form import COLUMNS
 from tests.cli.conftest import Run, Write
@@ -146,6 +147,17 @@ def test_the_heat_map_is_written_where_it_is_asked_for(gradtool: Run, training: 
     text = (folder / "heat.svg").read_text(encoding="utf-8")
     assert text.startswith("<svg ")
     assert gradtool("stats", training, "--steps", "9", "-q", "--format", "svg").out == text
+
+
+def test_python_saves_the_same_files(gradtool: Run, training: str, folder: Path) -> None:
+    answer = paddle.load(training).over_time(steps=9)
+    for ending in ("csv", "svg"):
+        answer.save(f"steps.{ending}")
+        command = gradtool("stats", training, "--steps", "9", "-q", "--format", ending)
+        assert (folder / f"steps.{ending}").read_text(encoding="utf-8") == command.out
+    answer.save("steps.html")
+    with pytest.raises(ValueError, match=r"\.csv, \.parquet"):
+        answer.save("steps.xlsx")
 
 
 def told(svg: str) -> list[str]:
