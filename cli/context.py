@@ -5,7 +5,6 @@ Results go to stdout, everything else to stderr.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,7 +20,7 @@ from gradtool.models.limits import ALL, ENOUGH
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
-from . import streams
+from . import streams, terminal
 from .files import Content, write_all
 from .main import SCRIPT
 
@@ -239,16 +238,11 @@ class Output:
             return
         if self.ascii or (self.file in (None, "-") and not _utf8(sys.stdout.encoding)):
             report = views.in_ascii(report)
-        if self._on_terminal():
-            write_all(also or {})
-            from .terminal import show
-
-            with streams.written(nothing_else=True):
-                show(report, sys.stdout, ascii_only=self.ascii or not _utf8(sys.stdout.encoding))
-                sys.stdout.flush()
-            return
         if self.format == "json":
             text = views.to_json(report.data, report.kind)
+        elif self.format == "text" and self.file in (None, "-"):
+            sign = "..." if self.ascii or not _utf8(sys.stdout.encoding) else "…"
+            text = views.to_text(report, terminal.room(), terminal.coloured(self.color), sign)
         else:
             text = {"text": views.to_text, "tsv": views.to_tsv, "markdown": views.to_markdown}[self.format](report)
         self.text(text, also)
@@ -278,15 +272,6 @@ class Output:
         with streams.written(nothing_else=True):
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
-
-    def _on_terminal(self) -> bool:
-        if self.format != "text" or self.file not in (None, "-") or self.color == "never":
-            return False
-        if self.color == "always":
-            return True
-        if os.environ.get("NO_COLOR"):
-            return False
-        return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def _utf8(encoding: str | None) -> bool:

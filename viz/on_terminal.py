@@ -7,9 +7,6 @@ from typing import Any
 
 from .text import printable
 
-TONES = {"good": "green", "bad": "red", "warn": "yellow", "dim": "dim"}
-"""How a terminal shows what a cell means, see ``viz.table.Table``."""
-
 
 def rich_table(
     headings: Sequence[str],

@@ -21,9 +21,10 @@ from gradtool.engine.core.source import Location
 
 from . import endings
 from .notebook import notebook_display
-from .on_terminal import TONES, rich_table
+from .on_terminal import rich_table
 from .table import Table
 from .text import printable
+from .tones import TONES
 from .views.view import View, to_text
 
 NOTHING: Final = "–"

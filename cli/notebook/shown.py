@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
 from gradtool.viz.forms import FORMS
-from gradtool.viz.on_terminal import TONES
 from gradtool.viz.picture import framed
 from gradtool.viz.text import printable
+from gradtool.viz.tones import LOUD
 from gradtool.viz.views.view import Table, View, to_ascii, to_markdown, to_text
 
 from ..errors import CLEAN
@@ -105,20 +105,14 @@ def _preformatted(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-_LOUD = (TONES["bad"], TONES["warn"])
-
-
 def _table(table: Table) -> str:
     """A table; what a terminal would colour as bad is bold."""
     head = "".join(f'<th scope="col"{_LEFT}>{escape(h)}</th>' for h in table.headings)
-    rows = "".join(f"<tr>{''.join(map(_cell(table), row))}</tr>" for row in table.rows)
+    rows = "".join(f"<tr>{''.join(_cells(table, i))}</tr>" for i in range(len(table.rows)))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _cell(table: Table) -> Callable[[str], str]:
-    def cell(text: str) -> str:
-        bad = table.style_of(text) in _LOUD
+def _cells(table: Table, row: int) -> Iterator[str]:
+    for heading, text in zip(table.headings, table.rows[row], strict=True):
         inner = escape(printable(text))
-        return f"<td{_LEFT}>{f'<b>{inner}</b>' if bad else inner}</td>"
-
-    return cell
+        yield f"<td{_LEFT}>{f'<b>{inner}</b>' if table.tone(row, heading, text) in LOUD else inner}</td>"

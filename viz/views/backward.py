@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 
 from gradtool.engine.answers import numbers
@@ -11,18 +11,6 @@ from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
 
 from .view import Table, View, to_json
-
-STYLES = {
-    numbers.NAN: "bad",
-    numbers.INFINITE: "bad",
-    numbers.ZERO: "warn",
-    "cut": "bad",
-    "used, but": "bad",
-    "unused": "warn",
-    "frozen": "dim",
-    "not in": "dim",
-}
-"""How a status looks on a terminal, by its beginning."""
 
 VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
 
@@ -34,7 +22,7 @@ def view(answer: GradientTable) -> View:
     blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer)]
     if answer.recomputed is not None:
         blocks.insert(1, answer.recomputed.line())
-    return View("backward", _data(answer), blocks, _next(answer))
+    return View("backward", _data(answer), blocks, _next(answer), marks={count(answer.findings, "finding"): "bad"})
 
 
 def _head(answer: GradientTable) -> str:
@@ -49,10 +37,38 @@ def _head(answer: GradientTable) -> str:
 def _table(answer: GradientTable) -> Table:
     """A row for each parameter or leaf."""
     columns = [(headings, cells) for headings, cells in _columns(answer) if headings]
-    table = Table([*chain.from_iterable(headings for headings, _ in columns)], styles=STYLES)
+    table = Table([*chain(*[headings for headings, _ in columns])], order=order(answer.row), judged="status")
     for row in answer.rows:
-        table.rows.append([*chain.from_iterable(cells(row) for _, cells in columns)])
+        table.rows.append([*chain(*[cells(row) for _, cells in columns])])
+    table.tones = tones(answer.rows, answer.wrong)
     return table
+
+
+def order(first: str) -> Sequence[str]:
+    """What is missed least of a table of gradients whose first column is called so."""
+    least = ["tensor", "from op", "gradient", "max |g|", "not finite", "zeros", "source…", "shape", "status…"]
+    return [*least, f"{first}…", "‖g‖", "source"]
+
+
+def tones(rows: Sequence[GradientRow], wrong: Collection[str]) -> dict[int, str]:
+    """By row, what its status means: a finding, something to know, or that all is well with values that were looked at.
+
+    Args:
+        wrong: the names for people of the rows that findings are about.
+    """
+    return {i: _tone(row, row.shown in wrong) for i, row in enumerate(rows) if row.lacking or row.values is not None}
+
+
+def _tone(row: GradientRow, wrong: bool) -> str:
+    if wrong:
+        return "bad"
+    if row.lacking.startswith(_MEANT):
+        return "dim"
+    return "good" if row.status == numbers.OK else "warn"
+
+
+_MEANT = ("frozen", "not in")
+"""Beginnings of reasons that someone gave."""
 
 
 def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]]:

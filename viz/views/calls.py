@@ -12,6 +12,7 @@ from gradtool.models.wording import NOTHING, command_line, count, finite, number
 
 from .view import Table, View
 
+_ORDER = ("runs", "code…", "times", "source…", "value", "code")
 _MOST = 3
 """Numbers of calls that are written out where they are no range."""
 
@@ -20,7 +21,9 @@ def view(answer: CallList) -> View:
     """A row for each line that asks for backward passes."""
     about, lines = answer.about, answer.lines
     static = any(line.runs is not None for line in lines)
-    table = Table(["number", "call", "loss", "value", "times", *(["runs"] if static else []), "source", "code"])
+    table = Table(
+        ["number", "call", "loss", "value", "times", *(["runs"] if static else []), "source", "code"], order=_ORDER
+    )
     for line in lines:
         runs = [NOTHING if line.runs is None else str(line.runs)] if static else []
         loss, times = line.loss or NOTHING, str(len(line.numbers))

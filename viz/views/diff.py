@@ -63,7 +63,7 @@ def _numbers(before: int, after: int) -> str:
 
 
 def _table(changes: Sequence[Change]) -> Table:
-    table = Table(["", "change", "layer", "before", "after"], styles=_STYLES)
+    table = Table(["", "change", "layer", "before", "after"], styles=_STYLES, order=("layer", "change…"))
     for c in changes:
         mark = _MARKS.get(c.kind, "~")
         table.rows.append([mark, c.text, c.layer or NOTHING, c.source or NOTHING, c.source_after or NOTHING])
@@ -84,6 +84,7 @@ def _values(values: Divergence, number: int | None) -> list[str | Table]:
     which = "" if number is None else f" in backward pass {number}"
     told = f"values{which}: {len(values.partings)} of {count(values.compared, 'value')} differ{unmatched}{unknown}"
     first = Table(["first to differ", "part", "differ", "relative", "ulps", "layer", "before", "after"])
+    first.order = ("layer", "part", "ulps", "relative", "before…", "after…", "first to differ…", "before")
     for p in values.first[:_FIRST]:
         name = p.before if p.before == p.after else f"{p.before} → {p.after}"
         first.rows.append(

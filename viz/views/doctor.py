@@ -31,7 +31,7 @@ def view(verbose: bool = False) -> View:
     dot = _dot_version(path)
     backends = {name: _backend(name) for name in dict.fromkeys([*_BACKENDS, *available()])}
     data: dict[str, Any] = {"versions": versions, "dot": dot, "backends": backends, "platform": platform.system()}
-    table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)])
+    table = Table(["part", "found", "remark"], [*_rows(versions, dot, backends)], order=("remark…",))
     if verbose:
         table.rows += [["python executable", sys.executable, ""], ["dot executable", path or NOTHING, ""]]
         data["paths"] = {"python": sys.executable, "dot": path}

@@ -38,7 +38,7 @@ def files(
 def view(answer: Dumped, folder: str, contents: Mapping[str, str | bytes]) -> View:
     """The files that were written."""
     sizes = {path[len(folder) :].lstrip("/\\"): _size(content) for path, content in contents.items()}
-    table = Table(["file", "bytes"], [[name, str(size)] for name, size in sizes.items()])
+    table = Table(["file", "bytes"], [[name, str(size)] for name, size in sizes.items()], order=("file…",))
     operators = answer.graph.facts["operators"]
     counts = f"{operators['forward']} forward ops · {operators['backward']} backward ops"
     head = f"dump  {answer.about.name} · {counts} → {folder}"

@@ -85,7 +85,7 @@ def _joined(shown: Sequence[Shown]) -> Table | None:
     if not tables or any(table.headings != tables[0][1].headings for _, table in tables):
         return None
     rows: list[Sequence[str]] = [[str(line.last), *row] for line, table in tables for row in table.rows]
-    return Table(["backward", *tables[0][1].headings], rows, tables[0][1].styles)
+    return replace(tables[0][1], headings=["backward", *tables[0][1].headings], rows=rows, tones={})
 
 
 def _tables(view: View) -> Iterable[Table]:

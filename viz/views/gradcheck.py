@@ -21,6 +21,20 @@ def view(answer: Comparison) -> View:
         ["parameter", "shape", "order", "status", "⟨g, u⟩", "difference", "error", "worst", "ratio", "cause", "source"],
         [_cells(e) for e in entries],
         {"ok": "good", "wrong": "bad", "kink": "warn", "unchecked": "warn"},
+        (
+            "order",
+            "worst",
+            "⟨g, u⟩",
+            "difference",
+            "ratio",
+            "shape",
+            "cause…",
+            "source…",
+            "parameter…",
+            "source",
+            "error",
+        ),
+        "status",
     )
     statuses = Counter(e.status for e in entries)
     wrong, refused = statuses["wrong"], statuses["kink"] + statuses["unchecked"]

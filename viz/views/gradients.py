@@ -8,7 +8,7 @@ from gradtool.models.gradients import GradientRow
 from gradtool.models.questions.gradients import Derivatives
 from gradtool.models.wording import NOTHING, command_line, count, shape
 
-from .backward import STYLES, VALUE_HEADINGS, asked_next, told_of_values, value_cells
+from .backward import VALUE_HEADINGS, asked_next, order, told_of_values, tones, value_cells
 from .view import Table, View
 
 
@@ -36,7 +36,8 @@ def view(answer: Derivatives) -> View:
 
 def _table(rows: Sequence[GradientRow], ran: bool) -> Table:
     columns = VALUE_HEADINGS if ran else ()
-    table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"], styles=STYLES)
+    table = Table(["input", "shape", "gradient", "from op", *columns, "status", "source"])
+    table.order, table.judged, table.tones = order("input"), "status", tones(rows, ())
     for row in rows:
         cells = [row.shown, shape(row.shape), str(row.gradient if row.returned else None), row.operator or NOTHING]
         table.rows.append([*cells, *(value_cells(row) if ran else []), row.status, row.source or NOTHING])

@@ -15,6 +15,8 @@ from gradtool.models.wording import NOTHING, command_line, count, shape
 
 from .view import Table, View
 
+_MARKS = {"BIRTH": "bad", "CLEAN": "good", "absorbed": "warn", "intended": "warn"}
+
 
 def view(answer: Births, as_table: bool = False) -> View:
     """Where the first NaN or infinity was born.
@@ -44,7 +46,9 @@ def view(answer: Births, as_table: bool = False) -> View:
     if story.births and story.births[0].part in (FORWARD, BACKWARD):
         next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)
-    return View("nan", data, ["\n".join(_lines(story, names))], next_, table if table.rows or as_table else None)
+    return View(
+        "nan", data, ["\n".join(_lines(story, names))], next_, table if table.rows or as_table else None, _MARKS
+    )
 
 
 def _place(loc: source.Location) -> str:

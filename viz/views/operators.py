@@ -15,7 +15,7 @@ from .view import Table, View
 def every() -> View:
     """All operators."""
     ops = list(registry.all_ops())
-    table = Table(["type", "inputs", "outputs", "attributes", "gradient"])
+    table = Table(["type", "inputs", "outputs", "attributes", "gradient"], order=("attributes…", "inputs…", "outputs…"))
     for op in ops:
         attributes = ", ".join(op.defaults) or NOTHING
         table.rows.append([op.type, _slots(op.inputs), _slots(op.outputs), attributes, _gradient(op)])

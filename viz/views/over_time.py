@@ -84,7 +84,7 @@ def totals(history: History) -> Table:
         ("learning rate", [s.rate for s in history.steps]),
         ("clipping ×", [s.clipped for s in history.steps]),
     ]
-    table = Table(["of a step", "course", "first", "last"])
+    table = Table(["of a step", "course", "first", "last"], order=("first", "last"))
     for name, values in named:
         there = [v for v in values if v is not None]
         if there:
@@ -98,7 +98,11 @@ def rows(answer: Training) -> Table:
     wrong = any(p is not None and p.gradient.nonfinite for p in points)
     moved = answer.history.updated
     headings = [answer.by, "‖g‖", "first", "last", *(["‖Δw‖/‖w‖"] if moved else []), "zeros"]
-    table = Table([*headings, *(["not finite"] if wrong else [])], styles={"×": "bad"})
+    table = Table(
+        [*headings, *(["not finite"] if wrong else [])],
+        styles={"×": "bad"},
+        order=("first", "zeros", "last", f"{answer.by}…", "‖Δw‖/‖w‖"),
+    )
     for row in answer.rows:
         there = [p for p in row.points if p is not None]
         cells = [row.name, trail([norm(p) for p in row.points])]

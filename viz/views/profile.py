@@ -30,6 +30,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
     shown = groups[:top] if top else groups
     total = story.total
     table = Table([by, "calls", "time µs", "spread µs", "share", "repeats", "bytes"])
+    table.order = ("repeats", "spread µs", "calls", f"{by}…", "bytes")
     rows = []
     for g in shown:
         share = g.median / total.median if total.median else 0.0

@@ -15,7 +15,7 @@ def view(answer: Listing, sources: bool = False, as_table: bool = False) -> View
         sources: say which line made each of them.
         as_table: a row for each, where text is no use.
     """
-    table = Table(["id", "op", "inputs", "outputs", "role", "source"])
+    table = Table(["id", "op", "inputs", "outputs", "role", "source"], order=("role", "source"))
     for block in answer.blocks:
         table.rows += [_row(op) for op in block.operators]
     entries = [
@@ -45,7 +45,7 @@ def _row(op: ListedOperator) -> list[str]:
 
 def pairs(answer: Listing) -> View:
     """A forward operator and its gradient operator on one row, with what is kept for it."""
-    table = Table(["forward", "saved", "", "backward", "source"])
+    table = Table(["forward", "saved", "", "backward", "source"], order=("source", "saved…"))
     listed = answer.pairs()
     for pair in listed:
         table.rows += _pair_rows(pair)

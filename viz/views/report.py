@@ -19,7 +19,7 @@ def view(document: Document, files: Mapping[str, str], written: Mapping[str, str
         written: path -> content.
         words: those that load the model again.
     """
-    table = Table(["form", "file", "bytes"])
+    table = Table(["form", "file", "bytes"], order=("file…",))
     for form, path in files.items():
         table.rows.append([form, path, str(len(written[path].encode("utf-8", "backslashreplace")))])
     facts = " · ".join(f"{name} {text}" for name, text in document.facts if not name.startswith("note"))

@@ -13,6 +13,20 @@ from gradtool.models.wording import NOTHING, command_line, count, shape, size
 from ..bars import spark
 from .view import Table, View
 
+_ORDER = (
+    "dtype",
+    "alive",
+    "read by…",
+    "notes…",
+    "made by",
+    "source…",
+    "tensor…",
+    "read by",
+    "notes",
+    "shape",
+    "source",
+)
+
 
 def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     """The buffers that backward keeps alive.
@@ -33,6 +47,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     shown = [*chain.from_iterable(kinds)]
     by_number = {b.number: b for b in story.buffers}
     table = Table(["tensor", "bytes", "shape", "dtype", "made by", "read by", "alive", "notes", "source"])
+    table.order = _ORDER
     table.rows = [_cells(kind, by_number, names, named) for kind in kinds]
     freed, operators, share = story.recomputable
     peak = named(story.at_peak) if story.at_peak is not None else None

@@ -19,16 +19,7 @@ from .view import Table, View
 
 _HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
 
-_STYLES = {
-    numbers.OK: "good",
-    numbers.NAN: "bad",
-    numbers.INFINITE: "bad",
-    numbers.LARGE: "bad",
-    numbers.VANISHING: "bad",
-    numbers.ZERO: "warn",
-    numbers.NONE: "warn",
-}
-"""How a verdict looks on a terminal, by its beginning."""
+_ORDER = ("log ‖g‖", "max |g|", "parameters", "shape", "not finite", "source…", "zeros")
 
 
 def view(answer: Sizes) -> View:
@@ -50,7 +41,9 @@ def view(answer: Sizes) -> View:
         "trend": None if trend is None else _trend(trend),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
-    return View("stats", data, [_table(answer), "\n".join(told)], [*_explaining(answer), command_line(*more)])
+    blocks: list[str | Table] = [_table(answer), "\n".join(told)]
+    marks = {bad: "warn" if wrong else "good"}
+    return View("stats", data, blocks, [*_explaining(answer), command_line(*more)], marks=marks)
 
 
 def _explaining(answer: Sizes) -> list[str]:
@@ -74,12 +67,19 @@ def _table(answer: Sizes) -> Table:
     if answer.histogram:
         asked.append(("sizes", _sizes))
     headings = [answer.by, "parameters" if by_layer else "shape", *_HEADINGS, *(h for h, _ in asked), "source"]
-    table = Table(headings, styles=_STYLES)
+    table = Table(headings, order=[*_ORDER, f"{answer.by}…", "‖g‖/‖w‖", "runs", "sizes", "source"], judged="verdict")
+    table.tones = {i: _tone(answer, x) for i, x in enumerate(lines)}
     for x in lines:
         extent = str(len(x.members)) if by_layer else shape(x.shape)
         beside = [cell(x) for _, cell in asked]
         table.rows.append([x.name, extent, *_cells(x, low, high), x.verdict, *beside, source.short(x.loc) or NOTHING])
     return table
+
+
+def _tone(answer: Sizes, line: Line) -> str:
+    if line.verdict == numbers.OK:
+        return "good"
+    return "warn" if not answer.is_to_look_at(line) or line.verdict in (numbers.ZERO, numbers.NONE) else "bad"
 
 
 def _range(lines: Iterable[Line]) -> tuple[float, float]:

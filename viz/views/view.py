@@ -5,14 +5,15 @@ A view of an answer fills a :class:`View`; how it looks is decided here. Cells a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..on_terminal import TONES
-from ..text import cells as width
-from ..text import printable
+from ..fitting import fitted, wrapped
+from ..text import cells, printable
 from ..text import to_ascii as to_ascii
+from ..tones import TONES, painted
 
 
 @dataclass
@@ -20,15 +21,27 @@ class Table:
     """Rows under headings.
 
     Attributes:
-        styles: cell text beginnings -> style, for terminals: ``{"ok": "good", "cut": "bad"}``.
+        styles: cell text beginnings -> tone, for terminals: ``{"ok": "good", "cut": "bad"}``.
+        order: where there is little room, which columns are missed least: headings, ``heading…`` where the column is
+            shortened and not left out (``viz/fitting.py``).
+        judged: the heading of the column whose cells say whether something is wrong; *styles* are for it alone then.
+        tones: row -> the tone of its judged cell.
     """
 
     headings: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
-    styles: dict[str, str] = field(default_factory=dict)
+    styles: Mapping[str, str] = field(default_factory=dict)
+    order: Sequence[str] = ()
+    judged: str = ""
+    tones: Mapping[int, str] = field(default_factory=dict)
 
-    def style_of(self, cell: str) -> str:
-        return next((TONES[s] for start, s in self.styles.items() if cell.startswith(start)), "")
+    def tone(self, row: int, heading: str, cell: str) -> str:
+        """What a cell means: a name in ``viz.tones.TONES``, or nothing."""
+        if self.judged and heading != self.judged:
+            return ""
+        if row in self.tones:
+            return self.tones[row]
+        return next((tone for start, tone in self.styles.items() if cell.startswith(start)), "")
 
 
 @dataclass
@@ -41,6 +54,7 @@ class View:
         blocks: the answer for people: lines and tables.
         next: commands that dig deeper.
         table: the answer as a table, where the blocks are sentences: what TSV holds.
+        marks: phrases in the lines -> what they mean, as in :class:`Table`.
     """
 
     kind: str
@@ -48,6 +62,7 @@ class View:
     blocks: list[str | Table]
     next: list[str] = field(default_factory=list)
     table: Table | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def next_line(self) -> str:
@@ -60,12 +75,15 @@ def in_ascii(view: View) -> View:
     def block(b: str | Table) -> str | Table:
         if isinstance(b, Table):
             rows: list[Sequence[str]] = [[to_ascii(printable(c)) for c in row] for row in b.rows]
-            return Table([*map(to_ascii, b.headings)], rows, b.styles)
+            headings, judged = [*map(to_ascii, b.headings)], to_ascii(b.judged)
+            order = [to_ascii(step.removesuffix("…")) + "…" * step.endswith("…") for step in b.order]
+            return replace(b, headings=headings, rows=rows, order=order, judged=judged)
         return "\n".join(map(to_ascii, b.split("\n")))
 
     table = None if view.table is None else block(view.table)
     assert table is None or isinstance(table, Table)
-    return View(view.kind, view.data, [*map(block, view.blocks)], [*map(to_ascii, view.next)], table)
+    marks = {to_ascii(phrase): tone for phrase, tone in view.marks.items()}
+    return View(view.kind, view.data, [*map(block, view.blocks)], [*map(to_ascii, view.next)], table, marks)
 
 
 def to_json(data: dict[str, Any], kind: str) -> str:
@@ -75,21 +93,92 @@ def to_json(data: dict[str, Any], kind: str) -> str:
     return json.dumps({"schema": f"gradtool/{kind}/1", **data}, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
-def to_text(view: View) -> str:
-    """Plain text; columns as wide as their widest cell, nothing cut."""
-    parts = ["\n".join(_text_rows(b)) if isinstance(b, Table) else _lines(b) for b in view.blocks]
-    return "\n".join([*parts, printable(view.next_line)]) + "\n"
+def to_text(view: View, room: int | None = None, colours: bool = False, sign: str = "…") -> str:
+    """*view* for people, as plain text or for a terminal.
+
+    Args:
+        room: columns of fixed width that there are; None where nothing is left out, shortened or wrapped.
+        colours: whether escape codes may say what is wrong.
+        sign: stands for what there is no room for.
+    """
+    lines: list[str] = []
+    for block in view.blocks:
+        lines += _table(block, room, colours, sign) if isinstance(block, Table) else _text(block, view, room, colours)
+    last = _next(view, room)
+    return "\n".join([*lines, *([painted(line, "dim") for line in last] if colours else last)]) + "\n"
+
+
+def _next(view: View, room: int | None) -> list[str]:
+    """The commands to go on with: on one line, or each on a line of its own, which can be copied as it stands."""
+    line = printable(view.next_line)
+    if room is None or cells(line) <= room:
+        return [line]
+    return [("      " if i else "next: ") + printable(command) for i, command in enumerate(view.next)]
+
+
+def _text(block: str, view: View, room: int | None, colours: bool) -> Iterator[str]:
+    lines = _lines(block).split("\n")
+    if room is not None:
+        lines = [piece for line in lines for piece in wrapped(line, room)]
+    if not colours or not view.marks:
+        yield from lines
+        return
+    marks = re.compile("|".join(sorted(map(re.escape, view.marks), key=len, reverse=True)))
+    for line in lines:
+        yield marks.sub(lambda m: painted(m[0], TONES[view.marks[m[0]]]), line)
+
+
+def _table(table: Table, room: int | None, colours: bool, sign: str) -> Iterator[str]:
+    rows = [[*map(printable, row)] for row in table.rows]
+    # Colours are chosen by whole cells, before these are shortened.
+    styles = [_styles(table, i, row) for i, row in enumerate(rows)] if colours else []
+    if room is None:
+        yield from _columns(table.headings, rows, styles)
+        return
+    fit = fitted(table.headings, rows, table.order, room, sign)
+    headings = [table.headings[i] for i in fit.columns]
+    styles = [[row[i] for i in fit.columns] for row in styles]
+    if fit.fits:
+        yield from _columns(headings, fit.rows, styles)
+    else:
+        for i, row in enumerate(fit.rows):
+            yield from _paragraph(headings, row, styles[i] if styles else [""] * len(row), room)
+    if fit.left_out:
+        said = f" no room for: {', '.join(fit.left_out)} (a wider terminal, a pipe and --format tsv have all columns)"
+        yield from [painted(line, "dim" * colours) for line in wrapped(said, room)]
+
+
+def _styles(table: Table, number: int, row: Sequence[str]) -> list[str]:
+    entries = zip(table.headings, row, strict=True)
+    return [TONES.get(table.tone(number, heading, cell), "") for heading, cell in entries]
+
+
+def _columns(headings: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Columns as wide as their widest cell; without colours where there are no styles."""
+    widths = [max(map(cells, column)) for column in zip(headings, *rows, strict=True)]
+    if not styles:
+        for row in (headings, *rows):
+            yield (" " + "  ".join([c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True)])).rstrip()
+        return
+    bold = ["bold"] * len(headings)
+    for row, drawn in zip([headings, *rows], [bold, *styles], strict=True):
+        line, gap = "", 1
+        for cell, wide, style in zip(row, widths, drawn, strict=True):
+            line += (" " * gap + painted(cell, style)) * bool(cell)
+            gap = (0 if cell else gap) + wide - cells(cell) + 2
+        yield line
+
+
+def _paragraph(headings: Sequence[str], row: Sequence[str], styles: Sequence[str], room: int) -> Iterator[str]:
+    """A row that no order makes short enough: its first cell, and below it the others with their headings."""
+    for i, (heading, cell, style) in enumerate(zip(headings, row, styles, strict=True)):
+        text = f"   {heading} {cell}" if i and heading else f"   {cell}" if i else f" {cell}"
+        for line in wrapped(text, room) if cell else ():
+            yield line.replace(cell, painted(cell, style)) if style else line
 
 
 def _lines(block: str) -> str:
-    return "\n".join(printable(line.rstrip()) for line in block.split("\n"))
-
-
-def _text_rows(table: Table) -> Iterable[str]:
-    rows = [list(table.headings), *(list(map(printable, r)) for r in table.rows)]
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield (" " + "  ".join([c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True)])).rstrip()
+    return "\n".join([printable(line.rstrip()) for line in block.split("\n")])
 
 
 def to_tsv(view: View) -> str:

@@ -19,7 +19,9 @@ def view(answer: Places) -> View:
     """The operators, each with its source, its pair and its operands; many of them as a table."""
     about, spots = answer.about, answer.spots
     data = {"model": about.name, "asked": answer.what, "operators": [s.data() for s in spots]}
-    table = Table(["op", "part", "pair", "layer", "source", "code"])
+    table = Table(
+        ["op", "part", "pair", "layer", "source", "code"], order=("code…", "layer", "part", "source…", "pair", "code")
+    )
     for s in spots:
         code = source.text(*s.location[0]) if s.location else ""
         table.rows.append([s.name, s.part, s.pair or NOTHING, s.layer or NOTHING, source.short(s.location), code])

@@ -28,7 +28,13 @@ def view(answers: Verdicts) -> View:
     for a in answers:
         said = "; ".join(a.said)
         table.rows.append([a.name, a.label, "yes" if a.finding else "no", a.source, a.code, said, ", ".join(a.also)])
-    return View("why", data, ["\n".join(_lines(answers, wrong))], _next(answers), table)
+    return View("why", data, ["\n".join(_lines(answers, wrong))], _next(answers), table, _marks(answers, wrong))
+
+
+def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:
+    """Verdicts in the colours of what they mean."""
+    marks = {f"verdict: {a.verdict_shown}": "bad" if a.finding else "warn" for a in answers if a.verdict.name != "OK"}
+    return marks | {count(wrong, "finding"): "bad", "no findings": "good", "no finding": "warn"}
 
 
 def _lines(answers: Verdicts, wrong: int) -> list[str]:

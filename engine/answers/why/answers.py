@@ -106,10 +106,15 @@ class Answer(Result):
             return GRAD_ZERO
         return "" if self.verdict in (Verdict.OK, Verdict.ACCUMULATED, Verdict.NOT_LISTED) else GRAD_NONE
 
+    @property
+    def verdict_shown(self) -> str:
+        """The label as people see it: in capitals where it is the verdict's own."""
+        return self.label.upper() if self.verdict.value == self.label else self.label
+
     def lines(self) -> list[str]:
         """The answer for people."""
         head = f"{self.name}   {self.state}".rstrip()
-        lines = [f"{head}   verdict: {self.label.upper() if self.verdict.value == self.label else self.label}"]
+        lines = [f"{head}   verdict: {self.verdict_shown}"]
         if self.path:
             lines.append(f"  {arrows(self.path)}")
         if self.location:
