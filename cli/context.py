@@ -128,8 +128,18 @@ def _steps(context: click.Context, option: click.Parameter, value: Any) -> int |
 def backward_options(command: F) -> F:
     """What the backward part is made for."""
     return _options(
-        click.option("--params", multiple=True, metavar="SELECTOR", help="Parameters whose gradients to return."),
-        click.option("--no-grad", multiple=True, metavar="SELECTOR", help="Tensors at which gradients are cut."),
+        click.option(
+            "--params",
+            multiple=True,
+            metavar="SELECTOR",
+            help="Parameters whose gradients to return: names, globs, layer:, op:, line:, tensor:.",
+        ),
+        click.option(
+            "--no-grad",
+            multiple=True,
+            metavar="SELECTOR",
+            help="Tensors at which gradients are cut; a glob means parameters, tensor:GLOB tensors.",
+        ),
     )(command)
 
 

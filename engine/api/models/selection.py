@@ -5,7 +5,8 @@ selector              selects
 ====================  ==================================================================================
 ``my_fc.b_0``         the tensor of that name, Python name, or path of a parameter in its model
 ``my_fc.b_0@GRAD``    the tensor that the gradient belongs to
-``blocks.*.w_0``      all tensors (for ``--params`` all parameters) that match
+``blocks.*.w_0``      all tensors that match; for ``--params`` and ``--no-grad`` all parameters
+``tensor:blocks.*``   all tensors that match, whatever the option
 ``layer:encoder.1``   the parameters of a layer
 ``op:relu``           what operators of that type make (for ``--params`` the parameters that they read);
                       ``op:relu.0`` the first one's, ``op:relu_grad`` what those compute gradients of
@@ -25,6 +26,12 @@ from gradtool.engine.core import source
 
 from .errors import CommandError, unknown
 from .notes import Notes
+
+_OF_PARAMETERS = ("--params", "--no-grad")
+"""Options whose globs mean parameters: who freezes ``my_fc.*`` does not think of its results."""
+
+_KINDS = ("layer", "op", "line", "tensor")
+"""What may stand before a colon."""
 
 _SHOWN = 12
 """Matches that a note lists before it says how many more there are."""
@@ -56,9 +63,17 @@ class Selection(ABC, Generic[T]):
         for text in texts:
             for one in self._split(text):
                 matched = list(dict.fromkeys(self._one(option, one, parameters_only)))
-                out.note(f"{option} {one} matched {listed([self.shown(v) for v in matched], out.verbose > 0)}")
+                names = listed([self.shown(v) for v in matched], out.verbose > 0)
+                out.note(f"{option} {one} matched {names}{self._beside(option, one, matched)}")
                 matches.update(dict.fromkeys(matched))
         return list(matches)
+
+    def _beside(self, option: str, text: str, matched: list[T]) -> str:
+        """What a glob would match as well if it meant tensors."""
+        if option not in _OF_PARAMETERS or not _is_glob(text) or text.partition(":")[0] in _KINDS:
+            return ""
+        others = len({*self._matching(text, parameters_only=False)} - {*matched})
+        return f" · tensor:{text} matches {others} more" if others else ""
 
     def shown(self, v: T) -> str:
         """The name that people know it by."""
@@ -88,9 +103,19 @@ class Selection(ABC, Generic[T]):
             return self._op(option, value, parameters_only)
         if colon and kind == "line":
             return self._line(option, value, parameters_only)
-        if any(sign in text for sign in "*?["):
-            return self._glob(option, text, parameters_only)
+        if colon and kind == "tensor":
+            return self._tensor(option, value)
+        if _is_glob(text):
+            return self._glob(option, text, parameters_only or option in _OF_PARAMETERS)
         raise unknown(f"tensor for {option}:", text, self._known(parameters_only))
+
+    def _tensor(self, option: str, text: str) -> list[T]:
+        exact = self._exact(text)
+        if exact is not None:
+            return [exact]
+        if _is_glob(text):
+            return self._glob(option, text, parameters_only=False)
+        raise unknown(f"tensor for {option}:", text, self._known(parameters_only=False))
 
     @abstractmethod
     def _exact(self, text: str) -> T | None:
@@ -100,8 +125,20 @@ class Selection(ABC, Generic[T]):
     def _known(self, parameters_only: bool) -> list[str]:
         """Names to suggest, the likely ones first."""
 
+    def _glob(self, option: str, text: str, parameters_only: bool) -> list[T]:
+        matching = self._matching(text, parameters_only)
+        if matching:
+            return matching
+        others = self._matching(text, parameters_only=False)
+        if others:
+            names = listed([self.shown(v) for v in others])
+            raise CommandError(f"no parameter for {option} matches {text!r}", f"tensor:{text} matches {names}")
+        what = "parameters" if parameters_only else "tensors"
+        raise unknown(f"{what} for {option}:", text, self._known(parameters_only))
+
     @abstractmethod
-    def _glob(self, option: str, text: str, parameters_only: bool) -> list[T]: ...
+    def _matching(self, text: str, parameters_only: bool) -> list[T]:
+        """What a glob matches, each once; the names of gradients stand for their tensors."""
 
     @abstractmethod
     def _layer(self, option: str, layer: str) -> list[T]: ...
@@ -111,6 +148,10 @@ class Selection(ABC, Generic[T]):
 
     @abstractmethod
     def _line(self, option: str, text: str, parameters_only: bool) -> list[T]: ...
+
+
+def _is_glob(text: str) -> bool:
+    return any(sign in text for sign in "*?[")
 
 
 def names_gradient(op_type: str) -> bool:

@@ -43,15 +43,11 @@ class Selectors(Selection[Variable]):
         rest = [] if parameters_only else [n for n in self.variables if n not in set(parameters)]
         return [*parameters, *self.paths, *self.named, *rest]
 
-    def _glob(self, option: str, text: str, parameters_only: bool) -> list[Variable]:
+    def _matching(self, text: str, parameters_only: bool) -> list[Variable]:
         pattern = text.removesuffix(names.GRAD)
         everything = [*self.variables.items(), *self.paths.items()]
         variables = [called(self.block, n) or v for n, v in everything if fnmatch.fnmatchcase(n, pattern)]
-        variables = [v for v in variables if v.is_parameter or not parameters_only]
-        if not variables:
-            what = "parameters" if parameters_only else "tensors"
-            raise unknown(f"{what} for {option}:", text, self._known(parameters_only))
-        return variables
+        return [*dict.fromkeys(v for v in variables if v.is_parameter or not parameters_only)]
 
     def _layer(self, option: str, layer: str) -> list[Variable]:
         def inside(name: str | None) -> bool:

@@ -43,14 +43,10 @@ class TapeSelectors(Selection[Tensor]):
         rest = [] if parameters_only else [n for e in self.entries if e.tensor.node is not None for n in e.names]
         return [*first, *rest]
 
-    def _glob(self, option: str, text: str, parameters_only: bool) -> list[Tensor]:
+    def _matching(self, text: str, parameters_only: bool) -> list[Tensor]:
         pattern = text.removesuffix(names.GRAD)
         matched = [e for e in self.entries if any(fnmatch.fnmatchcase(n, pattern) for n in e.names)]
-        chosen = [e.tensor for e in matched if not parameters_only or _is_leaf(e.tensor)]
-        if not chosen:
-            what = "parameters" if parameters_only else "tensors"
-            raise unknown(f"{what} for {option}:", text, self._known(parameters_only))
-        return chosen
+        return [e.tensor for e in matched if not parameters_only or _is_leaf(e.tensor)]
 
     def _layer(self, option: str, layer: str) -> list[Tensor]:
         parameters = [e for e in self.entries if e.is_parameter]
