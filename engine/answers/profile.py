@@ -61,12 +61,15 @@ class Group:
     Attributes:
         calls: how many operators.
         seconds: of each repeat.
+        parts: ``forward`` and ``backward`` -> the sum of the medians of its operators there. Those of the groups of a
+            story add up to those of all of it, as medians of sums do not.
     """
 
     name: str
     calls: int
     nbytes: int
     seconds: list[float]
+    parts: dict[str, float] = field(default_factory=dict)
 
     @property
     def median(self) -> float:
@@ -183,7 +186,11 @@ def _group(name: str, costs: Sequence[Cost]) -> Group:
         c.seconds if len(c.seconds) == repeats else [statistics.median(c.seconds)] * repeats for c in costs if c.seconds
     ]
     seconds = [sum(column[i] for column in columns) for i in range(repeats)]
-    return Group(name, len(costs), sum(c.nbytes for c in costs), seconds)
+    parts: dict[str, float] = {}
+    for c in costs:
+        if c.seconds:
+            parts[c.part] = parts.get(c.part, 0.0) + statistics.median(c.seconds)
+    return Group(name, len(costs), sum(c.nbytes for c in costs), seconds, parts)
 
 
 class Clock:

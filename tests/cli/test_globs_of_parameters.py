@@ -1,4 +1,4 @@
-"""A glob of ``--no-grad`` or ``--params`` means parameters, and says so; ``tensor:`` means tensors; names mean themselves."""
+"""A glob of ``--no-grad`` or ``--params`` means parameters, and says so; ``tensor:`` means tensors; names are names."""
 
 from __future__ import annotations
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from gradtool.engine.answers.profile import Group
+from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models.questions.profile import Costs
-from gradtool.models.wording import command_line, count
+from gradtool.models.wording import NOTHING, command_line, count, percentages
 
 from ..bars import spark
 from .view import Table, View
@@ -29,23 +31,15 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
     groups = story.by(by)
     shown = groups[:top] if top else groups
     total = story.total
-    table = Table([by, "calls", "time µs", "spread µs", "share", "repeats", "bytes"])
+    parts = [part for part in (FORWARD, BACKWARD) if part in total.parts]
+    table = Table([by, "calls", "time µs", "spread µs", *parts, "repeats", "bytes"])
     table.order = ("repeats", "spread µs", "calls", f"{by}…", "bytes")
-    rows = []
-    for g in shown:
-        share = g.median / total.median if total.median else 0.0
-        table.rows.append(
-            [
-                g.name,
-                str(g.calls),
-                f"{1e6 * g.median:.1f}",
-                f"{1e6 * g.spread:.1f}",
-                f"{100 * share:.1f} %",
-                spark(g.seconds),
-                str(g.nbytes),
-            ]
-        )
-        rows.append({"name": g.name, **_data(g), "share": share})
+    shares = [percentages([g.parts.get(part, 0.0) for g in groups]) for part in parts]
+    for i, g in enumerate(shown):
+        own = [column[i] if part in g.parts else NOTHING for part, column in zip(parts, shares, strict=True)]
+        times = [f"{1e6 * g.median:.1f}", f"{1e6 * g.spread:.1f}"]
+        table.rows.append([g.name, str(g.calls), *times, *own, spark(g.seconds), str(g.nbytes)])
+    rows = [{"name": g.name, **_data(g), "shares": _shares(g, total)} for g in shown]
     last = (
         f"{len(shown)} of {count(len(groups), by)} · {1e6 * total.median:.1f} µs in {count(total.calls, 'op')} "
         f"(spread {1e6 * total.spread:.1f}) · {count(story.repeats, 'repeat')}"
@@ -66,5 +60,10 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
     return View("profile", data, [table, last], next_)
 
 
-def _data(g: Any) -> dict[str, Any]:
+def _shares(g: Group, total: Group) -> dict[str, float]:
+    """Its part of the time of forward, and of that of backward."""
+    return {part: seconds / total.parts[part] if total.parts[part] else 0.0 for part, seconds in g.parts.items()}
+
+
+def _data(g: Group) -> dict[str, Any]:
     return {"calls": g.calls, "bytes": g.nbytes, "median": g.median, "spread": g.spread, "seconds": g.seconds}

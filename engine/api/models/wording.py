@@ -61,6 +61,25 @@ class ScriptWord(str):
     __slots__ = ()
 
 
+def percentages(shares: Sequence[float]) -> list[str]:
+    """Parts of a whole in tenths of a percent that add up to 100: what rounding leaves goes to those it took most from.
+
+    >>> percentages([1.0, 1.0, 1.0])
+    ['33.4 %', '33.3 %', '33.3 %']
+    >>> percentages([0.0, 0.0])
+    ['0.0 %', '0.0 %']
+    """
+    total = sum(shares)
+    if not total:
+        return ["0.0 %" for _ in shares]
+    exact = [1000 * share / total for share in shares]
+    tenths = [int(x) for x in exact]
+    rest = sorted(range(len(exact)), key=lambda i: tenths[i] - exact[i])
+    for i in rest[: 1000 - sum(tenths)]:
+        tenths[i] += 1
+    return [f"{n / 10:.1f} %" for n in tenths]
+
+
 def command_line(*words: str) -> str:
     """Words as one line that a shell reads back as they are; those of a script last."""
     if "--" in words:
