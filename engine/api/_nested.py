@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import io
 import math
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
@@ -169,6 +170,29 @@ def _hint(value: Any) -> str | None:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
+def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
+    """The object in a container, or in a pickle of real Paddle's, that *file* has from its position on.
+
+    Raises:
+        FileFormatError: it is neither, damaged, or holds what is not read.
+    """
+    from gradtool.engine.files import pickles
+
+    from . import _checkpoints
+
+    start = file.read(2)
+    file.seek(-len(start), os.SEEK_CUR)
+    if not pickles.begins(start):
+        return restored(*container.read_stream(file, name), name, return_numpy)
+
+    def tensor(array: Array, called: str | None) -> Any:
+        if array.dtype.name not in _TENSOR_TYPES:
+            raise FileFormatError(name, "data types of tensors", f"there is {array.dtype}")
+        return array if return_numpy else _tensor(array, called)
+
+    return _checkpoints.read(file, name, tensor)
+
+
 def restored(arrays: Mapping[str, Array], texts: Mapping[str, str], file: str, return_numpy: bool = False) -> Any:
     """The object that a container holds; arrays by name, if it is a safetensors file that other software wrote.
 
@@ -297,13 +321,14 @@ class _NestedReader:
         return self.objects[key]  # type: ignore[no-any-return]
 
 
-def _tensor(array: Any, name: str) -> Any:
+def _tensor(array: Any, name: str | None) -> Any:
     """A tensor as the mode has them: with a gradient to come, or a value as scopes hold it."""
     if isinstance(array, SelectedRows) or not state.in_static_mode():
         return Tensor(array, name=name)
     scope = Scope()
-    scope.values[name] = array
-    return DenseTensor(scope, name)
+    called = name or "generated_tensor"
+    scope.values[called] = array
+    return DenseTensor(scope, called)
 
 
 def _is_pair(value: Any) -> bool:

@@ -52,9 +52,10 @@ def save(obj: Any, path: str | os.PathLike[str] | BinaryIO, protocol: int = 4, *
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **configs: Any) -> Any:
-    """The object that :func:`save` wrote; of a safetensors file made elsewhere, its tensors by name.
+    """The object that :func:`save` wrote, here or in real Paddle; of a safetensors file, its tensors by name.
 
-    No code in the file is run: there is none. Sizes are checked against the size of the file before anything is
+    No code in the file is run: what real Paddle writes is a pickle, of which NumPy arrays, numbers, texts and plain
+    containers are read, and nothing else is. Sizes are checked against the size of the file before anything is
     allocated. Tensors come back as leaves with ``stop_gradient=True``; in static mode as values that
     ``Program.set_state_dict`` takes.
 
@@ -65,8 +66,8 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
 
     Raises:
         FileMissing: there is no such file (a FileNotFoundError and a ValueError).
-        FileFormatError: the file is cut short, damaged, or something else, such as a pickle; says what was expected
-            and what is there (a ValueError).
+        FileFormatError: the file is cut short, damaged, or something else, such as a pickle that names a class; says
+            what was expected and what is there (a ValueError).
     """
     if _names_a_model(path):
         import gradtool
@@ -74,12 +75,10 @@ def load(path: str | os.PathLike[str] | BinaryIO, return_numpy: bool = False, **
         return gradtool.models.load(os.fsdecode(path), **configs)
     refuse_options("paddle.load", configs)
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
-        arrays, texts = container.read_stream(path)
-        name = str(getattr(path, "name", type(path).__name__))
-    else:
-        name = _path(path, "loading")
-        arrays, texts = container.read_path(name)
-    return _nested.restored(arrays, texts, name, return_numpy)
+        return _nested.read(path, str(getattr(path, "name", type(path).__name__)), return_numpy)
+    name = _path(path, "loading")
+    with container.opened(name) as file:
+        return _nested.read(file, name, return_numpy)
 
 
 def target(path: Any) -> str:

@@ -11,6 +11,7 @@ stored as float64 with one more dimension, of real and imaginary part, and named
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -106,12 +107,13 @@ def _little(array: Array) -> Array:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:
-    """What the container at *path* holds: its arrays and its texts, by name.
+@contextlib.contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file, open for reading.
 
     Raises:
         FileMissing: there is no such file (a FileNotFoundError and a ValueError).
-        FileFormatError: it is no container, or a damaged one.
+        FileFormatError: it is a folder or a device.
         OSError: it cannot be read.
     """
     name = os.fspath(path)
@@ -120,7 +122,19 @@ def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str,
     if not os.path.isfile(name):
         raise FileFormatError(name, "a file", "it is a folder or a device")
     with open(name, "rb") as file:
-        return _ContainerReader(file, name, os.fstat(file.fileno()).st_size).contents()
+        yield file
+
+
+def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:
+    """What the container at *path* holds: its arrays and its texts, by name.
+
+    Raises:
+        FileMissing: there is no such file (a FileNotFoundError and a ValueError).
+        FileFormatError: it is no container, or a damaged one.
+        OSError: it cannot be read.
+    """
+    with opened(path) as file:
+        return _ContainerReader(file, os.fspath(path), os.fstat(file.fileno()).st_size).contents()
 
 
 def read_stream(file: BinaryIO, name: str | None = None) -> tuple[dict[str, Array], dict[str, str]]:
@@ -192,8 +206,8 @@ class _ContainerReader:
         if start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
             self.fail(
                 container,
-                "it is a pickle, which gradtool does not read: loading one runs the code that it holds",
-                "where it was made: safetensors.numpy.save_file({name: t.numpy() for name, t in state.items()}, path)",
+                "it is a pickle; of those, only plain data is read, as paddle.save writes it",
+                "paddle.load reads it",
             )
         for magic, what in _OTHERS:
             if start.startswith(magic):

@@ -10,7 +10,7 @@ import io
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -61,12 +61,12 @@ class EmptyPathError(UsageError, AssertionError):
 
 def values_in(path: str) -> dict[str, Array]:
     """The arrays by name that a file holds."""
-    arrays, texts = container.read_path(path)
-    return _values(arrays, texts, path)
+    with container.opened(path) as file:
+        return _values(file, path)
 
 
-def _values(arrays: Mapping[str, Array], texts: Mapping[str, str], where: str) -> dict[str, Array]:
-    values = _nested.restored(arrays, texts, where, return_numpy=True)
+def _values(file: BinaryIO, where: str) -> dict[str, Array]:
+    values = _nested.read(file, where, return_numpy=True)
     if not isinstance(values, dict) or not all(isinstance(v, np.ndarray) for v in values.values()):
         raise FileFormatError(where, "values of variables by name", "it holds something else")
     return values
@@ -306,7 +306,7 @@ def deserialize_persistables(program: Program, data: bytes, executor: Any) -> No
     """Give the variables of *program* the values that :func:`serialize_persistables` made bytes of."""
     expect_type(program, Program, "program", "paddle.static.deserialize_persistables")
     expect_type(data, bytes, "data", "paddle.static.deserialize_persistables")
-    values = _values(*container.read_stream(io.BytesIO(data), "the bytes"), "the bytes")
+    values = _values(io.BytesIO(data), "the bytes")
     set_values(persistable(program), values, "the bytes")
 
 

@@ -1,0 +1,93 @@
+"""What the files of real ``paddle.save`` mean: which of their arrays are tensors, and what these are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.core.spec import dtype
+from gradtool.engine.files import pickles
+
+NAMES = "StructuredToParameterName@@"
+"""The entry of a state dict that has the names of its tensors."""
+SLICES = "UnpackBigParamInfor@@"
+"""The entry that says which entries are slices of one array (protocols 2 and 3 hold no large ones)."""
+
+Tensors = Callable[[Any, str | None], Any]
+"""Makes what the caller wants of an array and the name that its tensor had."""
+
+
+def read(file: BinaryIO, name: str, tensor: Tensors) -> Any:
+    """The object in a pickle of ``paddle.save``; each of its tensors is what *tensor* makes.
+
+    Raises:
+        FileFormatError: it is damaged, or holds something else than arrays and plain containers.
+    """
+    content = pickles.read(file, name)
+    names: Mapping[Any, Any] = {}
+    if isinstance(content, dict):
+        names = content.pop(NAMES, {})
+        slices = content.pop(SLICES, {})
+        if not isinstance(names, dict) or not isinstance(slices, dict):
+            raise FileFormatError(name, f"tables as {NAMES} and {SLICES}", "something else stands there")
+        for key, place in slices.items():
+            content[key] = _joined(content, place, name)
+    # Paddle 2.1 and later write a tensor in a nested object as a pair; where there are none, all arrays are tensors.
+    pairs = _has_pairs(content)
+    done: dict[int, Any] = {}
+
+    def restored(value: Any, called: str | None) -> Any:
+        if id(value) not in done:
+            done[id(value)] = converted(value, called)
+        return done[id(value)]
+
+    def converted(value: Any, called: str | None) -> Any:
+        if _is_pair(value):
+            return tensor(_values(value[1]), value[0])
+        if isinstance(value, np.ndarray):
+            return value if pairs else tensor(_values(value), called)
+        if isinstance(value, dict):
+            return type(value)((k, restored(v, None)) for k, v in value.items())
+        if isinstance(value, (list, tuple)):
+            return type(value)([restored(v, None) for v in value])
+        return value
+
+    if isinstance(content, dict):
+        return type(content)((k, restored(v, names.get(k))) for k, v in content.items())
+    return restored(content, None)
+
+
+def _is_pair(value: Any) -> bool:
+    """A tensor: its name and its values."""
+    return (
+        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], np.ndarray)
+    )
+
+
+def _has_pairs(content: Any) -> bool:
+    """Whether there is a tensor with its name anywhere."""
+    seen, left = set(), [content]
+    while left:
+        value = left.pop()
+        if _is_pair(value):
+            return True
+        if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+            seen.add(id(value))
+            left += value.values() if isinstance(value, dict) else value
+    return False
+
+
+def _values(array: Any) -> Any:
+    """The values of a tensor; pickles hold those of bfloat16 as whole numbers of 16 bits without sign."""
+    return array.view(dtype("bfloat16").numpy) if array.dtype == np.uint16 else array
+
+
+def _joined(content: dict[Any, Any], place: Any, file: str) -> Any:
+    """An array that was cut into slices, which are taken out of *content*."""
+    try:
+        return np.concatenate([content.pop(part) for part in place["slices"]]).reshape(place["OriginShape"])
+    except (TypeError, KeyError, ValueError):
+        raise FileFormatError(file, "the slices of an array", f"{SLICES} tells others") from None
