@@ -42,7 +42,7 @@ def run(command: Callable[[], Any], arguments: Sequence[str]) -> int:
         said, code = told(error, arguments)
     except (Exception, KeyboardInterrupt, Terminated) as error:
         said, code = told(error, arguments)
-    _say(said)
+    say(said)
     return code
 
 
@@ -110,7 +110,8 @@ def _wants_details(arguments: Sequence[str]) -> bool:
     return any(a == "--verbose" or (a.startswith("-v") and set(a[1:]) == {"v"}) for a in arguments)
 
 
-def _say(lines: list[str]) -> None:
+def say(lines: list[str]) -> None:
+    """Tell an error on stderr."""
     colours = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     head = click.style("error:", fg="red", bold=True) if colours else "error:"
     _write("\n".join([f"{head} {lines[0]}", *lines[1:]]))

@@ -22,7 +22,7 @@ from gradtool.viz.views import view as views
 
 from . import streams, terminal
 from .files import Content, write_all
-from .main import SCRIPT
+from .main import RAISED, SCRIPT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -234,6 +234,21 @@ class Output:
         else:
             with suppress(OSError):
                 print(encodable(legible(text), sys.stderr.encoding, self.ascii), file=sys.stderr)
+
+    def raised(self, error: Exception, what: str) -> None:
+        """The model raised, which decides the exit code, and an answer follows."""
+        from .boundary import say, told
+
+        lines, code = told(error, ())
+        context = click.get_current_context(silent=True)
+        if context is not None:
+            context.meta[RAISED] = code
+        lines.append(f"  {what}")
+        taker = _taker.get()
+        if taker is not None:
+            taker.note(encodable("\n".join(["error: " + lines[0], *lines[1:]]), None, self.ascii))
+        else:
+            say(lines)
 
     @property
     def taker(self) -> Taker | None:

@@ -21,6 +21,9 @@ from . import commands, streams
 SCRIPT = "gradtool.script"
 """Where click's context keeps the words after ``--``."""
 
+RAISED = "gradtool.raised"
+"""Where click's context keeps the exit code of an error of the model, after which there was an answer."""
+
 _NEW_OBJECTS = 50_000
 """Objects that are made before the collector looks at them; Python's own number is 700."""
 
@@ -66,9 +69,10 @@ class Commands(click.Group):
             return context
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As click's."""
+        """As click's; the exit code says if the model raised, whatever was answered."""
         with streams.written():
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+        return ctx.meta.get(RAISED, result)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """As click's, but errors and exit codes are gradtool's (``boundary.py``)."""

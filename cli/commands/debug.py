@@ -108,7 +108,7 @@ def command(**values: Any) -> int:
     from gradtool.viz.debugger.from_models import opened
 
     asked = Debug.take(values)
-    with opened(Request.take(values, post_mortem=on_error), asked, out) as book:
+    with opened(Request.take(values, unfinished=False, post_mortem=on_error), asked, out) as book:
         return prompt.over(book) if saved is None else replaying.check(saved, book, out)
 
 

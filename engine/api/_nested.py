@@ -176,14 +176,11 @@ def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
     Raises:
         FileFormatError: it is neither, damaged, or holds what is not read.
     """
-    from gradtool.engine.files import pickles
-
-    from . import _checkpoints
-
     start = file.read(2)
     file.seek(-len(start), os.SEEK_CUR)
-    if not pickles.begins(start):
+    if not container.is_pickle(start):
         return restored(*container.read_stream(file, name), name, return_numpy)
+    from . import _checkpoints
 
     def tensor(array: Array, called: str | None) -> Any:
         if array.dtype.name not in _TENSOR_TYPES:

@@ -125,6 +125,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield file
 
 
+def is_pickle(start: bytes) -> bool:
+    """Whether a file that begins so is a pickle of one of the protocols from 2 on (:mod:`.pickles`)."""
+    return start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
+
+
 def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:
     """What the container at *path* holds: its arrays and its texts, by name.
 
@@ -203,7 +208,7 @@ class _ContainerReader:
     def foreign(self, start: bytes, length: int) -> NoReturn:
         """Say what a file is that does not begin as a container does."""
         container = "a file of tensors (safetensors)"
-        if start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        if is_pickle(start):
             self.fail(
                 container,
                 "it is a pickle; of those, only plain data is read, as paddle.save writes it",

@@ -18,8 +18,7 @@ from typing import Any, BinaryIO, ClassVar, NoReturn
 
 import numpy as np
 
-from gradtool.engine.core.errors import FileFormatError
-
+from ..core.errors import FileFormatError
 from .jsontext import shown
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,11 +41,6 @@ _INSTRUCTIONS = frozenset(
 
 _ELEMENTS = re.compile(r"[biufc]\d{1,2}")
 """Types of elements whose bytes are numbers."""
-
-
-def begins(start: bytes) -> bool:
-    """Whether a file that begins so is a pickle of one of the protocols from 2 on."""
-    return start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
 
 
 def read(file: BinaryIO, name: str) -> Any:

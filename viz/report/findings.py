@@ -120,6 +120,10 @@ class Noting:
             self.notes.append(text)
             self._further.note(text)
 
+    def raised(self, error: Exception, what: str) -> None:
+        """As in :class:`~gradtool.models.notes.Notes`; the report has its own sentence about it."""
+        self._further.raised(error, what)
+
     def alone(self) -> Noting:
         """The same notes, passed on to nobody."""
         noting = Noting()

@@ -20,7 +20,7 @@ from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import GradtoolError, UninitializedError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import TensorParameter, living
-from gradtool.engine.eager.tape import keeping_graphs
+from gradtool.engine.eager.tape import FreedGraphError, InplaceError, keeping_graphs
 from gradtool.engine.eager.tensor import Tensor, fresh_names
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.files.overlay import Overlay, over
@@ -65,8 +65,10 @@ class Request:
     full_stacks: bool = False
     need_loss: bool = True
     journal: bool = False
+    unfinished: bool = False
+    """Go on with what had run when the file or its function raises; the error is then in :attr:`Loaded.error`."""
     post_mortem: bool = False
-    """Go on with what is there when the file or its function raises; the error is then in :attr:`Loaded.error`."""
+    """What is asked about is that error; implies *unfinished*."""
     spared: tuple[tuple[str, int], ...] = ()
     """Lines at which a model of dynamic mode is not cut, see ``gradtool.engine.eager.journal.Journal``."""
 
@@ -76,7 +78,7 @@ class Request:
         names = ("model", "loss", "arg", "seed", "mode", "stdin_filename", "script", "as_module", "backward", "write")
         taken = {n: options.pop(n) for n in names}
         steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
-        return cls(**taken, steps=steps, **more)
+        return cls(**taken, steps=steps, unfinished=more.pop("unfinished", True), **more)
 
     def words(self) -> list[str]:
         """The words that other commands need to load the same model."""
@@ -132,6 +134,11 @@ class Loaded:
         earlier = self.earlier
         return [] if earlier is None else [p for p in living() if earlier.get(id(p)) is not p]
 
+    @property
+    def passes(self) -> int:
+        """How many backward passes came to their end."""
+        return self.calls.passes - isinstance(self.error, (FreedGraphError, InplaceError))
+
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""
         if self.live:
@@ -186,7 +193,14 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
             stack.enter_context(_run(loaded, target, request))
         calls.over = True
         telling.stop(loaded, notes)
-        yield loaded
+        try:
+            yield loaded
+        except (CommandError, GradtoolError):
+            if loaded.error is None:
+                raise
+            raise loaded.error from loaded.error.__cause__  # what had run is not enough for an answer
+        if not request.post_mortem:
+            telling.error(loaded, notes)
         if overlay is not None:
             telling.files(loaded, overlay, notes)
 
@@ -197,7 +211,7 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
     data = target.read()
     wanted = request.as_module or bool(request.script)
     parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
-    with _module_of(target, "__main__" if wanted or parts is not None else MODULE) as module:
+    with _module_of(target, "__main__" if wanted or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
         loaded.earlier = weakref.WeakValueDictionary({id(p): p for p in living()})
         try:
@@ -213,8 +227,11 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
         except (ModelError, GradtoolError) as error:
             if module.__name__ == "__main__" and isinstance(error, ScriptExit) and error.succeeded:
                 pass  # a script that is done
-            elif request.post_mortem:
+            elif isinstance(error, ScriptExit) and error.succeeded and (request.unfinished and _is_there(loaded)):
+                pass  # so is this one, although it is run as a model
+            elif request.unfinished or request.post_mortem:
                 loaded.error = error
+                telling.explain(error, request)
             else:
                 raise
         except Stopped:

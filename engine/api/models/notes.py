@@ -18,11 +18,22 @@ class Notes(Protocol):
         """Something worth knowing that is not the answer."""
         ...
 
+    def raised(self, error: Exception, what: str) -> None:
+        """The user's code raised, and an answer follows all the same.
+
+        Args:
+            what: what it is about.
+        """
+        ...
+
 
 class _Silence:
     verbose = 0
 
     def note(self, text: str) -> None:
+        pass
+
+    def raised(self, error: Exception, what: str) -> None:
         pass
 
 

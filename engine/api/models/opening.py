@@ -24,7 +24,10 @@ def model_in(left: Loaded, request: Request) -> Model:
 
     Raises:
         CommandError: no loss, several, or an unknown name.
+        GradtoolError: what the file raised in its first backward pass.
     """
+    if left.calls.passes and not left.passes and left.error is not None:
+        raise left.error
     return kind_of(left, request).found_in(left, request)
 
 

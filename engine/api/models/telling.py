@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradtool.engine.core import source
+from gradtool.engine.eager.tape import FreedGraphError, InplaceError
 from gradtool.engine.files.overlay import Overlay
 
 from .notes import Notes
-from .wording import count
+from .wording import command_line, count
 
 if TYPE_CHECKING:
-    from .loader import Loaded
+    from .loader import Loaded, Request
 
 MORE = "--steps all lets it run to its end"
 """How notes end that say where a file was stopped."""
@@ -25,11 +26,21 @@ _NAMED = 3
 def stop(left: Loaded, notes: Notes) -> None:
     """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
     if left.calls.stopped is not None:
-        passes = left.calls.passes
-        notes.note(
-            f"{left.name} was stopped at {source.short(left.calls.stopped)} after {passes} "
-            f"backward pass{'' if passes == 1 else 'es'}; {MORE}"
-        )
+        where = source.short(left.calls.stopped)
+        notes.note(f"{left.name} was stopped at {where} after {_passes(left.calls.passes)}; {MORE}")
+
+
+def explain(error: Exception, request: Request) -> None:
+    """Let the message of an error that has two sides say who shows both."""
+    if isinstance(error, (FreedGraphError, InplaceError)):
+        error.hint = f"{error.hint}; {command_line('gradtool', 'why', *request.words())} shows both sides"
+
+
+def error(left: Loaded, notes: Notes) -> None:
+    """Say what a file raised, and what the answer is about then."""
+    if left.error is not None:
+        ran = f": {_passes(left.passes)}" if left.passes else ""
+        notes.raised(left.error, f"told is what had run until then{ran}")
 
 
 def files(left: Loaded, overlay: Overlay, notes: Notes) -> None:
@@ -38,6 +49,10 @@ def files(left: Loaded, overlay: Overlay, notes: Notes) -> None:
     for paths, verb in ((written, "wrote"), (removed, "removed")):
         if paths:
             notes.note(f"{left.name} {verb} {_named(paths, overlay.home)}: only this run saw that; --write makes it so")
+
+
+def _passes(n: int) -> str:
+    return f"{n} backward pass{'' if n == 1 else 'es'}"
 
 
 def _named(paths: Sequence[str], folder: str | None) -> str:

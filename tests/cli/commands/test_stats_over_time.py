@@ -256,7 +256,7 @@ for i in range(4):
 def test_a_script_that_raises_is_told_until_then(gradtool: Run, model: Write) -> None:
     model(script(USUAL + "\nif step == 2: raise ValueError('enough')"))
     done = gradtool("stats", "model.py", "--steps", "50")
-    assert done.code == 0
+    assert done.code == 3
     assert "3 steps" in done.out
     assert "until      model.py raised ValueError: enough" in done.out
 

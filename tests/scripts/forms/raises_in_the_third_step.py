@@ -4,6 +4,7 @@
 # verdict   detached
 # line      h = first(x).detach()
 # affected  first.weight first.bias
+# exit      4
 import paddle
 from paddle import nn
 

@@ -34,6 +34,10 @@ class Evidence:
         if text.endswith(telling.MORE):
             self._told[text] = None
 
+    def raised(self, error: Exception, what: str) -> None:
+        """A gate does not go on with half a model."""
+        raise error from error.__cause__
+
     @cached_property
     def verdicts(self) -> Verdicts:
         """What ``why`` says of every parameter that has no gradient, or a zero one."""

@@ -81,13 +81,10 @@ def listed(request: Request, notes: Notes = SILENT) -> CallList:
         CommandError: there is no such file, or no call of that number or line.
         ModelError: the file raised before it had asked for a backward pass.
     """
-    request = replace(request, need_loss=False, post_mortem=True)
+    request = replace(request, need_loss=False, unfinished=True)
     with loader.executed(request, notes) as left:
-        error = left.error
-        if error is not None:
-            if not left.calls.every:
-                raise error
-            notes.note(f"{left.name} raised: {str(error).splitlines()[0]}; listed is what it had asked for until then")
+        if left.error is not None and not left.calls.every:
+            raise left.error from left.error.__cause__
         return CallList(
             About(left.name, "static" if left.calls.appended else "eager", request.words()),
             _lines(left),

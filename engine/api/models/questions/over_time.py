@@ -171,7 +171,7 @@ class OverTime(Question[Training]):
     by: str | None = None
     steps: int | None = None
 
-    needs: ClassVar = {"post_mortem": True}
+    needs: ClassVar = {"unfinished": True}
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Training:
         """As in the base; the file is listened to while it runs."""
@@ -184,7 +184,7 @@ class OverTime(Question[Training]):
                 stepped(left, ENOUGH if self.steps in (None, ALL) else self.steps)
             history = listening.history(left)
             if left.error is not None and not history.steps:
-                raise left.error
+                raise left.error from left.error.__cause__
             mode = "static" if history.static else "eager"
             return self.of(About(left.name, mode, request.words()), history)
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from gradtool.engine.core import watch
 
 from .. import loader, opening
-from ..errors import CommandError
-from ..loader import Loaded, Request
+from ..loader import Request
 from ..measuring import Stopwatch
 from ..model import About, Graph, Model
 from ..notes import SILENT, Notes
@@ -47,9 +46,9 @@ class Drawn(Cuts, Question[Picture]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Picture:
         """As in the base."""
-        request = replace(request, full_stacks=self.full_stacks, journal=True, post_mortem=True)
+        request = replace(request, full_stacks=self.full_stacks, journal=True, unfinished=True)
         with _timed(self.measure == "time") as stopwatch, loader.executed(request, notes) as left, watch.unwatched():
-            return self._of(_model(left, request, notes), stopwatch, notes)
+            return self._of(opening.model_in(left, request), stopwatch, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Picture:
         """As in the base; times are those of runs of a program."""
@@ -59,20 +58,6 @@ class Drawn(Cuts, Question[Picture]):
         graph = model.drawn(self, notes)
         values = {} if self.measure is None else model.measured(self.measure, self.feed, stopwatch, notes)
         return Picture(model.about, graph, values)
-
-
-def _model(left: Loaded, request: Request, notes: Notes) -> Model:
-    """The model in what a file left behind, also in one that raised."""
-    try:
-        model = opening.model_in(left, request)
-    except CommandError:
-        if left.error is not None:
-            raise left.error from left.error.__cause__
-        raise
-    if left.error is not None:
-        first = str(left.error).splitlines()[0]
-        notes.note(f"{left.name} raised: {first}; shown is what it had computed until then")
-    return model
 
 
 @contextlib.contextmanager

@@ -84,7 +84,7 @@ class Why(Cuts, Question[Verdicts]):
     feed: str | None = None
     backend: str | None = None
 
-    needs: ClassVar = {"journal": True, "post_mortem": True, "full_stacks": True}
+    needs: ClassVar = {"journal": True, "unfinished": True, "full_stacks": True}
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Verdicts:
         """As in the base."""
@@ -133,9 +133,6 @@ class Opened:
         """The answers of the case."""
         if self.failure is not None:
             return Verdicts.of(self.about, self.loss, [self.failure], chosen=self.chosen, failure=self.failure)
-        if self.error is not None:
-            first = str(self.error).splitlines()[0]
-            notes.note(f"{self.about.name} raised: {first}; told is what it had computed until then")
         assert self.case is not None
         subjects = self.case.subjects()
         if self.chosen:
@@ -168,16 +165,12 @@ def opened(
             raised = users_code.raised_at(error)
             if last is not None and last.location[:1] == raised:
                 raised = last.location
+            left.error = None  # it is the answer
             failure = explained(error, raised, left.journal, None if last is None else last.loss)
             yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error, left=left)
             return
-        try:
-            model = opening.model_in(left, request)
-            amend(model)
-            case = model.case(asked, notes)
-        except CommandError:
-            if error is not None:
-                raise error from error.__cause__
-            raise
+        model = opening.model_in(left, request)
+        amend(model)
+        case = model.case(asked, notes)
         about = About(left.name, model.mode, words)
         yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)
