@@ -137,6 +137,10 @@ class Adapter:
         self._begun = False
         self._inside: Inside = ()
         self._entered: list[float] = []
+        self._computed: list[int] = []
+        """In a pass that is itself recorded, the calls that the rule has made whose operator has not been told yet."""
+        self._lines: dict[int, Location] = {}
+        """By the key of such a call, the line of the operator whose gradient it computes: that is the user's."""
         self._spent = [0.0]
         """By depth of blocks, the time that runs of blocks took whose operator has not been told yet."""
 
@@ -152,6 +156,7 @@ class Adapter:
             computed = _computed(event)
             if self._begun:  # by a gradient rule: of a PyLayer, or of a pass that is itself recorded; or by a hook
                 computed.part, computed.nested = BACKWARD, True
+                self._computed.append(event.key)
             self.listener(computed)
         elif isinstance(event, watch.Began):
             self._begun = True
@@ -159,7 +164,15 @@ class Adapter:
         elif isinstance(event, watch.Ended):
             self.finish()
         elif isinstance(event, watch.Pulled):
-            self.listener(_pulled(event))
+            self.listener(self._pull(event))
+
+    def _pull(self, event: watch.Pulled) -> OpEvent:
+        pulled = _pulled(event)
+        pulled.loc = self._lines.get(event.node.key, pulled.loc)
+        if event.recorded:
+            self._lines.update(dict.fromkeys(self._computed, pulled.loc))
+        self._computed.clear()
+        return pulled
 
     def _enter(self, event: watch.Entered) -> None:
         if not self._inside and self._begun and not roles.is_backward(event.op.role):
