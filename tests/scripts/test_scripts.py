@@ -58,6 +58,13 @@ def test_the_cause_the_line_and_the_affected_are_said(gradtool: Run, beside: Pat
         assert tensor in done.out
 
 
+@pytest.mark.parametrize("beside", BROKEN, ids=name, indirect=True)
+def test_whoever_asks_blindly_is_led_to_the_cause(gradtool: Run, beside: Path) -> None:
+    line = header(beside)["line"]
+    told = (asked(gradtool, command, beside) for command in ("why", "nan", "stats", "backward"))
+    assert any(line in done.out + done.err for done in told)
+
+
 @pytest.mark.parametrize("beside", CORRECT, ids=name, indirect=True)
 def test_nothing_is_found_in_what_is_right(gradtool: Run, beside: Path) -> None:
     done = asked(gradtool, "why", beside, "--format", "json")
