@@ -167,6 +167,7 @@ _SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
     what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",
     what.CAME: lambda h, whom, n: f"first gradient: {whom}",
     what.NEVER: lambda h, whom, n: f"gradients that nothing updates by {_lasting(h, n)}: {whom}",
+    what.EMPTY: lambda h, whom, n: f"cleared before the update that was to use them {_lasting(h, n)}: {whom}",
     what.STALE: lambda h, whom, n: f"not cleared after the update before, added to it {_lasting(h, n)}: {whom}",
     what.OLD: lambda h, whom, n: f"updated by a gradient of an earlier step, {_lasting(h, n)}: {whom}",
     what.WRITTEN: lambda h, whom, n: f"overwritten by values {size(h.numbers[0])} times its size away: {whom}",
@@ -208,16 +209,28 @@ def _paths(name: str) -> list[str]:
 
 
 def _sum(answer: Training) -> str:
-    wrong = answer.findings
     everyone = [t.name for t in answer.parameters]
-    nothing = [t.name for t in answer.parameters if not any(answer.history.points(t))]
+    nothing = _without(answer)
     parts = [count(len(everyone), "parameter")]
     if answer.by == "layer":
         parts = [f"{count(len(answer.rows), 'layer')} of {parts[0]}"]
     if nothing:
         parts.append(f"no gradient in any step: {', '.join(together(nothing, everyone))}")
-    parts.append(f"{count(wrong, 'finding')}" if wrong else "nothing to look at")
+    if answer.findings or not _open(answer):
+        parts.append(count(answer.findings, "finding") if answer.findings else "no findings")
+    else:
+        parts.append("why tells whether that is meant")
     return " · ".join(parts)
+
+
+def _without(answer: Training) -> list[str]:
+    """Parameters that never got a gradient."""
+    return [t.name for t in answer.parameters if not any(answer.history.points(t))]
+
+
+def _open(answer: Training) -> bool:
+    """Whether something is told that may be wrong or meant, which these numbers do not show."""
+    return bool(_without(answer)) or any(h.kind in (what.ZERO, what.GONE, what.NEVER) for h in answer.happenings)
 
 
 def _next(answer: Training) -> Iterator[str]:
@@ -226,10 +239,12 @@ def _next(answer: Training) -> Iterator[str]:
     kinds = {h.kind: h for h in reversed(answer.happenings)}
     if what.NOT_FINITE in kinds:
         yield command_line("gradtool", "nan", *words)
-    asked = next((kinds[k] for k in (what.ZERO, what.GONE, what.NEVER, what.STALE) if k in kinds), None)
+    asked = next((kinds[k] for k in (what.ZERO, what.GONE, what.NEVER, what.EMPTY, what.STALE) if k in kinds), None)
     if asked is not None:
         chosen = [] if asked.backward is None else ["--backward", str(asked.backward)]
         yield command_line("gradtool", "why", *chosen, *words)
+    elif _without(answer):
+        yield command_line("gradtool", "why", *words)
     if answer.folded:
         yield command(answer, "--by", "parameter")
     yield command(answer, "-o", "heat.svg")

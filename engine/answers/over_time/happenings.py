@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from ...core.source import NOWHERE, Location
@@ -14,8 +15,9 @@ from .history import History, Point, Track, TrainingStep
 
 NOT_FINITE, SPIKE, ZERO, UNMOVED = "not finite", "jump", "all zero", "unmoved"
 GONE, CAME, NEVER, STALE, OLD = "no gradient", "first gradient", "not updated", "not cleared", "old gradient"
+EMPTY = "cleared too early"
 WRITTEN, RATE, CLIPPED, CHANGED = "overwritten", "learning rate", "clipped", "changed"
-KINDS = (NOT_FINITE, SPIKE, ZERO, GONE, CAME, NEVER, STALE, OLD, WRITTEN, UNMOVED, RATE, CLIPPED, CHANGED)
+KINDS = (NOT_FINITE, SPIKE, ZERO, GONE, CAME, NEVER, EMPTY, STALE, OLD, WRITTEN, UNMOVED, RATE, CLIPPED, CHANGED)
 _WRONG = frozenset({NOT_FINITE, ZERO, STALE, OLD, NEVER, UNMOVED, WRITTEN, SPIKE})
 """Those to look at; the others may be meant."""
 
@@ -80,11 +82,16 @@ def _of_tracks(history: History) -> Iterator[Happening]:
         step = history.steps[first]
         loc, numbers = told if told is not None else (_line_of(step), ())
         backward = max((step.points[t].backward for t in members if t in step.points), default=None)
-        # What is zero from the beginning may be so by its structure, which these numbers do not show.
-        wrong = kind in _WRONG and not (
-            kind == ZERO and count == sum(p is not None for p in history.points(members[0]))
-        )
+        wrong = kind in _WRONG and not _may_be_meant(kind, first, members, history)
         yield Happening(kind, step.number, count, tuple(members), backward, loc, numbers, wrong)
+
+
+def _may_be_meant(kind: str, first: int, members: Sequence[Track], history: History) -> bool:
+    """Whether these numbers do not show that something is wrong; ``why`` may know."""
+    if kind == ZERO:
+        before = chain.from_iterable(step.points for step in history.steps[:first])
+        return set(before).isdisjoint(members)  # by structure, perhaps
+    return kind == NEVER and first == 0 and all(t.offered for t in members)  # left out of a list, perhaps
 
 
 def _line_of(step: TrainingStep) -> Location:
@@ -141,7 +148,7 @@ def _never(points: Sequence[Point | None], track: Track, history: History) -> Se
 
 
 def _stale(points: Sequence[Point | None], track: Track, history: History) -> Seen | None:
-    steps = [i for i, p in enumerate(points) if p is not None and p.stale and p.passes]
+    steps = [i for i, p in enumerate(points) if p is not None and p.stale and p.passes and p.weight is not None]
     return (steps[0], len(steps), None) if steps else None
 
 
@@ -206,11 +213,22 @@ def _longest(flags: Sequence[bool]) -> int:
 
 def _of_steps(history: History) -> Iterator[Happening]:
     yield from _jump(history)
+    yield from _clearings(history)
     yield from _rates(history.steps)
     clipped = [(s, s.clipped) for s in history.steps if s.clipped is not None and s.clipped < 1]
     yield from _factors(CLIPPED, [(s, f) for s, f in clipped if f is not None])
     changed = [(s, [p.changed for p in s.points.values() if p.changed is not None]) for s in history.steps]
     yield from _factors(CHANGED, [(s, min(factors)) for s, factors in changed if factors])
+
+
+def _clearings(history: History) -> Iterator[Happening]:
+    """Gradients that were cleared before the update that was to use them, as one: it is a line of the script."""
+    if history.clearings:
+        first = history.clearings[0]
+        ends = [s.passes[-1].number if s.passes else 0 for s in history.steps]
+        step = history.steps[min(bisect_left(ends, first.backward), len(ends) - 1)]
+        count = len(history.clearings)
+        yield Happening(EMPTY, step.number, count, first.tracks, first.backward, first.loc, wrong=True)
 
 
 def _factors(kind: str, steps: Sequence[tuple[TrainingStep, float]]) -> Iterator[Happening]:

@@ -31,6 +31,7 @@ class Track:
     Attributes:
         name: what it was called when it was met first; a model may know a better name.
         listed: whether it is a parameter, or something updated it: a leaf that is data is neither.
+        offered: whether it was there when an optimizer was made, which may have left it out on purpose.
         cuts: where it was switched off, with the number of the step that came next: ``stop_gradient``.
     """
 
@@ -38,6 +39,7 @@ class Track:
     shape: tuple[int, ...]
     loc: Location = NOWHERE
     listed: bool = False
+    offered: bool = True
     cuts: list[tuple[int, Location]] = field(default_factory=list)
     writes: list[Writing] = field(default_factory=list)
 
@@ -123,6 +125,20 @@ class Update:
     clipped: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """Gradients were cleared, and then an optimizer was to update by them.
+
+    Attributes:
+        backward: the number of the pass that had given them.
+        loc: where they were cleared.
+    """
+
+    backward: int
+    tracks: tuple[Track, ...]
+    loc: Location
+
+
 @dataclass(slots=True)
 class TrainingStep:
     """An update of parameters with the backward passes before it; updates of other parameters may belong to it.
@@ -158,12 +174,14 @@ class History:
     Attributes:
         static: whether passes are runs of programs.
         ended: how the script ended before its end; empty where it did not.
+        clearings: of gradients that were to be used.
     """
 
     steps: list[TrainingStep]
     tracks: list[Track]
     static: bool = False
     ended: str = ""
+    clearings: list[Clearing] = field(default_factory=list)
 
     @property
     def updated(self) -> bool:

@@ -12,13 +12,13 @@ import numpy as np
 
 from ...core import source, state, watch
 from ...core.source import Location
-from ...eager.parameter import TensorParameter, parameters_at
+from ...eager.parameter import TensorParameter, living, parameters_at
 from ...eager.saved import writes
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
 from .course import Course
 from .extent import Extent, factor, moved, norm
-from .history import Point, Track, Update, Writing
+from .history import Clearing, Point, Track, Update, Writing
 
 _FAR = 10.0
 """New values that are so many norms away from those before have nothing to do with them."""
@@ -39,12 +39,16 @@ class TapeCourse:
 
     Attributes:
         tracks: by leaf.
+        clearings: of gradients that an optimizer was to update by.
     """
 
     def __init__(self, course: Course, named: Named) -> None:
         self.course = course
         self.tracks: weakref.WeakKeyDictionary[Leaf, Track] = weakref.WeakKeyDictionary()
+        self.clearings: list[Clearing] = []
         self._named = named
+        self._offered: weakref.WeakSet[Leaf] | None = None
+        """The leaves of the parameters that there were when an optimizer was made; None where none was."""
         self._number = 0
         self._parameters = False
         """Whether a parameter has got a gradient."""
@@ -53,6 +57,8 @@ class TapeCourse:
         self._used: set[Track] = set()
         """Whose gradient an update has taken, and nothing cleared."""
         self._stale: set[Track] = set()
+        self._lost: dict[Track, tuple[int, Location]] = {}
+        """Whose gradient was cleared before an update took it: the pass that had given it, and where it was cleared."""
         self._left: dict[Track, tuple[weakref.ref[Tensor], int]] = {}
         """The ``.grad`` as backward left it, and how often it was written by then."""
         self._due: dict[Track, Point] | None = None
@@ -124,6 +130,7 @@ class TapeCourse:
             track, grad = self.tracks.get(leaf), leaf.grad
             if track is not None and grad is not None:
                 self.course.arrived(track, Extent.of(grad.array), track in self._stale)
+                self._lost.pop(track, None)
                 self._left[track] = weakref.ref(grad), grad.inplace_version
 
     def _given(self, event: watch.Given) -> None:
@@ -142,6 +149,9 @@ class TapeCourse:
     def _cleared(self, event: watch.Cleared) -> None:
         track = self._track_of(event.tensor)
         if track is not None:
+            point = self.course.waiting(track)
+            if point is not None:
+                self._lost[track] = point.backward, source.here()
             self.course.cleared(track)
             self._used.discard(track)
             self._stale.discard(track)
@@ -156,7 +166,9 @@ class TapeCourse:
         if track is None:
             name = getattr(t, "layer_path", None) or t.name
             self._parameters = self._parameters or isinstance(t, TensorParameter)
-            track = self.tracks[t.leaf] = Track(name, tuple(t.array.shape), t.loc, isinstance(t, TensorParameter))
+            offered = self._offered is None or t.leaf in self._offered
+            is_parameter = isinstance(t, TensorParameter)
+            track = self.tracks[t.leaf] = Track(name, tuple(t.array.shape), t.loc, is_parameter, offered)
         return track
 
     def _meet(self, leaves: Sequence[Leaf]) -> None:
@@ -245,6 +257,8 @@ class TapeCourse:
 
     def _listed(self, event: watch.Listed) -> None:
         """An optimizer was made: what it holds are weights, parameters or not."""
+        self._offered = weakref.WeakSet() if self._offered is None else self._offered
+        self._offered.update(p.leaf for p in living())
         for t in event.tensors:
             if not t._stop and t.node is None:
                 self._of_parameter(t)
@@ -264,6 +278,17 @@ class TapeCourse:
         # An optimizer may be made anew for every step, so it is its parameters that say what a step is.
         self._due = self.course.updated(due, self._update, self._update)
         self._used.update(due)
+        if not due:
+            self._lack(event.tensors)
+
+    def _lack(self, tensors: Iterable[Tensor]) -> None:
+        """An optimizer has nothing to update by: note it if that is because it was cleared."""
+        tracks = [t for t in map(self._track_of, tensors) if t is not None and t in self._lost]
+        if tracks:
+            number, loc = self._lost[tracks[0]]
+            self.clearings.append(Clearing(number, tuple(tracks), loc))
+            for track in tracks:
+                del self._lost[track]
 
     def _is_due(self, track: Track, grad: Tensor) -> bool:
         """Whether an update of *track* by *grad* counts; what waits for it then says how large it is."""

@@ -187,6 +187,17 @@ HAPPENINGS = {
         script(setup="opt = paddle.optimizer.SGD(0.1, parameters=net[2].parameters())"),
         [("not updated", 1)],
     ),
+    "not updated late": (
+        script(
+            "if step == 3:\n    for p in net[0].parameters(): p.stop_gradient = False\n" + USUAL,
+            "for p in net[0].parameters(): p.stop_gradient = True\n"
+            "    opt = paddle.optimizer.SGD(0.1, parameters=[p for p in net.parameters() if not p.stop_gradient])",
+            8,
+        ),
+        # The fourth loss was computed before.
+        [("first gradient", 5), ("not updated", 5)],
+    ),
+    "cleared too early": (script("loss.backward()\nopt.clear_grad()\nopt.step()"), [("cleared too early", 1)]),
     "learning rate": (
         script("opt.set_lr(0.1 if step < 4 else 0.01)\n" + USUAL),
         [("learning rate", 5)],
@@ -278,6 +289,53 @@ def test_many_parameters_are_folded_into_layers(trained: Any) -> None:
     parts = trained(text, "--by", "parameter")["rows"][:2]
     assert layer["members"] == [p["name"] for p in parts]
     assert layer["points"][0]["norm"] == pytest.approx(sum(p["points"][0]["norm"] ** 2 for p in parts) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "findings"), [("not updated", 0), ("not updated late", 1), ("cleared too early", 1), ("frozen", 0)]
+)
+def test_what_may_be_meant_is_no_finding(trained: Any, name: str, findings: int) -> None:
+    assert trained(HAPPENINGS[name][0])["findings"] == findings
+
+
+def test_a_layer_that_no_optimizer_can_know_is_a_finding(trained: Any) -> None:
+    late = script("loss = F.mse_loss(late(net(x)), x[:, :1])\n" + USUAL, SGD + "\n    late = nn.Linear(1, 1)")
+    data = trained(late)
+    assert kinds(data) == [("not updated", 1)]
+    assert data["happenings"][0]["parameters"] == ["late.weight", "late.bias"]
+    assert data["findings"] == 1
+
+
+def test_a_tensor_that_an_optimizer_holds_is_a_weight(trained: Any) -> None:
+    setup = "scale = paddle.ones([1]); scale.stop_gradient = False\n    "
+    text = script(
+        "loss = F.mse_loss(net(x) * scale, x[:, :1])\n" + USUAL,
+        setup + SGD.replace("net.parameters()", "[*net.parameters(), scale]"),
+    )
+    data = trained(text)
+    assert "scale" in [r["name"] for r in data["rows"]]
+    assert kinds(data) == []
+    assert all(p["passes"] == 1 for r in data["rows"] for p in r["points"])
+
+
+def test_data_that_takes_gradients_is_no_row(trained: Any) -> None:
+    body = "x.stop_gradient = False\nloss = F.mse_loss(net(x), x[:, :1])\n" + USUAL
+    data = trained(script(body))
+    assert [r["name"] for r in data["rows"]] == ["net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias"]
+    assert len(data["steps"]) == 6
+
+
+def test_a_pass_after_the_last_update_is_told_and_is_no_finding(trained: Any) -> None:
+    data = trained(script("loss.backward()\nif step < 5:\n    opt.step()\n    if step < 4: opt.clear_grad()"))
+    assert [len(s["updates"]) for s in data["steps"]] == [1, 1, 1, 1, 1, 0]
+    assert data["findings"] == 0
+
+
+def test_a_parameter_without_a_gradient_is_no_all_clear(gradtool: Run, model: Write) -> None:
+    model(script("loss = F.mse_loss(net[2](net[0](x).detach()), x[:, :1])\n" + USUAL))
+    done = gradtool("stats", "model.py", "--steps", "50", "-q")
+    assert "no gradient in any step: net.0.* · why tells whether that is meant" in done.out
+    assert "next: gradtool why model.py" in done.out
 
 
 def test_what_does_not_go_together_is_refused(gradtool: Run, model: Write) -> None:

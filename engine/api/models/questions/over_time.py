@@ -102,7 +102,8 @@ class Listening:
             steps = programs.finish()
             return History(steps, _unique(self.programs.all_tracks()), static=True, ended=ended)
         steps = tape.finish()
-        return History(steps, _unique(_of_entries(left, self.tape, steps)), ended=ended)
+        tracks = _unique(_of_entries(left, self.tape, steps))
+        return History(steps, tracks, ended=ended, clearings=self.tape.clearings)
 
     @property
     def heard(self) -> bool:
