@@ -161,7 +161,7 @@ def _times(h: Happening) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Happening, str, int], str]] = {
-    what.NOT_FINITE: lambda h, whom, n: f"first NaN or infinity in {whom}, {_lasting(h, n)}",
+    what.NOT_FINITE: lambda h, whom, n: f"{'first NaN' if h.wrong else 'NaN'} or infinity in {whom}, {_lasting(h, n)}",
     what.SPIKE: lambda h, whom, n: f"gradients jump from {size(h.numbers[0])} to {size(h.numbers[1])}",
     what.ZERO: lambda h, whom, n: f"all zero {_lasting(h, n)}: {whom}",
     what.GONE: lambda h, whom, n: f"no gradient any more: {whom}",

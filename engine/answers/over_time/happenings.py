@@ -6,7 +6,7 @@ import math
 import statistics
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any
 
@@ -18,7 +18,7 @@ GONE, CAME, NEVER, STALE, OLD = "no gradient", "first gradient", "not updated", 
 EMPTY = "cleared too early"
 WRITTEN, RATE, CLIPPED, CHANGED = "overwritten", "learning rate", "clipped", "changed"
 KINDS = (NOT_FINITE, SPIKE, ZERO, GONE, CAME, NEVER, EMPTY, STALE, OLD, WRITTEN, UNMOVED, RATE, CLIPPED, CHANGED)
-_WRONG = frozenset({NOT_FINITE, ZERO, STALE, OLD, NEVER, UNMOVED, WRITTEN, SPIKE})
+_WRONG = frozenset({NOT_FINITE, ZERO, STALE, OLD, NEVER, UNMOVED, SPIKE})
 """Those to look at; the others may be meant."""
 
 JUMP = 100.0
@@ -64,8 +64,10 @@ def happenings(history: History) -> list[Happening]:
     """All that began, by step."""
     if not history.steps:
         return []
-    told = [*_of_tracks(history), *_of_steps(history)]
-    return sorted(told, key=lambda h: (h.step, KINDS.index(h.kind)))
+    told = sorted([*_of_tracks(history), *_of_steps(history)], key=lambda h: (h.step, KINDS.index(h.kind)))
+    first = next((h for h in told if h.kind == NOT_FINITE), None)
+    # One cause, one finding: numbers that are not finite spread.
+    return [replace(h, wrong=False) if h.kind == NOT_FINITE and h is not first else h for h in told]
 
 
 def _of_tracks(history: History) -> Iterator[Happening]:

@@ -298,6 +298,14 @@ def test_what_may_be_meant_is_no_finding(trained: Any, name: str, findings: int)
     assert trained(HAPPENINGS[name][0])["findings"] == findings
 
 
+def test_what_is_not_finite_spreads_and_is_one_finding(trained: Any) -> None:
+    body = "if step == 2: loss = loss + net[2].bias.sum() / 0.0\n" + USUAL
+    data = trained(script(body))
+    assert kinds(data) == [("not finite", 3), ("not finite", 4)]
+    assert data["happenings"][0]["parameters"] == ["net.2.bias"]
+    assert data["findings"] == 1
+
+
 def test_a_layer_that_no_optimizer_can_know_is_a_finding(trained: Any) -> None:
     late = script("loss = F.mse_loss(late(net(x)), x[:, :1])\n" + USUAL, SGD + "\n    late = nn.Linear(1, 1)")
     data = trained(late)
