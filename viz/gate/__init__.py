@@ -5,6 +5,13 @@ concise.py     ``file:line:column: CODE message``, a line each: what editors rea
 full.py        the same with the line, the explanation and what would mend it
 json.py        one object, with a schema
 jsonl.py       an object a line
+sarif.py       SARIF 2.1.0, with the rules' texts and fingerprints
+junit.py       JUnit XML
+github.py      annotations of a GitHub workflow; markdown.py is the summary of a step
+gitlab.py      a GitLab code quality report
+rdjson.py      reviewdog's diagnostics
+tap.py         the Test Anything Protocol
+badge.py       the outcome as a small image
 =============  ==========================================================================================
 """
 
