@@ -89,6 +89,12 @@ def loading_options(command: F) -> F:
             callback=_steps,
             help=f"Stop the file after N backward passes.  [default: {ENOUGH}]",
         ),
+        click.option(
+            "--limit",
+            metavar="SECONDS",
+            type=click.FloatRange(0, min_open=True),
+            help="Stop the file after so many seconds.",
+        ),
         click.option("--write", is_flag=True, help="Let the file change other files; else only its own run sees that."),
         click.option("--script-arguments", "script", hidden=True, callback=_script, help="What follows --."),
     )(command)

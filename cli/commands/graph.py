@@ -33,7 +33,7 @@ COLOURS = ("role", "norm", "time", "bytes", "dtype", "layer")
 @click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="How near, in operators.")
 @click.option("--path", metavar="A..B", help="What lies between two operators or tensors.")
 @click.option("--layout", type=click.Choice(["mirror", "dot"]), default="mirror", help="dot: Graphviz finds places.")
-@click.option("--limit", type=float, default=20.0, show_default=True, help="Seconds that --layout dot may take.")
+@click.option("--dot-limit", type=float, default=20.0, show_default=True, help="Seconds that --layout dot may take.")
 @click.option(
     "--color", type=click.Choice(COLOURS), default="role", show_default=True, help="What fills say; norm, time run."
 )

@@ -49,7 +49,8 @@ def full_stacks(keep: bool = True) -> Iterator[None]:
         users.clear()
 
 
-def _is_ours(module: str) -> bool:
+def is_ours(module: str) -> bool:
+    """Whether a module of that name is gradtool's."""
     if module == "gradtool" or module.startswith("gradtool."):
         _ours.add(module)
         return True
@@ -60,7 +61,7 @@ def site(frame: FrameType | None) -> Any:
     """Where the user's code around *frame* stands, in the form that costs least; :func:`located` reads it."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module not in _ours and not _is_ours(module):  # this runs for every operator: asking costs more than looking
+        if module not in _ours and not is_ours(module):  # this runs for every operator: asking costs more than looking
             break
         frame = frame.f_back
     if frame is None:
@@ -113,7 +114,7 @@ def _whole(frame: FrameType | None) -> Location:
         module = frame.f_globals.get("__name__", "")
         if module == BOUNDARY:
             break
-        if not _is_ours(module):
+        if not is_ours(module):
             frames.append((frame.f_code, frame.f_lineno))
         frame = frame.f_back
     key = tuple((id(code), line) for code, line in frames)

@@ -33,7 +33,7 @@ class Look:
         fold: ``auto``, ``none``, ``layer`` or ``repeat``; *max_nodes* is what ``auto`` folds for.
         focus, radius: what is near an operator or tensor, in operators.
         path: ``A..B``, what lies between two of them.
-        layout: ``mirror``, or ``dot`` for Graphviz's own places, found within *limit* seconds.
+        layout: ``mirror``, or ``dot`` for Graphviz's own places, found within *dot_limit* seconds.
         color: what fills say.
         ascii: no character outside ASCII, in text.
     """
@@ -45,7 +45,7 @@ class Look:
     radius: int = 2
     path: str | None = None
     layout: str = "mirror"
-    limit: float = LIMIT
+    dot_limit: float = LIMIT
     color: str = "role"
     ascii: bool = False
 
@@ -121,7 +121,7 @@ class Drawing:
         )
         drawn = None
         if look.layout == "dot" and forms.NAMED[form].placed:
-            drawn = _by_dot(subject, form, look.limit)
+            drawn = _by_dot(subject, form, look.dot_limit)
         return _drawn(subject, form) if drawn is None else drawn
 
     def _folded(self, form: forms.Form) -> GraphView:

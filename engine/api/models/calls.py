@@ -7,6 +7,7 @@ validation loss that has no graph; the loss of a backward pass has one.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
@@ -28,6 +29,10 @@ class Stopped(BaseException):
     No :class:`Exception`: what a script does about errors is for its own. Its ``finally`` blocks run, and its files are
     closed.
     """
+
+
+class Interrupted(Stopped, KeyboardInterrupt):
+    """Someone pressed Ctrl-C; what a script does then is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,10 @@ class PassCalls:
         runs: how many of these runs were of programs that hold a backward part.
         sweeps: how many of the passes of dynamic mode were asked for by ``backward``.
         stopped: where the file was stopped.
+        seconds: its time, if that is limited.
+        deadline: when its time is over, in the seconds of ``time.monotonic``.
+        late: whether it was stopped for that.
+        interrupted: whether someone stopped it.
     """
 
     which: str | None = None
@@ -101,6 +110,10 @@ class PassCalls:
     runs: int = 0
     sweeps: int = 0
     stopped: Location | None = None
+    seconds: float | None = None
+    deadline: float | None = None
+    late: bool = False
+    interrupted: bool = False
     over: bool = False
     """Whether the file is done: what computes from now on is gradtool itself."""
 
@@ -123,6 +136,7 @@ class PassCalls:
         """
         if self.over or not roots:
             return
+        self._go_on()
         if how == "backward":
             if self.sweeps >= self.limit:
                 self.stop()
@@ -152,13 +166,20 @@ class PassCalls:
         self.fed.append((program, feed))
         if self.over or not any(call.loss.block.program is program for call in self.appended):
             return
+        self._go_on()
         if self.runs >= self.limit:
             self.stop()
         self.runs += 1
 
+    def _go_on(self) -> None:
+        """Stop a file again that has gone on, or whose time is over."""
+        self.late = self.late or (self.deadline is not None and time.monotonic() > self.deadline)
+        if self.late or self.interrupted or self.stopped is not None:
+            self.stop()
+
     def stop(self) -> None:
         """Have the file end where it stands."""
-        self.stopped = source.here()
+        self.stopped = self.stopped or source.here()
         raise Stopped
 
     @property

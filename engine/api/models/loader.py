@@ -32,6 +32,7 @@ from gradtool.utils import unique_name
 from . import entries, imports, scripts, sessions, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
+from .interrupting import interruptible
 from .limits import ALL, ENOUGH
 from .notes import SILENT, Notes
 from .targets import Target
@@ -60,6 +61,8 @@ class Request:
     """The backward pass that is asked about, of several that the file makes: a number, or ``line:FILE:LINE``."""
     steps: int = ENOUGH
     """The file is stopped where it asks for more backward passes."""
+    limit: float | None = None
+    """The file is stopped after so many seconds."""
     write: bool = False
     """What it writes stays; else it goes into an overlay, see ``gradtool.engine.files.overlay``."""
     full_stacks: bool = False
@@ -75,7 +78,19 @@ class Request:
     @classmethod
     def take(cls, options: dict[str, Any], **more: Any) -> Request:
         """The model options of a command, taken out of *options*."""
-        names = ("model", "loss", "arg", "seed", "mode", "stdin_filename", "script", "as_module", "backward", "write")
+        names = (
+            "model",
+            "loss",
+            "arg",
+            "seed",
+            "mode",
+            "stdin_filename",
+            "script",
+            "as_module",
+            "backward",
+            "limit",
+            "write",
+        )
         taken = {n: options.pop(n) for n in names}
         steps = more.pop("steps", None) or options.pop("steps", None) or ENOUGH
         return cls(**taken, steps=steps, unfinished=more.pop("unfinished", True), **more)
@@ -88,6 +103,7 @@ class Request:
             ("--seed", self.seed, 0),
             ("--mode", self.mode, "auto"),
             ("--backward", self.backward, None),
+            ("--limit", None if self.limit is None else f"{self.limit:g}", None),
         ):
             if value != usual:
                 words += [option, str(value)]
@@ -196,6 +212,8 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
         try:
             yield loaded
         except (CommandError, GradtoolError):
+            if calls.interrupted:
+                raise KeyboardInterrupt from None
             if loaded.error is None:
                 raise
             raise loaded.error from loaded.error.__cause__  # what had run is not enough for an answer
@@ -215,28 +233,44 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
         loaded.namespace = module.__dict__
         loaded.earlier = weakref.WeakValueDictionary({id(p): p for p in living()})
         try:
-            if target.package:
-                call(target.name, importlib.import_module, target.package)
-            if parts is not None:
-                _run_parts(loaded, target, request, data, parts)
-            else:
-                for name, text in target.cells or ((target.shown, data),):
-                    call(target.name, execute, call(target.name, compiled, text, name), module.__dict__)
-                if not wanted:
-                    entries.called(loaded, target.function, request)
+            with interruptible(loaded.calls, request.limit, request.unfinished):
+                _run_file(loaded, target, request, data, parts, wanted)
         except (ModelError, GradtoolError) as error:
-            if module.__name__ == "__main__" and isinstance(error, ScriptExit) and error.succeeded:
-                pass  # a script that is done
-            elif isinstance(error, ScriptExit) and error.succeeded and (request.unfinished and _is_there(loaded)):
-                pass  # so is this one, although it is run as a model
-            elif request.unfinished or request.post_mortem:
+            if not _is_done(loaded, request, error):
                 loaded.error = error
                 telling.explain(error, request)
-            else:
-                raise
+                if not request.unfinished and not request.post_mortem:
+                    raise
         except Stopped:
             pass  # the calls know where
+        except KeyboardInterrupt:
+            if not loaded.calls.interrupted:
+                raise
         yield
+
+
+def _run_file(
+    loaded: Loaded, target: Target, request: Request, data: bytes, parts: scripts.Parts | None, wanted: bool
+) -> None:
+    if target.package:
+        call(target.name, importlib.import_module, target.package)
+    if parts is not None:
+        _run_parts(loaded, target, request, data, parts)
+        return
+    for name, text in target.cells or ((target.shown, data),):
+        call(target.name, execute, call(target.name, compiled, text, name), loaded.namespace)
+    if not wanted:
+        entries.called(loaded, target.function, request)
+
+
+def _is_done(loaded: Loaded, request: Request, error: Exception) -> bool:
+    """Whether what a file has raised is how it ends."""
+    if not isinstance(error, ScriptExit):
+        return False
+    if loaded.calls.interrupted:
+        return True  # it leaves at Ctrl-C
+    script = loaded.namespace["__name__"] == "__main__"
+    return error.succeeded and (script or (request.unfinished and _is_there(loaded)))
 
 
 def _import(loaded: Loaded, read: Callable[[], Any], target: Target, request: Request) -> None:

@@ -14,10 +14,11 @@ from .notes import Notes
 from .wording import command_line, count
 
 if TYPE_CHECKING:
+    from .calls import PassCalls
     from .loader import Loaded, Request
 
-MORE = "--steps all lets it run to its end"
-"""How notes end that say where a file was stopped."""
+MORE = ("--steps all lets it run to its end", "--limit SECONDS gives it longer", "the answer is incomplete")
+"""How notes end that say where a file was stopped: there were enough passes, its time was over, someone did it."""
 
 _NAMED = 3
 """Files that are named; of more, the number is told."""
@@ -25,14 +26,28 @@ _NAMED = 3
 
 def stop(left: Loaded, notes: Notes) -> None:
     """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
-    if left.calls.stopped is not None:
-        where = source.short(left.calls.stopped)
-        notes.note(f"{left.name} was stopped at {where} after {_passes(left.calls.passes)}; {MORE}")
+    calls = left.calls
+    if calls.stopped is not None:
+        time = f"{calls.seconds:g} s and " if calls.late else ""
+        ended, more = ending(calls)
+        notes.note(f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}")
+
+
+def ending(calls: PassCalls) -> tuple[str, str]:
+    """How a file was stopped, and where; and what there is to know about that."""
+    assert calls.stopped is not None
+    enough, longer, incomplete = MORE
+    verb, more = "stopped", enough
+    if calls.interrupted:
+        verb, more = "interrupted", incomplete
+    elif calls.late:
+        more = longer
+    return f"{verb} at {source.short(calls.stopped)}", more
 
 
 def explain(error: Exception, request: Request) -> None:
     """Let the message of an error that has two sides say who shows both."""
-    if isinstance(error, (FreedGraphError, InplaceError)):
+    if request.unfinished and isinstance(error, (FreedGraphError, InplaceError)):
         error.hint = f"{error.hint}; {command_line('gradtool', 'why', *request.words())} shows both sides"
 
 

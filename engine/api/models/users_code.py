@@ -77,7 +77,7 @@ def _user_frames(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
     inside = []
     while traceback is not None:
         module = traceback.tb_frame.f_globals.get("__name__", "")
-        if not _is_ours(module):
+        if not source.is_ours(module):
             inside.append((traceback.tb_frame.f_code, traceback.tb_lineno))
         traceback = traceback.tb_next
     return list(users_own(inside))
@@ -111,7 +111,7 @@ def raised_in(error: BaseException) -> FrameType | None:
     traceback = _origin(error).__traceback__
     while traceback is not None:
         module = traceback.tb_frame.f_globals.get("__name__", "")
-        if not _is_ours(module) and not _installed(traceback.tb_frame.f_code.co_filename):
+        if not source.is_ours(module) and not _installed(traceback.tb_frame.f_code.co_filename):
             frame = traceback.tb_frame
         traceback = traceback.tb_next
     return frame
@@ -128,10 +128,6 @@ def _origin(error: BaseException) -> BaseException:
     while error.__cause__ is not None and isinstance(error, ModelError):
         error = error.__cause__
     return error
-
-
-def _is_ours(module: str) -> bool:
-    return module == "gradtool" or module.startswith("gradtool.")
 
 
 def raised_at(error: BaseException) -> source.Location:

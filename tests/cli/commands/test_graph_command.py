@@ -195,7 +195,7 @@ def test_graphviz_that_takes_too_long_is_ended(
     slow.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(60)\n", encoding="utf-8")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
-    done = gradtool("graph", model(""), "-o", "g.svg", "--layout", "dot", "--limit", "0.2")
+    done = gradtool("graph", model(""), "-o", "g.svg", "--layout", "dot", "--dot-limit", "0.2")
     assert done.code == 0
     assert done.err == "dot did not finish in 0.2 s and was ended. The mirror layout is drawn instead.\n"
     assert (folder / "g.svg").read_text(encoding="utf-8").startswith("<svg")

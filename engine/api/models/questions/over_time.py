@@ -13,11 +13,10 @@ from gradtool.engine.answers.over_time.happenings import Happening, happenings
 from gradtool.engine.answers.over_time.history import History, Point, Track, TrainingStep
 from gradtool.engine.answers.over_time.of_programs import ProgramCourse
 from gradtool.engine.answers.over_time.of_tape import TapeCourse
-from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
 
-from .. import loader, paths
+from .. import loader, paths, telling
 from ..answered import Answered
 from ..calls import running
 from ..errors import CommandError
@@ -115,8 +114,7 @@ def _end(left: Loaded) -> str:
     """How the script ended, if that was not at its end."""
     if left.error is not None:
         return str(left.error).splitlines()[0]
-    stopped = left.calls.stopped
-    return "" if stopped is None else f"stopped at {source.short(stopped)}; --steps all lets it run to its end"
+    return "" if left.calls.stopped is None else "; ".join(telling.ending(left.calls))
 
 
 def _named() -> Iterator[tuple[str, Tensor]]:
