@@ -38,6 +38,9 @@ _OTHERS = (
 _OPENS = (("builtins", "open"), ("io", "open"), ("tarfile", "bltn_open"), ("bz2", "_builtin_open"))
 """Where libraries keep Python's ``open``; ``lzma`` takes it from ``builtins``."""
 
+_TABLE = "numpy.lib._datasource"
+"""Has a table of functions that open files."""
+
 _real = SimpleNamespace(**{name: getattr(os, name) for name in (*_READING, *_CHANGING, *_OTHERS)})
 """The functions as Python has them."""
 _open = builtins.open
@@ -100,6 +103,11 @@ def current_folder() -> str | None:
         return None
 
 
+def _open_as_it_is(*args: Any, **options: Any) -> Any:
+    """What ``open`` is when it is called."""
+    return builtins.open(*args, **options)
+
+
 class Overlay:
     """What one run has written.
 
@@ -124,6 +132,8 @@ class Overlay:
             for names, place in ((_READING, self.current), (_CHANGING, self.changed)):
                 self._functions |= {(os, n): partial(self._asked, getattr(_real, n), place) for n in names}
             self._functions |= {(os, name): getattr(self, f"_{name}") for name in _OTHERS}
+            if _TABLE in sys.modules:  # savetxt and loadtxt have taken Python's function
+                sys.modules[_TABLE]._file_openers._file_openers[None] = _open_as_it_is
         functions = self._functions | dict.fromkeys(_opens(), self._open_file)
         if "shutil" in sys.modules:  # it would go by descriptors of folders, which have no names
             functions[sys.modules["shutil"], "_use_fd_functions"] = False

@@ -37,8 +37,8 @@ def derive(op: OpDef) -> OpDef:
         unlisted = place in rule.needs or (read.kind == "out" and base.optional)
         return Slot(renamed.get(plain, plain), base.many, base.optional or absent, unlisted)
 
-    inputs = _distinct(slot(i, r) for i, r in enumerate(rule.reads))
-    outputs = _distinct(Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op))
+    inputs = _distinct([slot(i, r) for i, r in enumerate(rule.reads)])
+    outputs = _distinct([Slot(renamed.get(n, n), s.many, True) for s, n in _grad_outputs(op)])
 
     def kernel(backend: Any, *operands: Operand, wanted: Any = None, **attrs: Any) -> Any:
         masks = wanted or [[True] * _length(v) for v in _forward_operands(op, operands)]

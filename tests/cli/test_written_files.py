@@ -135,6 +135,23 @@ def test_many_files_are_counted(gradtool: Run, model: Write) -> None:
     assert gradtool("backward", path, "--quiet").err == ""
 
 
+@pytest.mark.parametrize("end", ["pass", "raise OSError('full')", "loss.backward()\n    loss.backward()"])
+def test_what_a_script_does_when_it_leaves_is_a_part_of_it(gradtool: Run, model: Write, folder: Path, end: str) -> None:
+    text = "import atexit\nimport paddle\n@atexit.register\ndef last():\n    print('last')\n"
+    text += (
+        "    paddle.save({}, 'last.pdparams')\natexit.register(print, 'first', sep='')\natexit.register(len, 'not')\n"
+    )
+    text += "atexit.unregister(len)\natexit.register(lambda: 1 / 0)\n"
+    text += "w = paddle.create_parameter([3], 'float32')\nloss = w.sum()\n"
+    text += f"if __name__ == '__main__':\n    loss.backward()\n    {end}\n"
+    done = gradtool("backward", "-m", model(text).removesuffix(".py"))
+    assert "first\nlast\n" in done.err
+    assert "wrote last.pdparams: only this run saw that" in done.err
+    assert [p.name for p in folder.iterdir() if p.suffix == ".pdparams"] == []
+    gradtool("backward", "-m", "model", "--write")
+    assert (folder / "last.pdparams").exists()
+
+
 def test_a_script_may_change_its_current_folder(gradtool: Run, model: Write, folder: Path) -> None:
     text = "import os\nimport paddle\nos.makedirs('runs/1')\nos.chdir('runs/1')\npaddle.save({'a': 1}, 'a.pdparams')\n"
     text += "assert paddle.load('../1/a.pdparams') == {'a': 1}\n"

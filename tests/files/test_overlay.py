@@ -181,6 +181,9 @@ def test_numpy_and_pickles_go_through_it(overlay: Overlay) -> None:
         np.savez("a.npz", a=np.ones(3))
         np.save("a.npy", np.ones(2))
         np.ones(4).tofile("a.bin")
+        np.savetxt("a.txt", np.ones((3, 2)))
+        np.savetxt("a.txt.gz", np.ones((3, 2)))
+        assert np.loadtxt("a.txt").shape == np.loadtxt("a.txt.gz").shape == (3, 2)
         with open("a.pkl", "wb") as file:
             pickle.dump({"a": 1}, file)
         with np.load("a.npz") as arrays:

@@ -33,6 +33,7 @@ from . import entries, imports, scripts, sessions, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
+from .leaving import leaving
 from .limits import ALL, ENOUGH
 from .notes import SILENT, Notes
 from .targets import Target
@@ -233,7 +234,7 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
         loaded.namespace = module.__dict__
         loaded.earlier = weakref.WeakValueDictionary({id(p): p for p in living()})
         try:
-            with interruptible(loaded.calls, request.limit, request.unfinished):
+            with interruptible(loaded.calls, request.limit, request.unfinished), leaving(target.name):
                 _run_file(loaded, target, request, data, parts, wanted)
         except (ModelError, GradtoolError) as error:
             if not _is_done(loaded, request, error):
