@@ -9,6 +9,7 @@ from typing import Any
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.stats import Line, Trend
+from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core import source
 from gradtool.models.names import Names, line_of, runs_data
 from gradtool.models.questions.stats import Sizes
@@ -28,6 +29,7 @@ def view(answer: Sizes) -> View:
     wrong = sum(map(answer.is_to_look_at, lines))
     bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
     told = [f"{len(lines)} of {count(answer.total, by)} · {bad}"]
+    told += _headlines(answer)
     trend = answer.story.trend
     if trend is not None:
         told.append(_told(trend))
@@ -36,7 +38,7 @@ def view(answer: Sizes) -> View:
         "mode": about.mode,
         "by": by,
         "findings": answer.findings,
-        "rows": [_row(x, answer.names) for x in lines],
+        "rows": [{**_row(x, answer.names), "verdict": answer.verdict(x)} for x in lines],
         "total": answer.total,
         "trend": None if trend is None else _trend(trend),
     }
@@ -57,6 +59,18 @@ def _explaining(answer: Sizes) -> list[str]:
     return [*([nan] if wild else []), command_line("gradtool", "why", lacking[0], *words)]
 
 
+def _headlines(answer: Sizes) -> list[str]:
+    """What ``why`` says of gradients that are too large or too small: a line for each cause."""
+    return [
+        f"{a.label}: {folded([a.name, *a.also])} · {a.said[-1]} · {a.source}"
+        for a in answer.answers
+        if a.verdict.name in _SIZES and a.said
+    ]
+
+
+_SIZES = ("VANISHED", "EXPLODED", "LARGE", "SMALL")
+
+
 def _table(answer: Sizes) -> Table:
     """A row for each line: what it is of, numbers, what was asked for beside them, the place."""
     lines, by_layer = answer.lines, answer.by == "layer"
@@ -72,7 +86,9 @@ def _table(answer: Sizes) -> Table:
     for x in lines:
         extent = str(len(x.members)) if by_layer else shape(x.shape)
         beside = [cell(x) for _, cell in asked]
-        table.rows.append([x.name, extent, *_cells(x, low, high), x.verdict, *beside, source.short(x.loc) or NOTHING])
+        table.rows.append(
+            [x.name, extent, *_cells(x, low, high), answer.verdict(x), *beside, source.short(x.loc) or NOTHING]
+        )
     return table
 
 

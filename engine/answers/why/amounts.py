@@ -83,9 +83,11 @@ class Amounts(Generic[V, C]):
             told = self.sizes.vanished(base, death, outer, asked)
             return replace(told, path=self._path(subject, outer)) if asked else told
         said, label, finding = killer.said, killer.label, True
+        if verdict is Verdict.SATURATED and asked:
+            said += self.sizes.far_out(death)
         if verdict is Verdict.CANCELLED and death.use.beside:
-            finding = False
-            said += f"; {_BY_STRUCTURE}"
+            finding, label = False, BY_STRUCTURE
+            said += f"; {_NO_SAY}"
         if verdict is Verdict.TIMES_ZERO and self._is_trained(death.use, killer.culprit):
             finding = False
             said += "; that is a parameter which gets a gradient itself, so this changes with its first step"
@@ -125,9 +127,9 @@ class Amounts(Generic[V, C]):
         return replace(
             base,
             verdict=Verdict.CANCELLED,
-            label=Verdict.CANCELLED.value,
+            label=BY_STRUCTURE if shifts else Verdict.CANCELLED.value,
             finding=not shifts,
-            said=(f"{said}; {_BY_STRUCTURE}" if shifts else said,),
+            said=(f"{said}; {_NO_SAY}" if shifts else said,),
             location=flow.called_at(uses[0].call),
             advice="" if shifts else ADVICE[Verdict.CANCELLED],
         )
@@ -214,6 +216,8 @@ def _of_numbers(answer: Answer) -> Answer:
 
 _PARTS = 3
 """Parts that are told of a sum that cancels."""
-_BY_STRUCTURE = "what follows takes out whatever it adds to all of them, so it has no say and this is no fault"
+BY_STRUCTURE = "zero by structure"
+"""Of a gradient that is 0 but for rounding, whatever the weights are."""
+_NO_SAY = "what follows takes out what it adds, so this is no fault"
 _AT_REST = (Verdict.TIMES_ZERO, Verdict.DEAD_RELU, Verdict.CLIPPED, Verdict.NOT_SELECTED)
 """Zeros that a loss has at its minimum."""

@@ -95,6 +95,13 @@ class Answer(Result):
         return _code(self.location)
 
     @property
+    def has_gradient(self) -> bool:
+        """Whether a gradient arrives that is not zero, whatever else is wrong with it."""
+        if self.verdict is Verdict.VANISHED:
+            return self.gradient is not None and self.gradient.norm > 0
+        return self.verdict in _ARRIVED
+
+    @property
     def state(self) -> str:
         """``grad = None``, ``grad = 0``, ``grad = NaN`` or the norm."""
         if self.verdict is Verdict.NOT_FINITE:
@@ -186,6 +193,8 @@ class Answers(list[Answer], Result):
     def __str__(self) -> str:
         return "\n\n".join(map(str, self))
 
+
+_ARRIVED = (Verdict.OK, Verdict.NOT_FINITE, Verdict.LARGE, Verdict.SMALL, Verdict.EXPLODED)
 
 _WITHOUT_OPERATOR = (Verdict.NOT_LISTED, Verdict.FROZEN)
 """Verdicts about an optimizer's list, or an assignment."""

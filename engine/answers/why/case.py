@@ -289,7 +289,20 @@ class Case(ABC, Generic[V, C]):
             rest = set(others)
             shared = tuple(x for x in whole.shared if x[0] not in rest)
             told.append(replace(whole, also=tuple(others), shared=shared))
-        return told
+        return _joined(told)
+
+
+def _joined(answers: Sequence[Answer]) -> list[Answer]:
+    """*answers*, those about sizes as one if it is one line that makes them: the first, with the others' names."""
+    joined: dict[Any, Answer] = {}
+    for a in answers:
+        key = (a.finding, a.verdict, a.location[:1]) if a.verdict in _SIZES and a.location else (id(a),)
+        first = joined.get(key)
+        joined[key] = a if first is None else replace(first, also=(*first.also, a.name, *a.also))
+    return list(joined.values())
+
+
+_SIZES = (Verdict.VANISHED, Verdict.EXPLODED, Verdict.LARGE, Verdict.SMALL)
 
 
 def _shortened(stations: Sequence[Any]) -> list[Any]:

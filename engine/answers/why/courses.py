@@ -32,7 +32,7 @@ class Leg(Generic[V, C]):
         use: how the way goes on; None at its end.
         onto: the next value.
         rise, fall: by how many orders of magnitude one call changed it at most, and at which value that was.
-        layers: how many calls with a weight lie on the way.
+        layers: how many calls with a weight lie on the way; of a loop each round counts.
         first: the value that the first of them from the loss reads; None where there is none.
     """
 
@@ -68,16 +68,18 @@ class Gain(Generic[V, C]):
 
     Attributes:
         factor: by which a layer multiplies the gradient on the way back, a geometric mean.
-        layers: how many.
-        first, last: the uses of weights at which this begins and ends, seen from the loss.
-        weights: how many different ones there are.
+        uses: of the weights of the layers, the one nearest to the loss first.
+        weights: how many different ones there are; none where a loop is meant.
     """
 
     factor: float
-    layers: int
-    first: Use[V, C]
-    last: Use[V, C]
+    uses: list[Use[V, C]]
     weights: int
+
+    @property
+    def layers(self) -> int:
+        """How many."""
+        return len(self.uses)
 
 
 class Courses(Generic[V, C]):
@@ -128,6 +130,9 @@ class Courses(Generic[V, C]):
         if use is None or onto is None:
             return Leg(v, size, size, None, None, (0.0, v), (0.0, v), 0)
         before = self._legs[onto]
+        if len(use.rounds) >= LAYERS:
+            layers = before.layers + len(use.rounds)
+            return Leg(v, size, before.start, use, onto, before.rise, before.fall, layers, before.first or v)
         gain = size - before.size
         rise = max(before.rise, (gain, v), key=lambda change: change[0])
         fall = min(before.fall, (gain, v), key=lambda change: change[0])
@@ -144,6 +149,9 @@ class Courses(Generic[V, C]):
 
     def gain(self, value: V) -> Gain[V, C] | None:
         """The change per layer on the way to *value*; None where it is not steady."""
+        loop = next((x.use for x in self.way(value) if x.use is not None and len(x.use.rounds) >= LAYERS), None)
+        if loop is not None:
+            return of_rounds(loop)
         layers = [x for x in self.way(value) if x.use is not None and id(x.use.call) in self.weight_of][::-1]
         if len(layers) < LAYERS:
             return None
@@ -155,7 +163,17 @@ class Courses(Generic[V, C]):
         slope = float(np.polyfit(np.arange(len(steady)), steady, 1)[0])
         uses = [x.use for x in layers[begin:] if x.use is not None]
         weights = len({self.weight_of[id(u.call)] for u in uses})
-        return Gain(10.0**slope, len(uses), uses[0], uses[-1], weights)
+        return Gain(10.0**slope, uses, weights)
+
+
+def of_rounds(loop: Use[V, C]) -> Gain[V, C] | None:
+    """The change per round of a loop; None where too few of them are left to tell."""
+    sizes = np.array([math.log10(total) for total in loop.rounds if 0 < total < math.inf])
+    steady = sizes[_beginning(sizes) :] if len(sizes) >= LAYERS else sizes
+    if len(steady) < LAYERS:
+        return None
+    slope = float(np.polyfit(np.arange(len(steady)), steady, 1)[0])
+    return Gain(10.0**slope, [loop] * len(steady), 0)
 
 
 def _beginning(sizes: np.ndarray) -> int:

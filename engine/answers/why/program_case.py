@@ -217,7 +217,7 @@ class ProgramCase(Case[Value, Operator]):
 
     def _beside(self, subject: Subject[Value], answer: Answer) -> Answer:
         asked = self.asked
-        connected = answer.verdict is Verdict.OK
+        connected = answer.has_gradient
         if connected and asked.listed is not None and subject.is_parameter and subject.tensor not in asked.listed:
             return replace(
                 answer,

@@ -119,8 +119,9 @@ def _sweep(reasons: ProgramReasons, run: _Ran, slopes: Slopes[Value, Operator], 
             return _by_slot(op, run)
 
         blame, parts = (None, None) if visited is None else (visited.blame, visited.parts)
+        rounds = () if visited is None else visited.rounds
         about = (forward, again, blame, parts, _rule_at(op))
-        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, *about))
+        slopes.visit(Visit(op, op.type, op.attrs, read, slots, arriving, gradients, wanted, *about, rounds=rounds))
 
 
 def _rule_at(op: Operator) -> Location:
@@ -142,6 +143,7 @@ class _Visited:
         self.inside = inside
         self.runs = runs
         self.read: list[Any] = list(laid_flat(op.inputs))
+        self.rounds: list[float] = []
         self.slopes: Slopes[Value, Operator] = Slopes(inside.reasons.asked, [inside.start(v) for v in keep])
 
     def pull(self, outer: ProgramReasons, arriving: Mapping[Value, Any], opaque: Opaque) -> list[Any]:
@@ -156,6 +158,7 @@ class _Visited:
                     slopes.sums[current(c.end)] = g
             _sweep(reasons, run, slopes, opaque)
             carry = [None if c.start is None else slopes.sums.pop(inside.start(c.start), None) for c in carried]
+            self.rounds.append(sum(measured(g).total for g in carry if g is not None))
         begun = {c.before: g for c, g in zip(carried, carry, strict=True) if c.before is not None}
         return [None if v is None else begun[v] if v in begun else slopes.sums.get(inside.start(v)) for v in self.read]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic
 
 from ...core import source
+from ...core.source import Location
 from .advice import ADVICE
 from .answers import Answer
-from .courses import Courses, Gain, Leg
+from .births import Birth, Births
+from .courses import Courses, Gain, Leg, of_rounds
 from .deaths import Death
 from .reasons import C, V
 from .slopes import Slopes
@@ -20,8 +24,12 @@ if TYPE_CHECKING:
 
 LARGE = 1e4
 """A gradient of a larger norm is large."""
+LARGE_RATIO = 1e3
+"""So is one that is that many times its tensor, unless both are small."""
 SMALL = 1e-8
 """One that is a smaller part of its tensor is small: float32 does not even notice such an update."""
+TINY = 1e-20
+"""So is one of a smaller norm: no rate makes a step of it."""
 DECADES = 3.0
 """Over as many it must have changed on its way for that to be the cause."""
 
@@ -37,6 +45,7 @@ class Sizable(Generic[V, C]):
     def __init__(self, case: Case[V, C], slopes: Slopes[V, C]) -> None:
         self._case = case
         self._slopes = slopes
+        self._births: dict[V, Birth] = {}
 
     @cached_property
     def _courses(self) -> Courses[V, C]:
@@ -69,6 +78,8 @@ class Sizable(Generic[V, C]):
         said = death.killer.said if death.killer is not None else ""
         told = replace(base, verdict=Verdict.VANISHED, label=Verdict.VANISHED.value, finding=True, said=(said,))
         told = replace(told, location=at, advice=ADVICE[Verdict.VANISHED])
+        if outer.use is not None and (gain := of_rounds(outer.use)) is not None:
+            return self._steady(told, gain, Verdict.VANISHED)
         onto = outer.use.onto if outer.use is not None else ()
         legs = [x for x in map(self._courses.leg, onto) if x is not None]
         if not legs:
@@ -86,15 +97,20 @@ class Sizable(Generic[V, C]):
         if first is not None and first.use is not None:
             told = replace(told, location=flow.called_at(first.use.call))
         gain = self._courses.gain(leg.value) if asked else None
-        if gain is None:
-            return told
-        at = flow.called_at(gain.first.call)
+        return told if gain is None else self._steady(told, gain, verdict)
+
+    def _steady(self, told: Answer, gain: Gain[V, C], verdict: Verdict) -> Answer:
+        """*told* with the change per layer."""
+        flow = self._case.reasons.flow
+        at = _usual([flow.called_at(u.call) for u in gain.uses])
         label = f"{verdict.value}: × {gain.factor:.3g} per {_noun(gain)}"
         return replace(told, label=label, location=at, said=(self._per_layer(gain), *told.said))
 
     def _per_layer(self, gain: Gain[V, C]) -> str:
+        if not gain.weights:
+            return f"each of {gain.layers} rounds of the loop multiplies it by {gain.factor:.3g}"
         name = self._weights
-        first, last = (name[self._courses.weight_of[id(u.call)]] for u in (gain.first, gain.last))
+        first, last = (name[self._courses.weight_of[id(u.call)]] for u in (gain.uses[0], gain.uses[-1]))
         if _noun(gain) == "step":
             return f"each of {gain.layers} uses of {last}, one after another, multiplies it by {gain.factor:.3g}"
         return f"each of {gain.layers} layers multiplies it by {gain.factor:.3g}, from {first} back to {last}"
@@ -105,18 +121,43 @@ class Sizable(Generic[V, C]):
         jump = self._courses.leg(value)
         if jump is None or jump.use is None:
             return base
-        flow = self._case.reasons.flow
-        at = flow.called_at(jump.use.call)
-        said = f"{jump.use.type} multiplies it by {10**gain:.3g}, {source.short(at)}"
-        return replace(base, said=(*base.said, said), location=at)
+        at = self._case.reasons.flow.called_at(jump.use.call)
+        birth = self._birth(jump, gain)
+        finding = base.verdict is not Verdict.LARGE and birth.fault
+        said = (*base.said, birth.said)
+        places = (("multiplied at", at),) if at[:1] != birth.location[:1] else ()
+        told = replace(base, said=said, location=birth.location, finding=finding, places=places)
+        if birth.deep and base.verdict is Verdict.LARGE:
+            deep = Verdict.EXPLODED
+            return replace(told, verdict=deep, label=deep.value, finding=True, advice=ADVICE[deep])
+        return told
+
+    def far_out(self, death: Death[V, C]) -> str:
+        """What is told of why inputs are where an operator is flat: where they became so large."""
+        origin = Births(self._case, self._slopes).origin(death.value)
+        return f"; {origin.said}, {source.short(origin.location)}" if origin is not None and origin.size >= 1 else ""
+
+    def _birth(self, jump: Leg[V, C], gain: float) -> Birth:
+        """What makes a jump, looked at once for all that lies behind it."""
+        birth = self._births.get(jump.value)
+        if birth is None:
+            birth = self._births[jump.value] = Births(self._case, self._slopes).of(jump, gain)
+        return birth
+
+
+def _usual(places: Sequence[Location]) -> Location:
+    """The one that occurs most."""
+    return Counter(places).most_common(1)[0][0]
 
 
 def _noun(gain: Gain[V, C]) -> str:
+    if not gain.weights:
+        return "round"
     return "layer" if 2 * gain.weights > gain.layers else "step"
 
 
 def _verdict(norm: float, weight: float | None) -> Verdict | None:
     """Whether a gradient is large or small, beside its tensor."""
-    if norm > LARGE:
+    if norm > LARGE or (weight and norm > max(1e2, LARGE_RATIO * weight)):
         return Verdict.LARGE
-    return Verdict.SMALL if weight and norm < SMALL * weight else None
+    return Verdict.SMALL if norm < TINY or (weight and norm < SMALL * weight) else None

@@ -21,7 +21,7 @@ from ...core.source import NOWHERE, Location
 from .deaths import Death, Deaths
 from .levels import Level, dense, measured, scrambled, smallest
 from .reasons import C, Reasons, V
-from .zeros import FACTORS, PRODUCTS, Killer, Scene, cancelled, cancels, killer, underflow, zero_factor
+from .zeros import FACTORS, PRODUCTS, Killer, Scene, cancelled, cancels, killer, nothing, underflow, zero_factor
 
 _SUSPECT = 1e-3
 """What an operator that adds up gives, in terms of what arrives, below which its terms may have cancelled."""
@@ -45,7 +45,8 @@ class Use(Generic[V, C]):
         zero: the value that is zero, where it is one that the call reads.
         rule: where the user's program says what the gradient of the call is, if it does.
         beside: whether the call gives another operand a gradient that is not zero, of more elements than this one.
-        empty: whether what arrives at the call has no elements.
+        empty: whether the value has no elements.
+        rounds: of a loop, how large what goes from round to round is after each, the last round first.
     """
 
     call: C
@@ -63,6 +64,7 @@ class Use(Generic[V, C]):
     rule: Location = NOWHERE
     beside: bool = False
     empty: bool = False
+    rounds: Sequence[float] = ()
 
     @property
     def norm(self) -> float | None:
@@ -85,6 +87,7 @@ class Visit(Generic[V, C]):
         parts: likewise, gives the uses in the block.
         rule: where the user's program says what the gradient of the call is, if it does.
         reach: the least and the greatest element of the first read, where they are known beside what is kept.
+        rounds: of a loop, how large what goes from round to round is after each, the last round first.
     """
 
     call: C
@@ -101,6 +104,27 @@ class Visit(Generic[V, C]):
     parts: Callable[[int], tuple[Use[V, C], ...]] | None = None
     rule: Location = NOWHERE
     reach: tuple[float, float] | None = None
+    rounds: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Generic[V, C]):
+    """A call that gradients came to, seen from what it made.
+
+    Attributes:
+        inside: gives the forward arrays that the rule reads, inputs and outputs by slot.
+    """
+
+    call: C
+    type: str
+    attrs: Mapping[str, Any]
+    reads: Sequence[V | None]
+    slots: Sequence[str]
+    inside: Callable[[], tuple[Mapping[str, Any], Mapping[str, Any]]]
+
+    def operand(self, position: int) -> Any:
+        """What it read; None where that is not kept."""
+        return self.inside()[0].get(self.slots[position])
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +145,7 @@ class Slopes(Generic[V, C]):
 
     Attributes:
         levels: of the whole gradient of every value whose maker came by.
+        made: the maker of each of these.
         sums: the whole gradient of what no call has made so far; what a call made is dropped when the pass comes by.
     """
 
@@ -130,6 +155,7 @@ class Slopes(Generic[V, C]):
         self.uses: dict[V, list[Use[V, C]]] = {}
         self.levels: dict[V, Level] = {}
         self.sums: dict[V, Any] = {}
+        self.made: dict[V, Made[V, C]] = {}
         self._zero_by: dict[V, V] = {}
         """What a call made -> the value that it read and that is 0 everywhere, which makes the result 0."""
         self._parts: dict[V, list[Level]] = {}
@@ -137,6 +163,8 @@ class Slopes(Generic[V, C]):
 
     def visit(self, now: Visit[V, C]) -> None:
         """Take note of one call."""
+        maker = Made(now.call, now.type, now.attrs, now.reads, now.slots, now.inside)
+        self.made.update(dict.fromkeys(now.arriving, maker))
         readers = frozenset(use.type for w in now.arriving for use in self.uses.get(w, ()))
         look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None}, readers)
         uses = [(v, self._use(look, i, v)) for i, v in enumerate(now.reads) if v is not None and now.wanted[i]]
@@ -197,7 +225,8 @@ class Slopes(Generic[V, C]):
             factor,
             zero,
             now.rule,
-            empty=look.empty,
+            empty=level is not None and not level.elements,
+            rounds=now.rounds,
         )
 
     def first_zero(self, v: V) -> V:
@@ -243,7 +272,6 @@ class _Look(Generic[V, C]):
         self.reading = bool(live) and math.isfinite(self.strongest)
         """Whether sizes can be compared."""
         self.doubt = max((level.doubt for level in live), default=0.0)
-        self.empty = bool(arriving) and not any(level.elements for level in arriving.values())
         self.size = max((level.elements for level in live), default=0)
 
     @cached_property
@@ -279,6 +307,8 @@ class _Look(Generic[V, C]):
             return None, None
         if now.blame is not None:
             return now.blame(i)
+        if level is not None and not level.elements:
+            return nothing(now.type), None
         expected = None if level is None else self._expected[i]
         if level is None or expected is None or not expected.largest:
             return killer(self._scene(i)), None

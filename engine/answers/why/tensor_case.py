@@ -147,7 +147,7 @@ class TensorCase(Case[int, Call]):
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
         beside = self._evidence.intended(subject, self._beside(subject, answer))
-        if not self.journal.forgotten or beside.verdict is Verdict.OK:
+        if not self.journal.forgotten or beside.has_gradient:
             return beside
         said = (
             f"the first {self.journal.forgotten} operators of the program were forgotten, so this may not be the cause"
@@ -166,7 +166,7 @@ class TensorCase(Case[int, Call]):
             said = f"{subject.name} has stop_gradient=True: the update made a new tensor under no_grad"
             advice = f"set {subject.name}.stop_gradient = False after the update, or update it in place"
             return replace(answer, said=(said,), advice=advice)
-        if answer.verdict is not Verdict.OK and not answer.verdict.is_zero:
+        if not answer.has_gradient and not answer.verdict.is_zero:
             return answer
         if t.node is not None:
             return answer if answer.verdict.is_zero else self._not_retained(t, answer)

@@ -105,6 +105,11 @@ def underflow(type_: str) -> Killer:
     return Killer(Verdict.VANISHED, f"it became smaller than any number that its type holds, at {type_}")
 
 
+def nothing(type_: str) -> Killer:
+    """What is said of an operator that reads no elements."""
+    return Killer(Verdict.NOT_SELECTED, f"nothing is left: what {type_} reads has no elements")
+
+
 def not_run(type_: str) -> Killer:
     """What is said of an operator whose block did not run."""
     if type_ == "while":
@@ -263,6 +268,8 @@ PRODUCTS = _names(
     "elementwise_mul elementwise_div elementwise_pow matmul_v2 mul bmm dot einsum conv2d depthwise_conv2d conv3d "
     "conv2d_transpose conv3d_transpose pow square huber_loss addmm abs p_norm frobenius_norm squared_l2_norm"
 )
+BOUNDED = {"sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "softmax": (0.0, 1.0), "hard_sigmoid": (0.0, 1.0)}
+"""Operators that are flat far out, and the limits of what they give."""
 FACTORS = _names("scale elementwise_mul matmul_v2 mul bmm dot")
 _CHOICES = _names(
     "where lookup_table_v2 masked_fill elementwise_max elementwise_min set_value scatter index_put put_along_axis "

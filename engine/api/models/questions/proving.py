@@ -24,7 +24,7 @@ _CUTS = {
 def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     """*answer* with what the gradient is without the cut, where taking out a cut is what it takes."""
     if answer.verdict not in _CUTS:
-        if answer.verdict is Verdict.OK or answer.verdict.is_zero:
+        if answer.has_gradient or answer.verdict.is_zero:
             return answer
         return dataclasses.replace(answer, proved="not proved: no single change of the graph connects it")
     again = dataclasses.replace(request, spared=answer.cut_lines)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.stats import Gatherer, Line, StatsStory
+from gradtool.engine.answers.why.amounts import BY_STRUCTURE
 from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.verdicts import Verdict
 
 from ..answered import Answered
 from ..model import About, Model
@@ -22,7 +26,21 @@ _ALWAYS_WRONG = (*numbers.NOT_FINITE, numbers.LARGE, numbers.VANISHING)
 """Sizes that nobody wants."""
 
 
-@dataclass(frozen=True, slots=True)
+_WORDS = {Verdict.VANISHED: "vanished", Verdict.EXPLODED: "exploded", Verdict.CANCELLED: "cancelled"}
+
+_ROUNDING = 1e-5
+"""A gradient that is a smaller part of the largest one may be nothing but rounding."""
+
+
+def _doubtful(parameters: Sequence[Line]) -> set[str]:
+    """The names of those to ask ``why`` about."""
+    norms = [x.gradient.norm for x in parameters if x.gradient is not None and math.isfinite(x.gradient.norm)]
+    least = _ROUNDING * max(norms, default=0.0)
+    doubtful = {x.name for x in parameters if x.verdict != numbers.OK}
+    return doubtful | {x.name for x in parameters if x.gradient is not None and x.gradient.norm < least}
+
+
+@dataclass(frozen=True)
 class Sizes(Answered):
     """Sizes of gradients.
 
@@ -43,18 +61,29 @@ class Sizes(Answered):
     histogram: bool
     answers: Sequence[Answer] = ()
 
+    @cached_property
+    def told(self) -> Mapping[str, Answer]:
+        """The answers by the names that they are about."""
+        return {name: a for a in self.answers for name in (a.name, *a.also)}
+
+    def verdict(self, line: Line) -> str:
+        """What is said of a line: that of its size, or what ``why`` knows better."""
+        told = self.told.get(line.name)
+        if told is None:
+            return line.verdict
+        return told.label if told.label == BY_STRUCTURE else _WORDS.get(told.verdict, line.verdict)
+
     @property
     def findings(self) -> int:
         """As in the base: those of ``why``, and each kind of size that it has no word for."""
-        told = {name for a in self.answers for name in (a.name, *a.also)}
-        others = {x.verdict for x in self.story.parameters if x.verdict in _ALWAYS_WRONG and x.name not in told}
+        others = {x.verdict for x in self.story.parameters if x.verdict in _ALWAYS_WRONG and x.name not in self.told}
         return sum(a.finding for a in self.answers) + len(others)
 
     def is_to_look_at(self, line: Line) -> bool:
         """Whether something may be wrong with a line, and ``why`` does not say that it is meant so."""
-        names = line.members or [line.name]
-        meant = {name for a in self.answers if not a.finding for name in (a.name, *a.also)}
-        return line.verdict != numbers.OK and not meant.issuperset(names)
+        told = [self.told.get(name) for name in line.members or [line.name]]
+        meant = all(a is not None and not a.finding and a.verdict is not Verdict.LARGE for a in told)
+        return self.verdict(line) != numbers.OK and not meant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +125,7 @@ class Stats(Question[Sizes]):
         story = model.sizes(gatherer, gradients)
         lines = {"parameter": story.parameters, "layer": story.layers, "op": story.operators}[self.by]
         shown = story.worst(self.worst, lines) if self.worst else lines
-        doubtful = {x.name for x in story.parameters if x.verdict != numbers.OK}
+        doubtful = _doubtful(story.parameters)
         told = judged(model, Cuts(), doubtful, feed=self.feed) if verdicts is None else verdicts
         answers = concerning(doubtful, told)
         return Sizes(model.about, story, model.names(), self.by, shown, len(lines), self.histogram, answers)
