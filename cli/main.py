@@ -24,6 +24,12 @@ SCRIPT = "gradtool.script"
 RAISED = "gradtool.raised"
 """Where click's context keeps the exit code of an error of the model, after which there was an answer."""
 
+_OF_MODELS = "doctor"
+"""The command that a model alone asks."""
+
+_OF_THE_GROUP = ("-h", "--help", "--version")
+"""Options that stand without a command."""
+
 _NEW_OBJECTS = 50_000
 """Objects that are made before the collector looks at them; Python's own number is 700."""
 
@@ -64,7 +70,7 @@ class Commands(click.Group):
         with streams.written():
             _check(args)
             end = args.index("--") if "--" in args else len(args)
-            context = super().make_context(info_name, args[:end], *rest, **more)
+            context = super().make_context(info_name, _with_command(args[:end]), *rest, **more)
             context.meta[SCRIPT] = tuple(args[end + 1 :])
             return context
 
@@ -84,6 +90,25 @@ class Commands(click.Group):
 
             arguments = sys.argv[1:] if args is None else list(args)
             sys.exit(run(lambda: call(arguments, *rest, standalone_mode=False, **extra), arguments))
+
+
+def _with_command(words: list[str]) -> list[str]:
+    """*words* of a command line; where they name a model and no command, with the one that says what it can."""
+    if not words or words[0] in commands.names() or words[0] in _OF_THE_GROUP:
+        return words
+    options_first = words[0].startswith("-") and words[0] != "-"
+    named = any(word == "-m" or _may_be_a_model(word) for word in (words if options_first else words[:1]))
+    return [_OF_MODELS, *words] if named else words
+
+
+def _may_be_a_model(word: str) -> bool:
+    """Whether a word reads like a model rather than like a command: a file, a path, a module, a name in a notebook."""
+    from gradtool.models import sessions
+
+    session, where = sessions.current(), word.partition(":")[0]
+    if word == "-" or (session is not None and session.has(where)):
+        return True
+    return not word.startswith("-") and (any(c in word for c in "./:" + os.sep) or os.path.isfile(word))
 
 
 def _names_a_model(command: click.Command, words: Sequence[str]) -> bool:
@@ -118,6 +143,7 @@ def cli() -> None:
 
     MODEL is a Python file (model.py, model.py:build), a module's function (pkg.mod:build), a notebook, or - for stdin.
     Words after -- are the arguments of a script: gradtool why train.py -- --lr 3.
+    A MODEL without a command is asked for everything that is quickly said: gradtool train.py.
     """
 
 

@@ -1,4 +1,4 @@
-"""Say what this installation consists of."""
+"""Say all that is quickly said about a model; without one, what this installation consists of."""
 
 from __future__ import annotations
 
@@ -6,14 +6,44 @@ from typing import Any
 
 import click
 
-from ..context import Output, output_options
+from ..asking import exit_option
+from ..context import Output, loading_options, output_options
+from ..errors import CLEAN, ENGINE, FAILED
 
 
 @click.command("doctor")
+@click.argument("model", required=False)
+@loading_options
+@click.option("--feed", metavar="FILE.npz", help="Arrays to feed, by name.")
+@exit_option()
 @output_options
-def command(**values: Any) -> None:
-    """Versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends."""
-    out = Output.take(values)
-    from gradtool.viz.views import doctor
+def command(**values: Any) -> int:
+    """What is wrong with MODEL's gradients: the findings of why, nan and stats, and the table, on one screen.
 
-    out.emit(doctor.view(bool(out.verbose)))
+    \b
+    gradtool train.py
+    gradtool doctor train.py -- --lr 3
+
+    The file is run once. What is wrong comes first, each with the command that digs deeper; below the table stands what
+    was looked at, and what was not. MODEL alone, without a command, asks the same.
+
+    Without MODEL: versions of Python and of what gradtool needs, whether Graphviz's dot is there, and the backends.
+    """
+    out = Output.take(values)
+    if values["model"] is None:
+        from gradtool.viz.views import doctor
+
+        out.emit(doctor.view(bool(out.verbose)))
+        return CLEAN
+    from gradtool.models.loader import Request
+    from gradtool.viz.report import checkup
+    from gradtool.viz.report.findings import Inquiry, Noting, of_file
+
+    exit_code, feed = values.pop("exit_code"), values.pop("feed")
+    request = Request.take(values)
+    told = of_file(request, Inquiry(feed=feed), Noting(out))
+    screen = checkup.view(told, request)
+    out.emit(screen)
+    if told.failed:
+        return ENGINE
+    return FAILED if exit_code and screen.data["findings"] else CLEAN

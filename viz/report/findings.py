@@ -24,6 +24,7 @@ from gradtool.models.model import About, Model
 from gradtool.models.names import Names
 from gradtool.models.notes import SILENT, Notes
 from gradtool.models.questions.backward import Backward
+from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
 from gradtool.models.questions.judging import concerning
 from gradtool.models.questions.nan import FORWARD_OVER, Births
@@ -73,6 +74,9 @@ class Findings:
         answers: kind -> the answer of that command.
         refused: kind -> why that command has no answer.
         verdicts: those of ``why``.
+        failed: whether the model raised an error that explains itself, which is then the only answer.
+        raised: the first line of another error, which ended the file.
+        calls: the backward passes that the file asked for; None for a model that was there before.
         places: the user's lines that the findings are about, the most important first.
         notes: what else has to be said, such as what was fed.
     """
@@ -86,6 +90,9 @@ class Findings:
     view: GraphView | None = None
     spots: Sequence[Spot] = ()
     verdicts: list[Answer] = field(default_factory=list)
+    calls: CallList | None = None
+    failed: bool = False
+    raised: str = ""
     places: list[Location] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -173,8 +180,10 @@ def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     ):
         adapter.finish()
         assert case.left is not None
+        calls = None if case.left.live else calls_of(case.left, request)
         history = listening.history(case.left)
         told = about(case, search, inquiry, notes)
+        told.calls = calls
         if len(history.steps) > 1:
             told.answers["over-time"] = OverTime().of(replace(case.about, words=request.words()), history)
         return told
@@ -190,12 +199,12 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     if case.failure is not None:
         told.notes.append(f"{told.name} raised an error, which is explained; nothing else could be asked.")
         told.places += _lines(case.failure)
-        told.answers["why"] = Verdicts.of(case.about, case.loss, [case.failure], failure=case.failure)
+        told.verdicts, told.failed = [case.failure], True
+        told.answers["why"] = Verdicts.of(case.about, case.loss, told.verdicts, failure=case.failure)
         return told
     if case.error is not None:
-        told.notes.append(
-            f"{told.name} raised: {str(case.error).splitlines()[0]}; told is what it had computed until then."
-        )
+        told.raised = str(case.error).splitlines()[0]
+        told.notes.append(f"{told.name} raised: {told.raised}; told is what it had computed until then.")
     model = case.model
     assert case.case is not None
     assert model is not None

@@ -64,21 +64,22 @@ def _lines(story: NanStory, names: Names) -> list[str]:
         seen = passes(story.steps) if story.steps else "forward only"
         lines = [f"CLEAN  no finding · {seen}"]
     else:
-        lines = [*_birth(story.births[0], story, names)]
-        lines += [f"   also born  {_one_line(b, names)}" for b in story.births[1:]]
+        lines = [*birth_lines(story, names)]
+        lines += [f"   also born  {one_line(b, names)}" for b in story.births[1:]]
     lines.append(f"   forward    {_part(story, FORWARD)}")
     if story.steps:
         lines.append(f"   backward   {_part(story, BACKWARD)}")
     if story.checked[UPDATE]:
         lines.append(f"   update     {_part(story, UPDATE)}")
-    lines += [f"   absorbed   {_one_line(b, names)}: reached neither the loss nor a gradient" for b in story.absorbed]
-    lines += [f"   intended   {_one_line(b, names)}: {b.cause}" for b in story.intended]
+    lines += [f"   absorbed   {one_line(b, names)}: reached neither the loss nor a gradient" for b in story.absorbed]
+    lines += [f"   intended   {one_line(b, names)}: {b.cause}" for b in story.intended]
     lines += [f"   unchecked  {text}" for text in story.unchecked]
     return lines
 
 
-def _birth(first: Birth, story: NanStory, names: Names) -> Iterator[str]:
+def birth_lines(story: NanStory, names: Names) -> Iterator[str]:
     """All that is known of the birth to look at."""
+    first = story.births[0]
     part = "came in" if first.part == DATA else first.part
     bad = f"{first.kind} {first.count}/{first.total}"
     yield f"BIRTH  {part}  {names.operator(first)}   {names.tensor(first)}  {bad}   {_place(first.loc)}".rstrip()
@@ -106,7 +107,8 @@ def _forward_note(birth: Birth, story: NanStory) -> str:
     return "" if forward else " (the forward value is finite)"
 
 
-def _one_line(birth: Birth, names: Names) -> str:
+def one_line(birth: Birth, names: Names) -> str:
+    """A birth in a few words."""
     where = source.short(birth.loc)
     tensor, operator = names.tensor(birth), names.operator(birth)
     of = operator if tensor == operator else f"{tensor} of {operator}"

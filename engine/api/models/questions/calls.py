@@ -85,13 +85,18 @@ def listed(request: Request, notes: Notes = SILENT) -> CallList:
     with loader.executed(request, notes) as left:
         if left.error is not None and not left.calls.every:
             raise left.error from left.error.__cause__
-        return CallList(
-            About(left.name, "static" if left.calls.appended else "eager", request.words()),
-            _lines(left),
-            len(left.calls.every),
-            _asked(left),
-            left.calls.stopped,
-        )
+        return calls_of(left, request)
+
+
+def calls_of(left: Loaded, request: Request) -> CallList:
+    """The calls of a file that has run."""
+    return CallList(
+        About(left.name, "static" if left.calls.appended else "eager", request.words()),
+        _lines(left),
+        len(left.calls.every),
+        _asked(left),
+        left.calls.stopped,
+    )
 
 
 def _lines(left: Loaded) -> list[LineOfCalls]:

@@ -22,7 +22,7 @@ from .cuts import Cuts
 from .judging import concerning, judged
 from .question import Question
 
-_ALWAYS_WRONG = (*numbers.NOT_FINITE, numbers.LARGE, numbers.VANISHING)
+ALWAYS_WRONG = (*numbers.NOT_FINITE, numbers.LARGE, numbers.VANISHING)
 """Sizes that nobody wants."""
 
 
@@ -76,7 +76,7 @@ class Sizes(Answered):
     @property
     def findings(self) -> int:
         """As in the base: those of ``why``, and each kind of size that it has no word for."""
-        others = {x.verdict for x in self.story.parameters if x.verdict in _ALWAYS_WRONG and x.name not in self.told}
+        others = {x.verdict for x in self.story.parameters if x.verdict in ALWAYS_WRONG and x.name not in self.told}
         return sum(a.finding for a in self.answers) + len(others)
 
     def is_to_look_at(self, line: Line) -> bool:

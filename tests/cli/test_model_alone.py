@@ -1,0 +1,178 @@
+"""``gradtool MODEL`` and ``gradtool doctor MODEL``: all that is quickly said, from one run of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import gradtool.cli
+from gradtool.viz.report.checkup import FEW_ROWS, MOST_PROBLEMS
+from tests.cli.conftest import Run, Write
+from tests.cli.test_exit_codes import CLEAN, DEAD, DETACHED, FROZEN, STATIC_CLEAN, STATIC_DEAD, STATIC_DETACHED
+
+SCHEMA = Path(gradtool.cli.__path__[0]) / "schemas" / "checkup.json"
+
+NAN = """\
+import paddle
+body, head = paddle.nn.Linear(3, 3), paddle.nn.Linear(3, 1)
+z = body(paddle.zeros([4, 3]))
+loss = (paddle.sqrt(z * 0) * head(paddle.ones([4, 3])).detach()).mean()
+"""
+
+SCRIPT = """\
+import sys
+import paddle
+print("ran with", sys.argv[1:])
+net, other = paddle.nn.Linear(2, 1), paddle.nn.Linear(2, 1)
+for step in range(3):
+    first = net(paddle.ones([4, 2])).mean() ** 2
+    first.backward()
+    second = other(paddle.ones([4, 2])).mean() ** 2
+    second.backward()
+    net.clear_gradients()
+    other.clear_gradients()
+"""
+
+
+def screen(gradtool: Run, *words: str) -> dict[str, Any]:
+    done = gradtool(*words, "--format", "json")
+    assert done.code == 0, done.err
+    data: dict[str, Any] = json.loads(done.out)
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(data)
+    return data
+
+
+@pytest.mark.parametrize("text", [CLEAN, FROZEN, STATIC_CLEAN], ids=["clean", "frozen", "static"])
+def test_a_short_all_clear_that_says_what_was_looked_at(gradtool: Run, model: Write, text: str) -> None:
+    done = gradtool(model(text))
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0].endswith(" · no findings")
+    assert "\nlooked at      one backward pass of " in done.out
+    assert "\n               NaN and infinity in " in done.out
+    assert "whether the gradients are right: gradtool gradcheck model.py" in done.out
+    assert lines[-1].startswith("next: gradtool gradcheck model.py · ")
+    data = screen(gradtool, "model.py")
+    assert (data["findings"], data["problems"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "text", [DETACHED, DEAD, STATIC_DETACHED, STATIC_DEAD], ids=["cut", "dead", "static-cut", "static-dead"]
+)
+def test_what_is_wrong_comes_first_and_leads_on(gradtool: Run, model: Write, text: str) -> None:
+    file = model(text)
+    data = screen(gradtool, file)
+    assert data["findings"] == json.loads(gradtool("why", file, "--format", "json").out)["findings"] > 0
+    problem = data["problems"][0]
+    assert problem["command"] == "why"
+    assert problem["next"].startswith("gradtool why body")
+    done = gradtool(file)
+    assert f" · {data['findings']} finding" in done.out.splitlines()[0]
+    assert done.out.index("verdict: ") < done.out.index("‖g‖/‖w‖")
+    assert f"   more  {problem['next']}" in done.out
+    assert done.out.splitlines()[-1].startswith(f"next: {problem['next']} · ")
+    assert gradtool(*problem["next"].split()[1:]).code == 0
+    assert gradtool(file, "--exit-code").code == 1
+    assert gradtool(file).code == 0
+
+
+def test_one_cause_is_told_once(gradtool: Run, model: Write) -> None:
+    file = model(NAN)
+    data = screen(gradtool, file)
+    assert [p["command"] for p in data["problems"]].count("nan") == 1
+    assert all("not finite" not in " ".join(p["text"]) for p in data["problems"] if p["command"] != "nan")
+    done = gradtool(file)
+    assert done.out.splitlines()[2].startswith("1  BIRTH  backward  sqrt_grad")
+    assert " not finite " in done.out
+    assert not any(" ok " in line for line in done.out.splitlines() if "body.weight" in line)
+
+
+def test_the_answers_are_those_of_the_commands(gradtool: Run, model: Write) -> None:
+    file = model(DETACHED)
+    answers = screen(gradtool, file)["answers"]
+    for command in ("why", "nan", "backward"):
+        assert answers[command] == json.loads(gradtool(command, file, "--format", "json").out)
+
+
+def test_a_script_runs_once_with_its_arguments_and_its_passes_are_told(gradtool: Run, model: Write) -> None:
+    done = gradtool(model(SCRIPT), "--", "--lr", "3")
+    assert done.code == 0
+    assert done.err.count("ran with ['--lr', '3']") == 1
+    assert "looked at      backward pass 6 of 6: second, model.py:9" in done.out
+    assert "the gradients of first: gradtool why model.py --backward each -- --lr 3" in done.out
+    assert "of 6 backward passes" in done.out
+    done = gradtool("model.py", "--backward", "1", "--steps", "2")
+    assert "looked at      backward pass 1 of 2: first, model.py:7" in done.out
+    assert "what comes after model.py:7, where the file was stopped: --steps all" in done.out
+
+
+@pytest.mark.parametrize("words", [("doctor", "model.py"), ("-m", "model"), ("--seed", "0", "model.py")])
+def test_ways_to_name_a_model(gradtool: Run, model: Write, words: tuple[str, ...]) -> None:
+    model(CLEAN)
+    done = gradtool(*words)
+    assert done.code == 0
+    assert done.out.splitlines()[0].endswith("no findings")
+
+
+def test_a_mistyped_command_is_an_error_with_near_names(gradtool: Run, model: Write) -> None:
+    for words in (("bakward", model(CLEAN)), ("bakward",), ("doktor", "model.py", "--exit-code")):
+        done = gradtool(*words)
+        assert done.code == 2
+        assert f"unknown command '{words[0]}'" in done.err
+    assert "closest: backward" in gradtool("bakward", "model.py").err
+
+
+def test_a_mistyped_file_is_an_error_with_near_names(gradtool: Run, model: Write) -> None:
+    model(CLEAN)
+    done = gradtool("modle.py")
+    assert done.code == 2
+    assert "no such file: modle.py" in done.err
+    assert "model.py" in done.err
+
+
+def test_without_a_model_it_is_about_the_installation(gradtool: Run) -> None:
+    done = gradtool("doctor")
+    assert done.code == 0
+    assert "everything that gradtool needs is here" in done.out or "missing: " in done.out
+    assert "backend numpy" in done.out
+
+
+def test_what_a_file_raised_stands_first(gradtool: Run, model: Write) -> None:
+    done = gradtool(model(SCRIPT + "raise ValueError('over')\n"))
+    assert done.code == 0
+    assert done.out.splitlines()[1].startswith("raised  model.py raised ValueError: over")
+    assert "what would have come after the error" in done.out
+    done = gradtool(model("import paddle\nraise ValueError('at once')\n"))
+    assert done.code == 3
+
+
+def test_an_error_that_explains_itself_is_the_answer(gradtool: Run, model: Write) -> None:
+    done = gradtool(model(CLEAN + "loss.backward()\nloss.backward()\n"))
+    assert done.code == 4
+    assert "verdict: FREED GRAPH" in done.out
+    assert "   more  gradtool why model.py" in done.out
+
+
+def test_many_parameters_and_findings_are_folded_and_counted(gradtool: Run, model: Write) -> None:
+    many = "import paddle\nnet = paddle.nn.Sequential(*(paddle.nn.Linear(2, 2) for _ in range(10)))\n"
+    done = gradtool(model(many + "loss = net(paddle.ones([3, 2])).mean()\n"))
+    assert f" … {20 - FEW_ROWS} more " in done.out
+    assert "20 of 20 parameters get a gradient" in done.out
+    cut = "import paddle\nhead = paddle.nn.Linear(2, 2)\nx = paddle.ones([3, 2])\ntotal = 0\n"
+    lines = "".join(f"l{i} = paddle.nn.Linear(2, 2)\ntotal = total + l{i}(x).detach()\n" for i in range(9))
+    done = gradtool(model(cut + lines + "loss = (head(x) + total).mean()\n"))
+    assert " · 9 findings" in done.out
+    assert f"{MOST_PROBLEMS}  l{MOST_PROBLEMS - 1}.weight" in done.out
+    assert f"   and {9 - MOST_PROBLEMS} more: gradtool why model.py" in done.out
+    assert "head.weight" not in done.out.split("‖g‖/‖w‖")[1].split("get a gradient")[0]
+
+
+def test_a_notebook_names_its_models(gradtool: Run, folder: Path) -> None:
+    cells = [{"cell_type": "code", "source": CLEAN, "metadata": {}, "outputs": [], "execution_count": None}]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (folder / "book.ipynb").write_text(text, encoding="utf-8")
+    assert gradtool("book.ipynb").out.startswith("book.ipynb · eager · ")

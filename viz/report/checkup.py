@@ -1,0 +1,293 @@
+"""Everything cheap about one model on one screen: what is wrong first, then the gradients, then what was looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine.answers.stats import NOT_FINITE, Line
+from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.core import source
+from gradtool.models.gradients import GradientRow, GradientTable
+from gradtool.models.loader import Request
+from gradtool.models.questions.nan import Births
+from gradtool.models.questions.nan import passes as nan_passes
+from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
+from gradtool.models.wording import NOTHING, command_line, count, number, shape
+
+from ..views import nan
+from ..views.backward import STYLES
+from ..views.view import Table, View
+from .findings import Findings
+
+MOST_PROBLEMS = 6
+"""Findings that are told; a screen holds no more. All of them are counted."""
+
+MOST_ROWS = 12
+"""Rows of the table; of more parameters those with a finding stand first, and the rest is counted."""
+
+FEW_ROWS = 6
+"""Rows where nothing is wrong."""
+
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A finding, in the words of the command that digs deeper.
+
+    Attributes:
+        kind: that command: ``nan``, ``why`` or ``stats``.
+        lines: what is wrong, and below it where and why.
+        names: the parameters that it is about, as far as they are known.
+        next: the command line that digs deeper.
+    """
+
+    kind: str
+    lines: Sequence[str]
+    names: Sequence[str]
+    source: str
+    next: str
+
+
+def view(told: Findings, request: Request) -> View:
+    """The screen."""
+    words = request.words()
+    problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words)]
+    looked, left_out = _looked_at(told), [*_not_looked_at(told, words)]
+    table = told.answers.get("backward")
+    blocks: list[str | Table] = [_headline(told, problems), *_raised(told), "", *_told(problems, words)]
+    if isinstance(table, GradientTable):
+        blocks += [_table(table, told, MOST_ROWS if problems else FEW_ROWS), _summary(table), ""]
+    blocks += [*_column("looked at", looked), *_column("not looked at", left_out)]
+    data = {
+        "model": told.name,
+        "mode": told.mode,
+        "loss": {"name": told.loss, "value": told.value},
+        "findings": len(problems),
+        "problems": [_data(p) for p in problems],
+        "looked_at": looked,
+        "not_looked_at": left_out,
+        "answers": {k: {"schema": f"gradtool/{v.kind}/1", **v.data} for k, v in sorted(told.reports.items())},
+        "raised": told.raised or None,
+        "notes": told.notes,
+    }
+    return View("checkup", data, blocks, _next(problems, words))
+
+
+def _column(title: str, texts: Sequence[str]) -> Iterator[str]:
+    """Texts one below the other, the first beside *title*."""
+    for i, text in enumerate(texts):
+        yield f"{'' if i else title:<15}{text}"
+
+
+def _headline(told: Findings, problems: Sequence[Problem]) -> str:
+    value = "" if told.value is None else f" = {number(told.value)}"
+    loss = f" · loss {told.loss}{value}" if told.loss else ""
+    return f"{told.name} · {told.mode}{loss} · {count(len(problems), 'finding') if problems else 'no findings'}"
+
+
+def _raised(told: Findings) -> Iterator[str]:
+    """What the file raised: all below is about what it had computed until then."""
+    if told.raised:
+        yield f"raised  {told.raised}; told is what it had computed until then"
+
+
+def _told(problems: Sequence[Problem], words: Sequence[str]) -> Iterator[str]:
+    """Each finding with its command; those that a screen does not hold are counted."""
+    for i, problem in enumerate(problems[:MOST_PROBLEMS], 1):
+        first, *rest = problem.lines
+        yield "\n".join([f"{i}  {first}", *(f"   {line}" for line in rest), f"   more  {problem.next}", ""])
+    left = Counter(problem.kind for problem in problems[MOST_PROBLEMS:])
+    for kind, n in left.items():
+        yield f"   and {n} more: {command_line('gradtool', kind, *words)}\n"
+
+
+# -- findings ---------------------------------------------------------------------------------------------------------
+
+
+def _births(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
+    """Where NaN and infinity were born: the first with all that is known, since others often come of it."""
+    births = told.answers.get("nan")
+    if not isinstance(births, Births):
+        return
+    story, names = births.story, births.names
+    for i, birth in enumerate(story.births):
+        lines = [line.strip() for line in nan.birth_lines(story, names)] if i == 0 else [nan.one_line(birth, names)]
+        victims = [names.shown(v).removesuffix("@GRAD") for v in story.victims] if i == 0 else []
+        yield Problem("nan", lines, victims, source.short(birth.loc), command_line("gradtool", "nan", *words))
+
+
+def _verdicts(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
+    """What ``why`` finds; what is not finite because of a birth is told there."""
+    born = isinstance(births := told.answers.get("nan"), Births) and bool(births.story.births)
+    for answer in told.verdicts:
+        if not answer.finding or (born and _is_bad(answer)):
+            continue
+        lines = [line.strip() for line in answer.lines()]
+        if answer.path:
+            del lines[1]  # a screen has no room for the way; the next command shows it
+        named = (answer.name, *answer.also)
+        about = [] if told.failed else [answer.name]
+        yield Problem("why", lines, named, answer.source, command_line("gradtool", "why", *about, *words))
+
+
+def _is_bad(answer: Answer) -> bool:
+    """Whether a gradient holds NaN or infinity."""
+    norm = 0.0 if answer.gradient is None else answer.gradient["norm"]
+    return norm - norm != 0
+
+
+def _sizes(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
+    """Sizes that nobody wants and that nothing before explains."""
+    sizes, births = told.answers.get("stats"), told.answers.get("nan")
+    if not isinstance(sizes, Sizes):
+        return
+    born = isinstance(births, Births) and bool(births.story.births)
+    explained = {name for a in told.verdicts for name in (a.name, *a.also)}
+    for kind in ALWAYS_WRONG:
+        lines = [x for x in sizes.story.parameters if x.verdict == kind and x.name not in explained]
+        if not lines or (born and kind == NOT_FINITE):
+            continue
+        names = [x.name for x in lines]
+        said = [f"{_named(names)}   verdict: {kind.upper()}", _range(lines)]
+        yield Problem(
+            "stats", said, names, source.short(lines[0].loc), command_line("gradtool", "stats", *words, "--worst", "10")
+        )
+
+
+def _range(lines: Iterable[Line]) -> str:
+    """``‖g‖ from 1.2e+05 to 3.4e+05``."""
+    norms = sorted(x.gradient.norm for x in lines if x.gradient is not None)
+    ends = list(dict.fromkeys(map(number, (norms[0], norms[-1])))) if norms else [NOTHING]
+    return f"‖g‖ {' to '.join(ends)}"
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first of the names, and how many there are beside them."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+def _table(table: GradientTable, told: Findings, most: int) -> Table:
+    """Parameters with their gradients: those with a finding first where there are too many for a screen."""
+    rows = _of_parameters(table)
+    wrong = {name: a.label for a in told.verdicts if a.finding for name in (a.name, *a.also)}
+    ratios = _ratios(told)
+    shown = rows
+    if len(rows) > most:
+        first = {id(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
+        shown = [row for row in rows if id(row) in first]
+    drawn = Table([_row_name(rows, table), "shape", "‖g‖", "‖g‖/‖w‖", "status", "source"], styles=STYLES)
+    for row in shown:
+        norm = NOTHING if row.values is None else number(row.values["norm"])
+        place = row.source or NOTHING
+        drawn.rows.append(
+            [row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), _status(row, wrong), place]
+        )
+    if len(rows) > len(shown):
+        left = Counter(_status(row, wrong) for row in rows) - Counter(_status(row, wrong) for row in shown)
+        rest = ", ".join(f"{n} {status}" for status, n in left.most_common(3))
+        drawn.rows.append([f"… {len(rows) - len(shown)} more", "", "", "", rest, ""])
+    return drawn
+
+
+def _status(row: GradientRow, wrong: Mapping[str, str]) -> str:
+    """Why a row has no gradient, or what is wrong with the one that it has."""
+    if row.ok and row.values is not None and row.values["nonfinite"]:
+        return NOT_FINITE
+    return wrong.get(row.shown, row.status) if row.ok else row.status
+
+
+def _row_name(rows: Sequence[GradientRow], table: GradientTable) -> str:
+    return "parameter" if all(row.facts.get("is_parameter") for row in rows) else table.row
+
+
+def _of_parameters(table: GradientTable) -> list[GradientRow]:
+    """The rows but those of data, which nobody expects a gradient for; all where there is no parameter."""
+    rows = [row for row in table.rows if row.ok or row.facts.get("is_parameter")]
+    return rows or table.rows
+
+
+def _ratios(told: Findings) -> dict[str, float | None]:
+    """Norms of gradients in terms of those of their weights."""
+    sizes = told.answers.get("stats")
+    return {x.name: x.ratio for x in sizes.story.parameters} if isinstance(sizes, Sizes) else {}
+
+
+def _summary(table: GradientTable) -> str:
+    rows = _of_parameters(table)
+    arrived, one = sum(row.ok for row in rows), len(rows) == 1
+    name = _row_name(rows, table)
+    several = table.rows_ if name == table.row else f"{name}s"
+    return f"{arrived} of {len(rows)} {name if one else several} get{'s' if one else ''} a gradient"
+
+
+# -- what was looked at -----------------------------------------------------------------------------------------------
+
+
+def _looked_at(told: Findings) -> list[str]:
+    """What the screen is about: which pass, how many parameters, how many tensors."""
+    looked = [_pass(told)]
+    table, births = told.answers.get("backward"), told.answers.get("nan")
+    if isinstance(table, GradientTable):
+        looked.append(f"every gradient of {count(len(_of_parameters(table)), 'parameter')}: missing, zero, sizes")
+    if isinstance(births, Births):
+        story = births.story
+        checked = ", ".join(f"{n} {part}" for part, n in story.checked.items() if n)
+        looked.append(f"NaN and infinity in {checked} tensors of {nan_passes(max(story.steps, 1))}")
+    return looked
+
+
+def _pass(told: Findings) -> str:
+    """``backward pass 8 of 8: g_loss, gan.py:47``."""
+    made = told.calls
+    asked = None if made is None else next((x for x in made.lines if made.asked in x.numbers), None)
+    if made is None or asked is None:
+        return f"one backward pass of {told.loss}" if told.loss else "one backward pass"
+    where = ", ".join(filter(None, (asked.loss, source.short(asked.location))))
+    runs = f", run {asked.runs} times" if asked.runs else ""
+    return f"backward pass {made.asked} of {made.total}: {where}{runs}"
+
+
+def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
+    births, made = told.answers.get("nan"), told.calls
+    for kind, why in told.refused.items():
+        if why:
+            yield f"{kind}: {why.splitlines()[0]}"
+    if isinstance(births, Births):
+        yield from births.story.unchecked
+        if births.story.births and made is not None and births.story.steps < made.total:
+            yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
+    if made is not None and made.stopped is not None:
+        yield f"what comes after {source.short(made.stopped)}, where the file was stopped: --steps all"
+    others = [] if made is None else [x for x in made.distinct() if made.asked not in x.numbers]
+    if others:
+        each = command_line("gradtool", "why", *words, "--backward", "each")
+        yield f"the gradients of {', '.join(dict.fromkeys(x.loss or source.short(x.location) for x in others))}: {each}"
+    if told.raised:
+        yield "what would have come after the error"
+    yield f"whether the gradients are right: {command_line('gradtool', 'gradcheck', *words)}"
+
+
+def _next(problems: Sequence[Problem], words: Sequence[str]) -> list[str]:
+    first = [problem.next for problem in problems[:1]]
+    rest = [command_line("gradtool", "graph", *words, "-o", "graph.html")]
+    if not problems:
+        rest.insert(0, command_line("gradtool", "gradcheck", *words))
+    return [*first, *rest]
+
+
+def _data(problem: Problem) -> dict[str, Any]:
+    return {
+        "command": problem.kind,
+        "text": list(problem.lines),
+        "names": list(problem.names),
+        "source": problem.source or None,
+        "next": problem.next,
+    }
