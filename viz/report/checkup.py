@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradtool.engine.answers.stats import NOT_FINITE, Line
+from gradtool.engine.answers.numbers import NOT_FINITE
+from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source
 from gradtool.models.gradients import GradientRow, GradientTable
@@ -136,8 +137,7 @@ def _verdicts(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
 
 def _is_bad(answer: Answer) -> bool:
     """Whether a gradient holds NaN or infinity."""
-    norm = 0.0 if answer.gradient is None else answer.gradient["norm"]
-    return norm - norm != 0
+    return answer.gradient is not None and answer.gradient.state in NOT_FINITE
 
 
 def _sizes(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
@@ -149,7 +149,7 @@ def _sizes(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
     explained = {name for a in told.verdicts for name in (a.name, *a.also)}
     for kind in ALWAYS_WRONG:
         lines = [x for x in sizes.story.parameters if x.verdict == kind and x.name not in explained]
-        if not lines or (born and kind == NOT_FINITE):
+        if not lines or (born and kind in NOT_FINITE):
             continue
         names = [x.name for x in lines]
         said = [f"{_named(names)}   verdict: {kind.upper()}", _range(lines)]
@@ -185,7 +185,7 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
         shown = [row for row in rows if id(row) in first]
     drawn = Table([_row_name(rows, table), "shape", "‖g‖", "‖g‖/‖w‖", "status", "source"], styles=STYLES)
     for row in shown:
-        norm = NOTHING if row.values is None else number(row.values["norm"])
+        norm = NOTHING if row.values is None else number(row.values.norm)
         place = row.source or NOTHING
         drawn.rows.append(
             [row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), _status(row, wrong), place]
@@ -199,9 +199,9 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
 
 def _status(row: GradientRow, wrong: Mapping[str, str]) -> str:
     """Why a row has no gradient, or what is wrong with the one that it has."""
-    if row.ok and row.values is not None and row.values["nonfinite"]:
-        return NOT_FINITE
-    return wrong.get(row.shown, row.status) if row.ok else row.status
+    if row.lacking or row.status in NOT_FINITE:
+        return row.status
+    return wrong.get(row.shown, row.status)
 
 
 def _row_name(rows: Sequence[GradientRow], table: GradientTable) -> str:
@@ -210,7 +210,7 @@ def _row_name(rows: Sequence[GradientRow], table: GradientTable) -> str:
 
 def _of_parameters(table: GradientTable) -> list[GradientRow]:
     """The rows but those of data, which nobody expects a gradient for; all where there is no parameter."""
-    rows = [row for row in table.rows if row.ok or row.facts.get("is_parameter")]
+    rows = [row for row in table.rows if row.returned or row.facts.get("is_parameter")]
     return rows or table.rows
 
 
@@ -222,7 +222,7 @@ def _ratios(told: Findings) -> dict[str, float | None]:
 
 def _summary(table: GradientTable) -> str:
     rows = _of_parameters(table)
-    arrived, one = sum(row.ok for row in rows), len(rows) == 1
+    arrived, one = sum(row.returned for row in rows), len(rows) == 1
     name = _row_name(rows, table)
     several = table.rows_ if name == table.row else f"{name}s"
     return f"{arrived} of {len(rows)} {name if one else several} get{'s' if one else ''} a gradient"
