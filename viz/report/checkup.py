@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradtool.engine.answers.numbers import NOT_FINITE
+from gradtool.engine.answers.over_time.happenings import NOT_FINITE as HAPPENED_NOT_FINITE
 from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import source
@@ -15,11 +16,12 @@ from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
 from gradtool.models.questions.nan import passes as nan_passes
+from gradtool.models.questions.over_time import Training
 from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
 from gradtool.models.wording import NOTHING, command_line, count, number, shape
 
-from ..views import nan
-from ..views.backward import STYLES
+from ..views import backward, nan
+from ..views.over_time import sentence
 from ..views.view import Table, View
 from .findings import Findings
 
@@ -56,7 +58,7 @@ class Problem:
 def view(told: Findings, request: Request) -> View:
     """The screen."""
     words = request.words()
-    problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words)]
+    problems = [*_births(told, words), *_verdicts(told, words), *_sizes(told, words), *_over_time(told, words)]
     looked, left_out = _looked_at(told), [*_not_looked_at(told, words)]
     table = told.answers.get("backward")
     blocks: list[str | Table] = [_headline(told, problems), *_raised(told), "", *_told(problems, words)]
@@ -75,7 +77,8 @@ def view(told: Findings, request: Request) -> View:
         "raised": told.raised or None,
         "notes": told.notes,
     }
-    return View("checkup", data, blocks, _next(problems, words))
+    marks = {count(len(problems), "finding"): "bad"} if problems else {"no findings": "good"}
+    return View("checkup", data, blocks, _next(problems, words), marks=marks)
 
 
 def _column(title: str, texts: Sequence[str]) -> Iterator[str]:
@@ -158,6 +161,23 @@ def _sizes(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
         )
 
 
+def _over_time(told: Findings, words: Sequence[str]) -> Iterator[Problem]:
+    """What began at a step of the training with parameters that nothing before is about."""
+    training, births = told.answers.get("over-time"), told.answers.get("nan")
+    if not isinstance(training, Training):
+        return
+    born = isinstance(births, Births) and bool(births.story.births)
+    explained = {name for a in told.verdicts for name in (a.name, *a.also)}
+    for h in training.happenings:
+        names = [row.name for row in training.rows if any(track in h.tracks for track in row.members)]
+        if not h.wrong or (born and h.kind == HAPPENED_NOT_FINITE) or explained.intersection(names):
+            continue
+        said = f"step {h.step}   {sentence(h, training)}"
+        yield Problem(
+            "stats", [said], names, source.short(h.loc), command_line("gradtool", "stats", "--steps", "50", *words)
+        )
+
+
 def _range(lines: Iterable[Line]) -> str:
     """``‖g‖ from 1.2e+05 to 3.4e+05``."""
     norms = sorted(x.gradient.norm for x in lines if x.gradient is not None)
@@ -183,13 +203,16 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
     if len(rows) > most:
         first = {id(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
         shown = [row for row in rows if id(row) in first]
-    drawn = Table([_row_name(rows, table), "shape", "‖g‖", "‖g‖/‖w‖", "status", "source"], styles=STYLES)
+    name = _row_name(rows, table)
+    headings = [name, "shape", "‖g‖", "‖g‖/‖w‖", "status", "source"]
+    drawn = Table(headings, order=["‖g‖/‖w‖", *backward.order(name)], judged="status")
     for row in shown:
         norm = NOTHING if row.values is None else number(row.values.norm)
         place = row.source or NOTHING
         drawn.rows.append(
             [row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), _status(row, wrong), place]
         )
+    drawn.tones = backward.tones(shown, wrong)
     if len(rows) > len(shown):
         left = Counter(_status(row, wrong) for row in rows) - Counter(_status(row, wrong) for row in shown)
         rest = ", ".join(f"{n} {status}" for status, n in left.most_common(3))
