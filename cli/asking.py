@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gradtool.models.limits import EACH
+
 from .errors import CLEAN, FAILED
 
 if TYPE_CHECKING:
@@ -52,12 +54,11 @@ def ask(
     Returns:
         The exit code; of several, 1 if one of them is, else the largest.
     """
-    from gradtool.models.questions import each
-
-    if request.backward != each.EACH:
+    if request.backward != EACH:
         answer = question.ask(request, out)
         out.emit(shown(answer))
         return code(answer)
+    from gradtool.models.questions import each
     from gradtool.viz.views import each as together
 
     entries: list[together.Shown | together.Refused] = []
@@ -79,7 +80,6 @@ def ask(
 def must_be_one(request: Request, what: str) -> None:
     """Raise :class:`CommandError` where several passes are asked about and *what* takes one."""
     from gradtool.models.errors import CommandError
-    from gradtool.models.questions.each import EACH
 
     if request.backward == EACH:
         raise CommandError(f"{what}: about one backward pass, and --backward {EACH} asks about several")

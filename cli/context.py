@@ -16,7 +16,7 @@ import click
 
 from gradtool.engine.kernels.choice import DEFAULT, available
 from gradtool.models.errors import CommandError
-from gradtool.models.limits import ALL, ENOUGH
+from gradtool.models.limits import ALL, EACH, ENOUGH
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
@@ -26,7 +26,7 @@ from .main import RAISED, SCRIPT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
+OF_EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
 """The commands that answer about every distinct backward pass if they are asked to."""
 
 FORMATS = ("text", "json", "tsv", "markdown")
@@ -110,9 +110,9 @@ def _backward(context: click.Context, option: click.Parameter, value: str | None
     """Which backward pass; as it is written."""
     if value is None or (value.isdecimal() and int(value)):
         return value
-    if value == "each":
-        if context.command.name not in EACH:
-            raise click.BadParameter(f"each pass has an answer of its own, which {', '.join(EACH)} give")
+    if value == EACH:
+        if context.command.name not in OF_EACH:
+            raise click.BadParameter(f"each pass has an answer of its own, which {', '.join(OF_EACH)} give")
         return value
     if value.startswith("line:") and value.rpartition(":")[2].isdecimal():
         return value

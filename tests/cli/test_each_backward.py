@@ -55,7 +55,7 @@ def test_one_answer_per_line_clearly_headed(gradtool: Run, model: Write) -> None
     assert "--backward 4" in done.out.splitlines()[-1]
 
 
-@pytest.mark.parametrize("command", [name for name in context.EACH if name not in ("gradcheck", "nan")])
+@pytest.mark.parametrize("command", [name for name in context.OF_EACH if name not in ("gradcheck", "nan")])
 @pytest.mark.parametrize("text", [TWO, STATIC], ids=["eager", "static"])
 def test_as_json(gradtool: Run, model: Write, command: str, text: str) -> None:
     done = gradtool(command, model(text), "--backward", "each", "--format", "json")
@@ -160,4 +160,4 @@ def test_the_commands_that_take_it_are_those_that_ask_so() -> None:
         module = importlib.import_module(f"gradtool.cli.commands.{name}")
         return hasattr(module, "ask")
 
-    assert {name for name in commands.names() if asks(name)} == set(context.EACH)
+    assert {name for name in commands.names() if asks(name)} == set(context.OF_EACH)

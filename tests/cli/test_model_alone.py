@@ -143,7 +143,7 @@ def test_without_a_model_it_is_about_the_installation(gradtool: Run) -> None:
 
 def test_what_a_file_raised_stands_first(gradtool: Run, model: Write) -> None:
     done = gradtool(model(SCRIPT + "raise ValueError('over')\n"))
-    assert done.code == 0
+    assert done.code == 3
     assert done.out.splitlines()[1].startswith("raised  model.py raised ValueError: over")
     assert "what would have come after the error" in done.out
     done = gradtool(model("import paddle\nraise ValueError('at once')\n"))

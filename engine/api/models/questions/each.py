@@ -16,8 +16,6 @@ from .question import Question
 
 A = TypeVar("A")
 
-EACH = "each"
-
 
 def answers(
     question: Question[A], request: Request, notes: Notes = SILENT
