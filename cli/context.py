@@ -5,6 +5,7 @@ Results go to stdout, everything else to stderr.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -206,11 +207,12 @@ class Output:
     color: str = "auto"
     ascii: bool = False
     _told: set[str] = field(default_factory=set, init=False)
+    _shown: Any = field(default=None, init=False)
 
     @classmethod
     def take(cls, values: dict[str, Any]) -> Output:
         """The output options of a command, taken out of its *values*."""
-        return cls(
+        out = cls(
             values.pop("format_"),
             values.pop("output"),
             values.pop("quiet"),
@@ -218,6 +220,8 @@ class Output:
             values.pop("color"),
             values.pop("ascii_"),
         )
+        out.watch()
+        return out
 
     @classmethod
     def of_picture(cls, values: dict[str, Any]) -> Output:
@@ -256,6 +260,14 @@ class Output:
         else:
             say(lines)
 
+    def watch(self) -> None:
+        """From now on say on a terminal how far the command is, until it has something to show."""
+        if self.quiet or _taker.get() is not None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+            return
+        from .progress import begin
+
+        self._shown = begin(self.ascii)
+
     @property
     def taker(self) -> Taker | None:
         """Whoever takes what would go to stdout, if someone does."""
@@ -263,6 +275,8 @@ class Output:
 
     def emit(self, report: views.View, also: Mapping[str, Content] | None = None) -> None:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
+        if self._shown is not None:
+            self._shown.close()
         if self.taker is not None and self.format in ("text", "markdown"):
             write_all(also or {})
             self.taker.report(report, self.format, self.ascii)
@@ -280,6 +294,8 @@ class Output:
 
     def text(self, text: str, also: Mapping[str, Content] | None = None) -> None:
         """Write a finished text to stdout or to the file asked for."""
+        if self._shown is not None:
+            self._shown.close()
         files: dict[str, Content] = dict(also or {})
         if self.file is not None and self.file != "-":
             files[self.file] = views.to_ascii(text) if self.ascii else text
@@ -295,6 +311,8 @@ class Output:
 
     def binary(self, content: bytes) -> None:
         """Write a picture to stdout or to the file asked for."""
+        if self._shown is not None:
+            self._shown.close()
         if self.file is not None and self.file != "-":
             write_all({self.file: content})
             return

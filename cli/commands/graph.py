@@ -55,6 +55,7 @@ def command(**values: Any) -> None:
     gradtool graph model.py -o way.png --path x..loss --color norm
     """
     out = Output.of_picture(values)
+    out.watch()
     from gradtool.models.loader import Request
     from gradtool.models.questions.picture import Drawn
     from gradtool.viz.views.picture import Drawing, Look

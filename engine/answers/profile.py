@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import source, state, watch
+from ..core.progress import counted
 from ..core.result import Result
 from ..core.source import Location
 from ..core.spec import in_use
@@ -274,7 +275,7 @@ class Calls:
         random, state.random = state.random, state.RandomState(0)
         try:
             with watch.unwatched(), np.errstate(all="ignore"):
-                for n in range(repeats + 1):
+                for n in counted("repeats of the forward pass", range(repeats + 1)):
                     if n > 1:
                         clock.again(FORWARD)
                     for call, kernel in kernels:
@@ -324,7 +325,7 @@ def _parameters(origin: Any, paths: Mapping[Leaf, str]) -> Iterator[str]:
 def of_tape(loss: Tensor, clock: Clock, repeats: int) -> None:
     """Measure the backward pass of a recorded loss, after one that is not measured."""
     through_tape(loss, lambda event: None)
-    for i in range(repeats):
+    for i in counted("repeats of the backward pass", range(repeats)):
         if i:
             clock.again(BACKWARD)
         through_tape(loss, clock)
@@ -335,7 +336,7 @@ def of_program(
 ) -> None:
     """Measure a static program, forward and backward, after a run that is not measured."""
     through_program(loss, lambda event: None, feed, run=run)
-    for i in range(repeats):
+    for i in counted("repeats", range(repeats)):
         if i:
             clock.again()
         through_program(loss, clock, feed, run=run)

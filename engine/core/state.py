@@ -251,6 +251,9 @@ appended = Told("gradtool_backward_watcher")
 derived = Told("gradtool_gradients_watcher")
 """``gradients`` is called: the targets."""
 
+progress = Told("gradtool_progress_watcher")
+"""Something has come so far: what it is, how much is done, of how much at most (None where nobody knows)."""
+
 passes = Told("gradtool_pass_watcher")
 """A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, and whether it is recorded itself
 (``create_graph``)."""

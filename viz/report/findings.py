@@ -15,6 +15,7 @@ from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import watch
 from gradtool.engine.core.errors import GradientError
 from gradtool.engine.core.source import Location
+from gradtool.engine.core.state import progress
 from gradtool.engine.view.graph import GraphView
 from gradtool.models.answered import Answered
 from gradtool.models.errors import CommandError
@@ -103,6 +104,7 @@ class Findings:
 
     def ask(self, kind: str, answer: Callable[[], Answered]) -> None:
         """Keep the answer, or why the engine has none."""
+        progress.note(f"asking {kind}", 0, None)
         try:
             self.answers[kind] = answer()
         except GradientError as error:

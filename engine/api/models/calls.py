@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from gradtool.engine.core import source
+from gradtool.engine.core import source, state
 from gradtool.engine.core.source import Location
 
 from .errors import CommandError
 from .limits import ALL
+
+PASSES = "backward passes seen"
+"""What is told while a file runs."""
 
 _MOST_FRAMES = 32
 """Frames of a user's stack whose names are kept: an endless recursion has more."""
@@ -141,6 +144,7 @@ class PassCalls:
             if self.sweeps >= self.limit:
                 self.stop()
             self.sweeps += 1
+            state.progress.note(PASSES, self.sweeps, self._most)
         root = roots[0]
         value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
         call = self._noted(how, root, names=running(sys._getframe(1)), recorded=recorded, value=value)
@@ -170,6 +174,7 @@ class PassCalls:
         if self.runs >= self.limit:
             self.stop()
         self.runs += 1
+        state.progress.note(PASSES, self.runs, self._most)
 
     def _go_on(self) -> None:
         """Stop a file again that has gone on, or whose time is over."""
@@ -181,6 +186,11 @@ class PassCalls:
         """Have the file end where it stands."""
         self.stopped = self.stopped or source.here()
         raise Stopped
+
+    @property
+    def _most(self) -> int | None:
+        """After how many passes the file is stopped; None where it is not."""
+        return None if self.limit == ALL else self.limit
 
     @property
     def passes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -129,7 +129,7 @@ def _asked(left: Loaded) -> int | None:
     return None if meant is None else meant.number
 
 
-def distinct(request: Request, notes: Notes = SILENT) -> Iterable[LineOfCalls]:
+def distinct(request: Request, notes: Notes = SILENT) -> Sequence[LineOfCalls]:
     """The calls that ``--backward each`` asks about, the last one of each line.
 
     Raises:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.progress import counted
 
 from ..errors import CommandError
 from ..loader import Request
@@ -28,7 +29,7 @@ def answers(
         CommandError: the file asks for no backward pass.
         ModelError: it raised before it did.
     """
-    for line in distinct(request, notes):
+    for line in counted("distinct backward passes", distinct(request, notes)):
         try:
             yield line, question.ask(replace(request, backward=str(line.last)), notes)
         except (CommandError, GradtoolError) as error:
