@@ -22,8 +22,8 @@ from .cuts import Cuts
 from .judging import concerning, judged
 from .question import Question
 
-ALWAYS_WRONG = (*numbers.NOT_FINITE, numbers.LARGE, numbers.VANISHING)
-"""Sizes that nobody wants."""
+ALWAYS_WRONG = numbers.NOT_FINITE
+"""What nobody wants, whatever ``why`` says; whether a large or a small gradient is wrong, it knows alone."""
 
 
 _WORDS = {Verdict.VANISHED: "vanished", Verdict.EXPLODED: "exploded", Verdict.CANCELLED: "cancelled"}
@@ -75,7 +75,7 @@ class Sizes(Answered):
 
     @property
     def findings(self) -> int:
-        """As in the base: those of ``why``, and each kind of size that it has no word for."""
+        """As in the base: those of ``why``, and NaN and infinity where it has no word for them."""
         others = {x.verdict for x in self.story.parameters if x.verdict in ALWAYS_WRONG and x.name not in self.told}
         return sum(a.finding for a in self.answers) + len(others)
 
