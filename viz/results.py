@@ -201,6 +201,13 @@ def _forms_of(result: Any) -> dict[str, Callable[[Any], str | bytes]]:
     return {} if module is None else importlib.import_module(module, __package__).FORMS
 
 
+def to_pandas(result: Any) -> Any:
+    """A result as a ``pandas.DataFrame``."""
+    from .frames import frame
+
+    return frame(result, tables(result))
+
+
 def _text(result: Any) -> str:
     return f"{result}\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -46,7 +47,7 @@ class Shown:
 
     def report(self, report: View, form: str, ascii: bool) -> None:
         """A report; the commands that it goes on to become magics."""
-        said = View(report.kind, report.data, report.blocks, list(map(as_magic, report.next)), report.table)
+        said = replace(report, next=list(map(as_magic, report.next)))
         text = (to_markdown if form == "markdown" else to_text)(said).rstrip("\n")
         text = to_ascii(text) if ascii else text
         self.data = report.data

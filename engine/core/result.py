@@ -34,6 +34,14 @@ class Result:
         """
         _results().save(self, path)
 
+    def to_pandas(self) -> Any:
+        """Its rows as a ``pandas.DataFrame``, which has a column such as ``source.file`` for each member of an object.
+
+        Raises:
+            UnsupportedError: pandas is not installed, or there are no rows (a ValueError).
+        """
+        return _results().to_pandas(self)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What notebooks show: tables, and text for those that show none."""
         bundle: dict[str, str] = _results().bundle(self)

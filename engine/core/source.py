@@ -9,6 +9,7 @@ module name they run under, never by a path.
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -160,12 +161,55 @@ def last_part(path: str) -> str:
     return called(path) or path.replace(chr(92), "/").rsplit("/", 1)[-1]
 
 
-def short(location: Location) -> str:
+class Place(str):
+    """``model.py:21``, as people read it: the file's last part and the line; empty where nothing is known.
+
+    Attributes:
+        path: of the file, as the interpreter has it.
+        line: its number, from 1.
+    """
+
+    path = ""
+    line = 0
+
+    @property
+    def file(self) -> str:
+        """The file as programs are told of it, see :func:`file_named`."""
+        return file_named(self.path)
+
+    @property
+    def whole(self) -> str:
+        """``models/model.py:21``."""
+        return f"{self.file}:{self.line}" if self else ""
+
+    def data(self) -> dict[str, Any] | None:
+        """File and line as a JSON object; None where nothing is known."""
+        return {"file": self.file, "line": self.line} if self else None
+
+
+def short(location: Location) -> Place:
     """``model.py:21``: the file's last part and the line; empty when the location is not known."""
-    place = file_and_line(location)
-    if place is None:
-        return ""
-    return f"{last_part(place[0])}:{place[1]}"
+    if not location:
+        return Place()
+    code, line = location[0]
+    place = Place(f"{last_part(code.co_filename)}:{line}")
+    place.path, place.line = code.co_filename, line
+    return place
+
+
+def file_named(path: str) -> str:
+    """A file as programs are told of it: its path from the working folder, if it lies there, and else the whole path.
+
+    What is a file to the interpreter alone, as a cell of a notebook, keeps the name that people know it by.
+    """
+    name = called(path)
+    if name is not None or path.startswith("<"):
+        return name or path.removeprefix(_RECORDED)
+    try:
+        inside = os.path.relpath(path)
+    except (OSError, ValueError):  # the working folder is gone, or on another drive
+        return path
+    return (path if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def text(code: CodeType, line: int) -> str:

@@ -246,9 +246,8 @@ def _graph(findings: Findings) -> dict[str, int] | None:
 
 
 def _place(location: Location, made: Sequence[Spot]) -> dict[str, Any]:
-    file, _, line = source.short(location).rpartition(":")
     return {
-        "source": {"file": file, "line": int(line)},
+        "source": source.short(location).data(),
         "code": source.text(*location[0]),
         "operators": [{"name": s.name, "pair": s.pair or None} for s in made[:_MOST_LISTED]],
         "operators_left_out": max(0, len(made) - _MOST_LISTED),

@@ -22,7 +22,14 @@ def view(answer: GradientTable) -> View:
     blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer)]
     if answer.recomputed is not None:
         blocks.insert(1, answer.recomputed.line())
-    return View("backward", _data(answer), blocks, _next(answer), marks={count(answer.findings, "finding"): "bad"})
+    return View(
+        "backward",
+        _data(answer),
+        blocks,
+        _next(answer),
+        marks={count(answer.findings, "finding"): "bad"},
+        records="parameters",
+    )
 
 
 def _head(answer: GradientTable) -> str:
@@ -138,7 +145,7 @@ def _next(answer: GradientTable) -> list[str]:
 def _data(answer: GradientTable) -> dict[str, object]:
     loss = answer.loss
     return {
-        "model": answer.about.name,
+        "model": answer.about.file,
         "mode": answer.about.mode,
         "loss": {
             "name": loss.name,

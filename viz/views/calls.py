@@ -31,14 +31,16 @@ def view(answer: CallList) -> View:
             [numbers(line.numbers), line.kind, loss, _values(line), times, *runs, _place(line), _code(line)]
         )
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "calls": [row(line) for line in lines],
         "total": answer.total,
         "asked_about": answer.asked,
         "stopped": None if answer.stopped is None else line_of(answer.stopped),
     }
-    return View("calls", data, [table, _summary(answer)] if lines else [_summary(answer)], _next(answer))
+    return View(
+        "calls", data, [table, _summary(answer)] if lines else [_summary(answer)], _next(answer), records="calls"
+    )
 
 
 def numbers(of: Sequence[int]) -> str:

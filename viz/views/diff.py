@@ -45,7 +45,7 @@ def view(answer: Differences) -> View:
         blocks += _values(answer.values, answer.backward_pass)
         data["values"] = _values_data(answer.values, answer.backward_pass)
     table = _table([*found.changes, *found.effects])
-    return View("diff", data, blocks, [command_line("gradtool", "graph", answer.sides[1])], table)
+    return View("diff", data, blocks, [command_line("gradtool", "graph", answer.sides[1])], table, records="changes")
 
 
 def _side(outline: Outline) -> dict[str, Any]:

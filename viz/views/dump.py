@@ -44,7 +44,7 @@ def view(answer: Dumped, folder: str, contents: Mapping[str, str | bytes]) -> Vi
     head = f"dump  {answer.about.name} · {counts} → {folder}"
     graph_file = next(name for name in sizes if name.endswith(".dot"))
     drawn = command_line("neato", "-n2", "-Tsvg", f"{folder.rstrip('/')}/{graph_file}", "-O")
-    return View("dump-files", {"model": answer.about.name, "files": sizes}, [head, table], [drawn])
+    return View("dump-files", {"model": answer.about.file, "files": sizes}, [head, table], [drawn])
 
 
 def stamp() -> str:

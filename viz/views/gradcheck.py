@@ -42,7 +42,7 @@ def view(answer: Comparison) -> View:
     last += f" · {wrong} wrong" if wrong else ""
     last += f" · {refused} not checked" if refused else ""
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "entries": [_data(e) for e in entries],
         "findings": answer.findings,
@@ -52,7 +52,7 @@ def view(answer: Comparison) -> View:
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "nan", *about.words),
     ]
-    return View("gradcheck", data, [table, last], next_)
+    return View("gradcheck", data, [table, last], next_, records="entries")
 
 
 def _is_compared(e: Checked) -> bool:

@@ -25,13 +25,13 @@ def view(answer: Derivatives) -> View:
     next_ = asked_next(rows, about.words) if ran else [command_line("gradtool", "gradients", *about.words, "--run")]
     next_.append(command_line("gradtool", "program", about.words[0], "--pairs"))
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "targets": [name for name, _ in answer.targets],
         "inputs": [r.data() for r in rows],
         "new_ops": answer.added,
     }
-    return View("gradients", data, [head, _table(rows, ran), last], next_)
+    return View("gradients", data, [head, _table(rows, ran), last], next_, records="inputs")
 
 
 def _table(rows: Sequence[GradientRow], ran: bool) -> Table:

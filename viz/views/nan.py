@@ -26,7 +26,7 @@ def view(answer: Births, as_table: bool = False) -> View:
     """
     about, story, names = answer.about, answer.story, answer.names
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "clean": story.clean,
         "findings": answer.findings,
@@ -46,9 +46,8 @@ def view(answer: Births, as_table: bool = False) -> View:
     if story.births and story.births[0].part in (FORWARD, BACKWARD):
         next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)
-    return View(
-        "nan", data, ["\n".join(_lines(story, names))], next_, table if table.rows or as_table else None, _MARKS
-    )
+    shown = table if table.rows or as_table else None
+    return View("nan", data, ["\n".join(_lines(story, names))], next_, shown, _MARKS, "births")
 
 
 def _place(loc: source.Location) -> str:

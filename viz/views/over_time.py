@@ -28,7 +28,7 @@ def view(answer: Training) -> View:
     told = [f"step {h.step:<4} {sentence(h, answer)}" for h in answer.happenings]
     blocks: list[str | Table] = ["\n".join(heading(answer)), totals(history), rows(answer)]
     blocks.append("\n".join([*told, _sum(answer)]))
-    return View("over-time", data(answer), blocks, list(_next(answer)))
+    return View("over-time", data(answer), blocks, list(_next(answer)), records="rows")
 
 
 def heading(answer: Training) -> Iterator[str]:
@@ -264,7 +264,7 @@ def data(answer: Training) -> dict[str, Any]:
     """The answer in JSON's types."""
     history = answer.history
     return {
-        "model": answer.about.name,
+        "model": answer.about.file,
         "mode": answer.about.mode,
         "by": answer.by,
         "findings": answer.findings,

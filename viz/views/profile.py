@@ -45,7 +45,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         f"(spread {1e6 * total.spread:.1f}) · {count(story.repeats, 'repeat')}"
     )
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "by": by,
         "repeats": story.repeats,
@@ -57,7 +57,7 @@ def view(answer: Costs, by: str = "type", top: int | None = None) -> View:
         command_line("gradtool", "profile", *about.words, "--by", more),
         command_line("gradtool", "profile", *about.words, "--flame", "stacks.txt"),
     ]
-    return View("profile", data, [table, last], next_)
+    return View("profile", data, [table, last], next_, records="groups")
 
 
 def _shares(g: Group, total: Group) -> dict[str, float]:

@@ -28,9 +28,9 @@ def view(answer: Listing, sources: bool = False, as_table: bool = False) -> View
         for b in answer.blocks
     ]
     texts: list[str | Table] = [_text(block, sources) for block in answer.blocks]
-    data = {"model": answer.about.name, "part": answer.part, "blocks": entries}
+    data = {"model": answer.about.file, "part": answer.part, "blocks": entries}
     next_ = [command_line("gradtool", "program", *answer.words, "--pairs")]
-    return View("program", data, [table] if as_table else texts, next_)
+    return View("program", data, [table] if as_table else texts, next_, table)
 
 
 def _text(block: ListedBlock, sources: bool) -> str:
@@ -52,8 +52,9 @@ def pairs(answer: Listing) -> View:
     paired = sum(1 for p in listed if p.forward and p.backward)
     total = sum(1 for p in listed if p.forward)
     last = f"{paired} of {count(total, 'forward op')} {'has' if paired == 1 else 'have'} a gradient op"
-    data = {"model": answer.about.name, "pairs": [_pair_data(p) for p in listed]}
-    return View("pairs", data, [table, last], [command_line("gradtool", "program", *answer.words, "--source")])
+    data = {"model": answer.about.file, "pairs": [_pair_data(p) for p in listed]}
+    next_ = [command_line("gradtool", "program", *answer.words, "--source")]
+    return View("pairs", data, [table, last], next_, records="pairs")
 
 
 def _pair_rows(pair: Pair) -> list[list[str]]:
@@ -71,5 +72,5 @@ def _pair_data(pair: Pair) -> dict[str, object]:
     return {
         "forward": None if pair.forward is None else pair.forward.name,
         "backward": [{"name": b.name, "saved": list(b.saved)} for b in pair.backward],
-        "source": pair.source or None,
+        "source": pair.source.whole or None,
     }

@@ -61,7 +61,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         f"computing {count(operators, 'operator')} again ({share} % of the forward work) would free {size(freed)}",
     ]
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "buffers": [_data(b, names, named) for b in shown],
         "total": story.total,
@@ -78,7 +78,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
         command_line("gradtool", "program", *about.words, "--pairs"),
         command_line("gradtool", "profile", *about.words),
     ]
-    return View("saved", data, [table, "\n".join(lines)], next_)
+    return View("saved", data, [table, "\n".join(lines)], next_, records="buffers")
 
 
 def _folded(buffers: list[Any]) -> list[list[Any]]:

@@ -34,7 +34,7 @@ def view(answer: Sizes) -> View:
     if trend is not None:
         told.append(_told(trend))
     data = {
-        "model": about.name,
+        "model": about.file,
         "mode": about.mode,
         "by": by,
         "findings": answer.findings,
@@ -45,7 +45,7 @@ def view(answer: Sizes) -> View:
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
     blocks: list[str | Table] = [_table(answer), "\n".join(told)]
     marks = {bad: "warn" if wrong else "good"}
-    return View("stats", data, blocks, [*_explaining(answer), command_line(*more)], marks=marks)
+    return View("stats", data, blocks, [*_explaining(answer), command_line(*more)], marks=marks, records="rows")
 
 
 def _explaining(answer: Sizes) -> list[str]:

@@ -55,6 +55,7 @@ class View:
         next: commands that dig deeper.
         table: the answer as a table, where the blocks are sentences: what TSV holds.
         marks: phrases in the lines -> what they mean, as in :class:`Table`.
+        records: the key in *data* of the list that has an object for each thing that the answer is about.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class View:
     next: list[str] = field(default_factory=list)
     table: Table | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
+    records: str = ""
 
     @property
     def next_line(self) -> str:
@@ -83,7 +85,8 @@ def in_ascii(view: View) -> View:
     table = None if view.table is None else block(view.table)
     assert table is None or isinstance(table, Table)
     marks = {to_ascii(phrase): tone for phrase, tone in view.marks.items()}
-    return View(view.kind, view.data, [*map(block, view.blocks)], [*map(to_ascii, view.next)], table, marks)
+    blocks = [*map(block, view.blocks)]
+    return replace(view, blocks=blocks, next=[*map(to_ascii, view.next)], table=table, marks=marks)
 
 
 def to_json(data: dict[str, Any], kind: str) -> str:

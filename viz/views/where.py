@@ -18,7 +18,7 @@ _WHOLE = 6
 def view(answer: Places) -> View:
     """The operators, each with its source, its pair and its operands; many of them as a table."""
     about, spots = answer.about, answer.spots
-    data = {"model": about.name, "asked": answer.what, "operators": [s.data() for s in spots]}
+    data = {"model": about.file, "asked": answer.what, "operators": [s.data() for s in spots]}
     table = Table(
         ["op", "part", "pair", "layer", "source", "code"], order=("code…", "layer", "part", "source…", "pair", "code")
     )
@@ -27,13 +27,13 @@ def view(answer: Places) -> View:
         table.rows.append([s.name, s.part, s.pair or NOTHING, s.layer or NOTHING, source.short(s.location), code])
     next_ = [command_line("gradtool", "program", *about.words, "--pairs")]
     if len(spots) > _WHOLE:
-        return View("where", data, [count(len(spots), "operator"), table], next_, table)
+        return View("where", data, [count(len(spots), "operator"), table], next_, table, records="operators")
     lines: list[str] = []
     shown = None
     for s in spots:
         lines += [_head(s), *(_source(s) if s.location != shown else ()), *_operands(s), ""]
         shown = s.location
-    return View("where", data, ["\n".join(lines[:-1])], next_, table)
+    return View("where", data, ["\n".join(lines[:-1])], next_, table, records="operators")
 
 
 def _head(spot: Spot) -> str:

@@ -17,7 +17,7 @@ def view(answers: Verdicts) -> View:
     """Why each tensor has no gradient, or a zero one."""
     wrong = answers.findings
     data = {
-        "model": answers.about.name,
+        "model": answers.about.file,
         "mode": answers.about.mode,
         "loss": answers.loss,
         "answers": [a.data() for a in answers],
@@ -28,7 +28,15 @@ def view(answers: Verdicts) -> View:
     for a in answers:
         said = "; ".join(a.said)
         table.rows.append([a.name, a.label, "yes" if a.finding else "no", a.source, a.code, said, ", ".join(a.also)])
-    return View("why", data, ["\n".join(_lines(answers, wrong))], _next(answers), table, _marks(answers, wrong))
+    return View(
+        "why",
+        data,
+        ["\n".join(_lines(answers, wrong))],
+        _next(answers),
+        table,
+        _marks(answers, wrong),
+        records="answers",
+    )
 
 
 def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:

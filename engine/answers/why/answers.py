@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core import source
 from ...core.result import Result
-from ...core.source import NOWHERE, Location
+from ...core.source import NOWHERE, Location, Place
 from ..numbers import Numbers
 from .folding import folded
 from .verdicts import Verdict
@@ -25,10 +25,24 @@ class Part:
     """
 
     op: str
-    source: str
+    source: Place
     norm: float | None
     cosine: float | None
     lost: str = ""
+
+
+class Shared(NamedTuple):
+    """Another tensor behind a cut; *partly* where it gets a gradient on another way."""
+
+    name: str
+    partly: bool
+
+
+class End(NamedTuple):
+    """Where what is computed from a tensor ends."""
+
+    name: str
+    source: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +82,8 @@ class Answer(Result):
     path: tuple[str, ...] = ()
     cut: str = ""
     cut_lines: tuple[tuple[str, int], ...] = ()
-    shared: tuple[tuple[str, bool], ...] = ()
-    frontier: tuple[tuple[str, str], ...] = ()
+    shared: tuple[Shared, ...] = ()
+    frontier: tuple[End, ...] = ()
     places: tuple[tuple[str, Location], ...] = ()
     parts: tuple[Part, ...] = ()
     gradient: Numbers | None = None
@@ -78,7 +92,7 @@ class Answer(Result):
     also: tuple[str, ...] = ()
 
     @property
-    def source(self) -> str:
+    def source(self) -> Place:
         """``model.py:14``, or empty."""
         return source.short(self.location)
 
@@ -157,7 +171,6 @@ class Answer(Result):
 
     def data(self) -> dict[str, Any]:
         """The answer in JSON's types."""
-        place = source.file_and_line(self.location)
         return {
             "name": self.name,
             "tensor": self.tensor,
@@ -169,15 +182,15 @@ class Answer(Result):
             "label": self.label,
             "finding": self.finding,
             "explanation": list(self.said),
-            "source": None if place is None else {"file": self.source.rpartition(":")[0], "line": place[1]},
+            "source": self.source.data(),
             "code": self.code,
             "path": list(self.path),
             "cut": self.cut or None,
             "shared": [{"name": n, "partly": partly} for n, partly in self.shared],
-            "frontier": [{"name": n, "source": s} for n, s in self.frontier],
-            "places": [{"what": w, "source": source.short(at), "code": _code(at)} for w, at in self._places()],
+            "frontier": [{"name": n, "source": s.whole} for n, s in self.frontier],
+            "places": [{"what": w, "source": source.short(at).whole, "code": _code(at)} for w, at in self._places()],
             "contributions": [
-                {"operator": p.op, "source": p.source, "norm": p.norm, "cosine": p.cosine, "lost": p.lost or None}
+                {"operator": p.op, "source": p.source.whole, "norm": p.norm, "cosine": p.cosine, "lost": p.lost or None}
                 for p in self.parts
             ],
             "gradient": None if self.gradient is None else self.gradient.data(),

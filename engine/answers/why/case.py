@@ -16,7 +16,7 @@ from ...core.source import NOWHERE, Location
 from . import callers
 from .advice import ADVICE
 from .amounts import Amounts
-from .answers import CUT, Answer, Part
+from .answers import CUT, Answer, End, Part, Shared
 from .levels import dense
 from .lost import LostUses
 from .reasons import C, Cut, Reason, Reasons, V, same
@@ -143,7 +143,7 @@ class Case(ABC, Generic[V, C]):
         cut = reason.cut
         said: list[str] = []
         if cut is None:
-            frontier: tuple[tuple[str, str], ...] = ()
+            frontier: tuple[End, ...] = ()
             if reason.verdict is Verdict.NO_PATH:
                 end = self.reasons.ends.get(subject.value, subject.value)
                 base = self._left_out(base, end)
@@ -153,7 +153,7 @@ class Case(ABC, Generic[V, C]):
                     said.append("its derivatives are used, and these do not depend on it")
                     return replace(base, said=tuple(said), finding=False)
             if reason.verdict is Verdict.NO_PATH and asked:
-                ends = ((flow.name(v), source.short(flow.made_at(v))) for v in self.reasons.frontier(subject.value))
+                ends = (End(flow.name(v), source.short(flow.made_at(v))) for v in self.reasons.frontier(subject.value))
                 frontier = tuple(dict.fromkeys(ends))[:4]
             if reason.verdict is Verdict.UNUSED:
                 said.append("no operator of the forward pass reads it")
@@ -219,7 +219,7 @@ class Case(ABC, Generic[V, C]):
                 ]
         return []
 
-    def _shared(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[tuple[str, bool], ...]:
+    def _shared(self, subject: Subject[V], cut: Cut[V, C]) -> tuple[Shared, ...]:
         others = [o for o in self.parameters() if o.held is not subject.held]
         reached, cuts = self.reasons.reached, self.reasons.cuts
         behind = self.reasons.behind(cut) if any(o.value in reached for o in others) else set()
@@ -227,9 +227,9 @@ class Case(ABC, Generic[V, C]):
         for other in others:
             theirs = cuts.get(other.value)
             if theirs is not None and theirs.verdict is cut.verdict and same(theirs.value, cut.value):
-                shared.append((other.name, False))
+                shared.append(Shared(other.name, False))
             elif other.value in reached and other.value in behind:
-                shared.append((other.name, True))
+                shared.append(Shared(other.name, True))
         return tuple(shared)
 
     def _path(self, value: V, cut: Cut[V, C]) -> tuple[str, ...]:

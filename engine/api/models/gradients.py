@@ -10,6 +10,7 @@ from gradtool.engine.answers import numbers
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.reasons import Reason
 from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.core.source import Place
 from gradtool.engine.ir.operator import Operator, each
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.view.graph import op_names
@@ -48,7 +49,7 @@ class GradientRow:
     gradient: str | None
     operator: str | None
     lacking: str
-    source: str
+    source: Place
     facts: Mapping[str, Any] = field(default_factory=dict)
     values: Numbers | None = None
 
@@ -62,14 +63,8 @@ class GradientRow:
         """Why it lacks the gradient, else what its values are; ``ok`` also where they were not looked at."""
         return self.lacking or (numbers.OK if self.values is None else self.values.state)
 
-    @property
-    def doubtful(self) -> bool:
-        """Whether something may be wrong: it has no gradient, zeros alone, or numbers that are not finite."""
-        return self.status != numbers.OK
-
     def data(self) -> dict[str, Any]:
         """The row in JSON's types."""
-        file, _, line = self.source.rpartition(":")
         return {
             "name": self.name,
             "shape": list(self.shape),
@@ -77,7 +72,7 @@ class GradientRow:
             "gradient": self.gradient,
             "operator": self.operator,
             "status": self.status,
-            "source": {"file": file, "line": int(line)} if file else None,
+            "source": self.source.data(),
             "values": None if self.values is None else self.values.data(),
             "returned": self.returned,
             **self.facts,
@@ -160,21 +155,17 @@ class GradientTable(Answered):
     @property
     def doubtful(self) -> set[str]:
         """The names for people of rows that something may be wrong with."""
-        return {r.shown for r in self.rows if r.doubtful}
+        return {r.shown for r in self.rows if r.status != numbers.OK}
 
     @property
     def with_gradient(self) -> int:
         """How many rows get their gradient."""
-        return sum(r.returned for r in self.rows)
+        return sum([not r.lacking for r in self.rows])
 
     @property
     def unasked(self) -> int:
         """How many rows the parameter list leaves out."""
-        return sum(r.lacking.startswith(NOT_ASKED) for r in self.rows)
-
-    def of_state(self, *states: str) -> list[GradientRow]:
-        """The rows that get a gradient with values of these states, such as ``NaN``."""
-        return [r for r in self.rows if r.returned and r.status in states]
+        return sum([r.lacking.startswith(NOT_ASKED) for r in self.rows])
 
 
 def status(reason: Reason[Any, Any]) -> str:

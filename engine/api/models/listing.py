@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gradtool.engine.core.source import Place
+
 from .answered import Answered
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class ListedOperator:
     role: int
     role_name: str
     gradient_of: str | None
-    source: str
+    source: Place
 
     def data(self) -> dict[str, Any]:
         """The operator in JSON's types."""
@@ -50,7 +52,7 @@ class ListedOperator:
             "attributes": dict(self.attributes),
             "role": self.role,
             "gradient_of": self.gradient_of,
-            "source": self.source or None,
+            "source": self.source.whole or None,
         }
 
 
@@ -91,7 +93,7 @@ class Pair:
 
     forward: PairedOperator | None
     backward: Sequence[PairedOperator]
-    source: str
+    source: Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,13 @@ differentiated, drawn, listed and run; what it cannot do stands in its table of 
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+from gradtool.engine.core.source import file_named
 
 from . import loader, users_code
 from .errors import CommandError, asked_in_python
@@ -64,6 +67,15 @@ class About:
     name: str
     mode: str
     words: Sequence[str]
+
+    @property
+    def file(self) -> str:
+        """What programs are told of the model: the path of its file from the working folder, else its name."""
+        for word in self.words[:2]:
+            for path in (word, word.rpartition(":")[0]):
+                if path and os.path.basename(path) == self.name:
+                    return file_named(path)
+        return self.name
 
 
 @dataclass(frozen=True, slots=True)

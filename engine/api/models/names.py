@@ -77,10 +77,7 @@ def runs_data(runs: list[tuple[str, int | None]]) -> list[dict[str, Any]]:
 
 def line_of(loc: source.Location) -> Mapping[str, Any] | None:
     """File and line of a location for JSON; None where it is not known."""
-    if not loc:
-        return None
-    file, _, line = source.short(loc).rpartition(":")
-    return {"file": file, "line": int(line)}
+    return source.short(loc).data()
 
 
 def place(loc: source.Location) -> Mapping[str, Any] | None:

@@ -74,16 +74,13 @@ class Spot:
 
     def data(self) -> dict[str, Any]:
         """The spot in JSON's types."""
-        place = source.file_and_line(self.location)
         return {
             "name": self.name,
             "type": self.type,
             "part": self.part,
             "pair": self.pair or None,
             "layer": self.layer or None,
-            "source": None
-            if place is None
-            else {"file": source.short(self.location).rpartition(":")[0], "line": place[1]},
+            "source": source.short(self.location).data(),
             "code": source.text(*self.location[0]) if self.location else "",
             "stack": frames(self.location),
             "inputs": [_operand(o) for o in self.inputs],
@@ -106,7 +103,10 @@ def around(location: Location) -> list[tuple[int, str]]:
 
 def frames(location: Location) -> list[dict[str, Any]]:
     """The user's frames for JSON, outermost first."""
-    return [{"file": f, "line": n, "function": name} for f, n, name in reversed([*source.frames(location)])]
+    return [
+        {"file": source.file_named(code.co_filename), "line": line, "function": code.co_name}
+        for code, line in reversed(location)
+    ]
 
 
 def _operand(o: Operand) -> dict[str, Any]:

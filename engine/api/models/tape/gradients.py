@@ -8,6 +8,7 @@ from typing import Any
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
 from gradtool.engine.core import names, source
+from gradtool.engine.core.source import Location, Place
 from gradtool.engine.eager import backward as sweeping
 from gradtool.engine.eager.tape import InplaceError
 from gradtool.engine.eager.tensor import Leaf, Tensor
@@ -105,7 +106,7 @@ def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Te
     return "" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
 
 
-def _row(e: Entry, array: Any, operator: str | None, text: str, where: str) -> GradientRow:
+def _row(e: Entry, array: Any, operator: str | None, text: str, where: Place) -> GradientRow:
     facts = {
         "layer_path": e.path,
         "python_name": e.python,
@@ -163,23 +164,23 @@ def _made_by(graph: TapeGraph) -> dict[Any, str]:
     return makers
 
 
-def _first_uses(graph: TapeGraph) -> dict[Any, str]:
+def _first_uses(graph: TapeGraph) -> dict[Any, Location]:
     """Place -> the line of the first operator that reads it."""
-    uses: dict[Any, str] = {}
+    uses: dict[Any, Location] = {}
     for node in graph.view.nodes:
         if node.kind == OP and node.part == FORWARD:
             for _, tensor in graph.reads[node.id]:
                 if tensor in graph.places:
-                    uses.setdefault(graph.places[tensor], node.source)
+                    uses.setdefault(graph.places[tensor], graph.nodes[node.id].loc)
     return uses
 
 
-def _source(t: Tensor, used: dict[Any, str]) -> str:
+def _source(t: Tensor, used: dict[Any, Location]) -> Place:
     if t.loc:
         return source.short(t.loc)
     if t.node is not None:
         return source.short(t.node.loc)
-    return "" if t.stop_gradient else used.get(t.on_tape(), "")
+    return source.short(source.NOWHERE if t.stop_gradient else used.get(t.on_tape(), source.NOWHERE))
 
 
 def explain(model: TapeModel, stopped: Iterable[Tensor]) -> JournalReasons:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradtool.engine.core import source
+from gradtool.engine.core.source import Place
 from gradtool.engine.view.graph import BACKWARD, BOTH, FORWARD, OP, NodeView
 
 from ..listing import ListedBlock, ListedOperator, Listing, Pair, PairedOperator
@@ -63,14 +65,19 @@ class _Shown:
             0 if op.part == FORWARD else 1,
             op.role,
             op.pair if op.part == BACKWARD else None,
-            op.source,
+            self._place(op),
         )
+
+    def _place(self, op: NodeView) -> Place:
+        """The line of a recorded call, also for its gradient operator."""
+        forward = op.id if op.id in self.graph.nodes else op.pair or ""
+        return source.short(self.graph.nodes[forward].loc)
 
     def pairs(self) -> list[Pair]:
         """A recorded call and its gradient operator, with what is kept for it."""
         forward = [n for n in self.graph.view.nodes if n.kind == OP and n.part == FORWARD]
         return [
-            Pair(PairedOperator(op.name, self._call(op)), [self._backward(self.by_id[op.pair or ""])], op.source)
+            Pair(PairedOperator(op.name, self._call(op)), [self._backward(self.by_id[op.pair or ""])], self._place(op))
             for op in forward
         ]
 
