@@ -209,7 +209,7 @@ def file_named(path: str) -> str:
         inside = os.path.relpath(path)
     except (OSError, ValueError):  # the working folder is gone, or on another drive
         return path
-    return (path if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+    return (os.path.abspath(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def text(code: CodeType, line: int) -> str:

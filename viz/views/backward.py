@@ -19,17 +19,11 @@ _KINDS = {"static": "program", "eager": "tape"}
 
 def view(answer: GradientTable) -> View:
     """Every parameter or leaf with its gradient or the reason why not."""
-    blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer)]
+    findings = count(answer.findings, "finding")
+    blocks: list[str | Table] = [_head(answer), _table(answer), _summary(answer, findings)]
     if answer.recomputed is not None:
         blocks.insert(1, answer.recomputed.line())
-    return View(
-        "backward",
-        _data(answer),
-        blocks,
-        _next(answer),
-        marks={count(answer.findings, "finding"): "bad"},
-        records="parameters",
-    )
+    return View("backward", _data(answer), blocks, _next(answer), marks={findings: "bad"}, records="parameters")
 
 
 def _head(answer: GradientTable) -> str:
@@ -99,7 +93,7 @@ def value_cells(row: GradientRow) -> list[str]:
     return [number(g.norm), number(g.largest), f"{g.zeros}/{g.elements}", str(g.nonfinite)]
 
 
-def _summary(answer: GradientTable) -> str:
+def _summary(answer: GradientTable, findings: str) -> str:
     """``2 of 3 parameters get a gradient · --no-grad my_fc.b_0 removed 1 gradient``."""
     total, one = len(answer.rows), len(answer.rows) == 1
     what = answer.row if one else answer.rows_
@@ -108,8 +102,9 @@ def _summary(answer: GradientTable) -> str:
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
-    text += f" · --params leaves out {answer.unasked}" if answer.unasked else ""
-    return f"{text} · {count(answer.findings, 'finding')}" if answer.findings else text
+    left_out = answer.unasked
+    text += f" · --params leaves out {left_out}" if left_out else ""
+    return text if findings.startswith("0 ") else f"{text} · {findings}"
 
 
 def told_of_values(rows: Sequence[GradientRow], computed: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from gradtool.engine.answers import numbers
@@ -26,7 +26,8 @@ _ORDER = ("log ‖g‖", "max |g|", "parameters", "shape", "not finite", "source
 def view(answer: Sizes) -> View:
     """Norms, their ratio to the weights, zeros and numbers that are not finite: a row for each line."""
     about, lines, by = answer.about, answer.lines, answer.by
-    wrong = sum(map(answer.is_to_look_at, lines))
+    look = {x.name for x in lines if answer.is_to_look_at(x)}
+    wrong = len(look)
     bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
     told = [f"{len(lines)} of {count(answer.total, by)} · {bad}"]
     told += _headlines(answer)
@@ -43,16 +44,16 @@ def view(answer: Sizes) -> View:
         "trend": None if trend is None else _trend(trend),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
-    blocks: list[str | Table] = [_table(answer), "\n".join(told)]
+    blocks: list[str | Table] = [_table(answer, look), "\n".join(told)]
     marks = {bad: "warn" if wrong else "good"}
-    return View("stats", data, blocks, [*_explaining(answer), command_line(*more)], marks=marks, records="rows")
+    return View("stats", data, blocks, [*_explaining(answer, look), command_line(*more)], marks=marks, records="rows")
 
 
-def _explaining(answer: Sizes) -> list[str]:
+def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
     """The commands that say where numbers come from, or why there are none."""
     words = answer.about.words
     nan = command_line("gradtool", "nan", *words)
-    lacking = [x.name for x in answer.lines if x.verdict in (numbers.ZERO, numbers.NONE) and answer.is_to_look_at(x)]
+    lacking = [x.name for x in answer.lines if x.verdict in (numbers.ZERO, numbers.NONE) and x.name in look]
     wild = any(x.verdict in numbers.NOT_FINITE for x in answer.lines)
     if answer.by != "parameter" or not lacking:
         return [nan]
@@ -71,7 +72,7 @@ def _headlines(answer: Sizes) -> list[str]:
 _SIZES = ("VANISHED", "EXPLODED", "LARGE", "SMALL")
 
 
-def _table(answer: Sizes) -> Table:
+def _table(answer: Sizes, look: Collection[str]) -> Table:
     """A row for each line: what it is of, numbers, what was asked for beside them, the place."""
     lines, by_layer = answer.lines, answer.by == "layer"
     low, high = _range(lines)
@@ -82,7 +83,7 @@ def _table(answer: Sizes) -> Table:
         asked.append(("sizes", _sizes))
     headings = [answer.by, "parameters" if by_layer else "shape", *_HEADINGS, *(h for h, _ in asked), "source"]
     table = Table(headings, order=[*_ORDER, f"{answer.by}…", "‖g‖/‖w‖", "runs", "sizes", "source"], judged="verdict")
-    table.tones = {i: _tone(answer, x) for i, x in enumerate(lines)}
+    table.tones = {i: _tone(x, x.name in look) for i, x in enumerate(lines)}
     for x in lines:
         extent = str(len(x.members)) if by_layer else shape(x.shape)
         beside = [cell(x) for _, cell in asked]
@@ -92,10 +93,10 @@ def _table(answer: Sizes) -> Table:
     return table
 
 
-def _tone(answer: Sizes, line: Line) -> str:
+def _tone(line: Line, look: bool) -> str:
     if line.verdict == numbers.OK:
         return "good"
-    return "warn" if not answer.is_to_look_at(line) or line.verdict in (numbers.ZERO, numbers.NONE) else "bad"
+    return "bad" if look and line.verdict not in (numbers.ZERO, numbers.NONE) else "warn"
 
 
 def _range(lines: Iterable[Line]) -> tuple[float, float]:

@@ -158,17 +158,19 @@ def _styles(table: Table, number: int, row: Sequence[str]) -> list[str]:
 
 def _columns(headings: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]]) -> Iterator[str]:
     """Columns as wide as their widest cell; without colours where there are no styles."""
-    widths = [max(map(cells, column)) for column in zip(headings, *rows, strict=True)]
+    lines = [headings, *rows]
+    sizes = [[*map(cells, line)] for line in lines]
+    widths = [*map(max, zip(*sizes, strict=True))]
     if not styles:
-        for row in (headings, *rows):
-            yield (" " + "  ".join([c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True)])).rstrip()
+        for row, size in zip(lines, sizes, strict=True):
+            yield (" " + "  ".join([c + " " * (w - n) for c, w, n in zip(row, widths, size, strict=True)])).rstrip()
         return
     bold = ["bold"] * len(headings)
-    for row, drawn in zip([headings, *rows], [bold, *styles], strict=True):
+    for row, size, drawn in zip(lines, sizes, [bold, *styles], strict=True):
         line, gap = "", 1
-        for cell, wide, style in zip(row, widths, drawn, strict=True):
+        for cell, n, wide, style in zip(row, size, widths, drawn, strict=True):
             line += (" " * gap + painted(cell, style)) * bool(cell)
-            gap = (0 if cell else gap) + wide - cells(cell) + 2
+            gap = (0 if cell else gap) + wide - n + 2
         yield line
 
 
