@@ -62,7 +62,9 @@ class Line:
             return numbers.NONE
         if g.state != numbers.OK:
             return g.state
-        if g.norm > LARGEST or (ratio is not None and ratio > LARGEST_RATIO):
+        # A bias begins at 0: what its first steps made of it is no measure for its gradient.
+        times = 0.0 if ratio is None or len(self.shape) == 1 else ratio
+        if g.norm > LARGEST or times > LARGEST_RATIO:
             return numbers.LARGE
         return numbers.VANISHING if ratio is not None and ratio < SMALLEST_RATIO else numbers.OK
 

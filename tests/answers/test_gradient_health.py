@@ -56,6 +56,13 @@ def test_verdicts(gradient: Any, weight: float, verdict: str) -> None:
     assert Line("w", None if gradient is None else Numbers.of(gradient), weight).verdict == verdict
 
 
+def test_a_bias_that_has_hardly_moved_from_zero_is_no_measure() -> None:
+    gradient = Numbers.of(np.array([2.0]))
+    assert Line("b", gradient, 1e-4, shape=(1,)).verdict == "ok"
+    assert Line("w", gradient, 1e-4, shape=(1, 1)).verdict == "large"
+    assert Line("b", Numbers.of(np.array([2e4])), 1e-4, shape=(1,)).verdict == "large"
+
+
 def test_the_trend_with_depth() -> None:
     falling = StatsStory([line(f"l{i}.w", 10.0**-i) for i in range(6)][::-1], [])
     assert falling.trend is not None

@@ -63,7 +63,8 @@ def tones(rows: Sequence[GradientRow], wrong: Collection[str]) -> dict[int, str]
 def _tone(row: GradientRow, wrong: bool) -> str:
     if wrong:
         return "bad"
-    if row.lacking.startswith(_MEANT):
+    data = row.facts.get("is_parameter") is False and row.facts.get("trainable") is False
+    if data or row.lacking.startswith(_MEANT):
         return "dim"
     return "good" if row.status == numbers.OK else "warn"
 

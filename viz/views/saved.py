@@ -53,13 +53,15 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     peak = named(story.at_peak) if story.at_peak is not None else None
     total = (
         f"{len(shown)} of {count(len(chosen), 'buffer')} · {size(story.total)} kept for backward · "
-        f"{size(story.held)} that the program holds anyway · {size(story.duplicated)} twice"
+        f"{size(story.held)} that the program holds anyway"
     )
     lines = [
-        total,
+        total + (f" · {size(story.duplicated)} twice" if story.duplicated else ""),
         f"peak {size(story.peak)} at {peak or NOTHING}   {spark(story.timeline)}",
-        f"computing {count(operators, 'operator')} again ({share} % of the forward work) would free {size(freed)}",
     ]
+    if operators:
+        again = f"computing {count(operators, 'operator')} again ({share} % of the forward work)"
+        lines.append(f"{again} would free {size(freed)}")
     data = {
         "model": about.file,
         "mode": about.mode,
