@@ -83,7 +83,7 @@ def _table(answer: Sizes, look: Collection[str]) -> Table:
         asked.append(("sizes", _sizes))
     headings = [answer.by, "parameters" if by_layer else "shape", *_HEADINGS, *(h for h, _ in asked), "source"]
     table = Table(headings, order=[*_ORDER, f"{answer.by}…", "‖g‖/‖w‖", "runs", "sizes", "source"], judged="verdict")
-    table.tones = {i: _tone(x, x.name in look) for i, x in enumerate(lines)}
+    table.tones = {i: _tone(answer.verdict(x), x.name in look) for i, x in enumerate(lines)}
     for x in lines:
         extent = str(len(x.members)) if by_layer else shape(x.shape)
         beside = [cell(x) for _, cell in asked]
@@ -93,10 +93,10 @@ def _table(answer: Sizes, look: Collection[str]) -> Table:
     return table
 
 
-def _tone(line: Line, look: bool) -> str:
-    if line.verdict == numbers.OK:
+def _tone(verdict: str, look: bool) -> str:
+    if verdict == numbers.OK:
         return "good"
-    return "bad" if look and line.verdict not in (numbers.ZERO, numbers.NONE) else "warn"
+    return "bad" if look and verdict not in (numbers.ZERO, numbers.NONE) else "warn"
 
 
 def _range(lines: Iterable[Line]) -> tuple[float, float]:
