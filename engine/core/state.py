@@ -245,6 +245,12 @@ class Told:
 runs = Told("gradtool_run_watcher")
 """``Executor.run`` is about to run a program: the program and its feed."""
 
+started = Told("gradtool_start_watcher")
+"""``Executor.run`` was called: the program. It may still refuse to run it."""
+
+ended = Told("gradtool_end_watcher")
+"""The call that was told last is over, or failed."""
+
 appended = Told("gradtool_backward_watcher")
 """``append_backward`` is called: the loss, the parameter list, the no-grad set."""
 

@@ -112,10 +112,14 @@ class Executor:
             UninitializedError: a parameter has no value yet: the startup program was not run (a RuntimeError).
             KernelError: an operator failed (a ValueError and a RuntimeError).
         """
-        plan, regs, values = self._prepare(program, feed, fetch_list, scope)
-        with self._seeded(program):
-            plan.run(regs)
-        fetched = self._finish(plan, regs, values)
+        state.started.note(program or default.default_main_program())
+        try:
+            plan, regs, values = self._prepare(program, feed, fetch_list, scope)
+            with self._seeded(program):
+                plan.run(regs)
+            fetched = self._finish(plan, regs, values)
+        finally:
+            state.ended.note()
         return fetched if return_numpy else [FetchedTensor(a) for a in fetched]
 
     def steps(

@@ -241,7 +241,8 @@ def _next(answer: Training) -> Iterator[str]:
         yield command_line("gradtool", "nan", *words)
     asked = next((kinds[k] for k in (what.ZERO, what.GONE, what.NEVER, what.EMPTY, what.STALE) if k in kinds), None)
     if asked is not None:
-        chosen = [] if asked.backward is None else ["--backward", str(asked.backward)]
+        counted = asked.backward is not None and not answer.history.static
+        chosen = ["--backward", str(asked.backward)] if counted else []
         yield command_line("gradtool", "why", *chosen, *words)
     elif _without(answer):
         yield command_line("gradtool", "why", *words)

@@ -98,7 +98,7 @@ class BackwardPass:
     """A backward pass, or a run of a program with a backward part.
 
     Attributes:
-        number: as ``--backward`` counts.
+        number: as ``--backward`` counts; of programs, which run it was.
         loss: what it started from; None if that is no single number.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ _CLIPS = "gradient_clip"
 
 
 class ProgramCourse:
-    """Listens to runs of programs; operators are watched from the first run that has a backward part.
+    """Listens to runs of programs; operators are watched in those that have a backward part.
 
     Attributes:
         tracks: by the name of the parameter.
@@ -37,8 +37,6 @@ class ProgramCourse:
         self.tracks: dict[str, Track] = {}
         self._known: dict[Program, tuple[int, bool]] = {}
         self._stack = contextlib.ExitStack()
-        self._watching = False
-        self._running = False
         self._number = 0
         self._raw: dict[str, Extent] = {}
         """Gradients of the run as backward made them, by parameter."""
@@ -49,7 +47,7 @@ class ProgramCourse:
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
         """Inside, every run that this thread begins is heard."""
-        with self._stack, state.runs.listened(self.began):
+        with state.started.listened(self.began), state.ended.listened(self._stack.close):
             yield
 
     @property
@@ -66,14 +64,11 @@ class ProgramCourse:
         tracks.update(dict.fromkeys(self.tracks.values()))
         return [*tracks]
 
-    def began(self, program: Program, feed: Mapping[str, Any] | None) -> None:
+    def began(self, program: Any) -> None:
         """A program is about to run."""
-        self._running = self._has_backward(program)
-        if not self._running:
+        if not isinstance(program, Program) or not self._has_backward(program):
             return
-        if not self._watching:
-            self._watching = True
-            self._stack.enter_context(watch.watched(self))
+        self._stack.enter_context(watch.watched(self))
         self._number += 1
         self._raw = {}
         self._update = None
@@ -92,7 +87,7 @@ class ProgramCourse:
         return known[1]
 
     def __call__(self, event: Any) -> None:
-        if not self._running or not isinstance(event, Step):
+        if not isinstance(event, Step):
             return
         op = event.op
         if op.role & roles.LOSS and not roles.is_backward(op.role):

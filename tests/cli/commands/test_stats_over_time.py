@@ -234,9 +234,7 @@ def test_nothing_is_found_in_what_is_right(gradtool: Run, file: Path, monkeypatc
     SCHEMA.validate(json.loads(done.out))
 
 
-def test_a_program_that_is_run_in_a_loop_has_steps(trained: Any) -> None:
-    data = trained(
-        """\
+PROGRAM = """\
 import numpy as np
 import paddle
 paddle.enable_static()
@@ -250,7 +248,10 @@ exe.run(paddle.static.default_startup_program())
 for i in range(4):
     exe.run(feed={"x": np.full([2, 4], i + 1.0, "float32")}, fetch_list=[loss])
 """
-    )
+
+
+def test_a_program_that_is_run_in_a_loop_has_steps(trained: Any) -> None:
+    data = trained(PROGRAM)
     assert data["mode"] == "static"
     assert [len(s["backward"]) for s in data["steps"]] == [1, 1, 1, 1]
     assert data["steps"][0]["backward"][0]["source"]["line"] == 12
@@ -262,6 +263,34 @@ for i in range(4):
     }
     assert kinds(data) == [("clipped", 1)]
     assert all(p["update"] > 0 for r in data["rows"] for p in r["points"])
+
+
+def test_nobody_is_left_watching(gradtool: Run, model: Write) -> None:
+    from gradtool.engine.core import watch
+    from gradtool.engine.eager.saved import writes
+
+    before = writes.get()
+    model(PROGRAM)
+    assert gradtool("stats", "model.py", "--steps", "9", "-q").code == 0
+    assert gradtool("report", "model.py", "--md", "r.md", "-q").code == 0
+    assert (watch.watcher(), watch.noting, watch.is_watched(), writes.get()) == (None, 0, False, before)
+
+
+def test_a_run_that_fails_ends_the_watch(gradtool: Run, model: Write) -> None:
+    from gradtool.engine.core import watch
+
+    model(PROGRAM + "exe.run(feed={'x': 'nothing'}, fetch_list=[loss])\n")
+    done = gradtool("stats", "model.py", "--steps", "9", "-q")
+    assert "4 steps" in done.out
+    assert "until" in done.out
+    assert watch.watcher() is None
+
+
+def test_commands_that_follow_a_program_name_no_run(gradtool: Run, model: Write) -> None:
+    model(PROGRAM.replace("** 2)", "* 0.0)"))
+    done = gradtool("stats", "model.py", "--steps", "9", "-q")
+    assert "all zero in every step" in done.out
+    assert "next: gradtool why model.py --steps 9" in done.out
 
 
 def test_a_script_that_raises_is_told_until_then(gradtool: Run, model: Write) -> None:
