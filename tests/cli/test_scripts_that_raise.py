@@ -166,3 +166,10 @@ def test_a_debugger_opens_at_an_error_when_asked(gradtool: Run, script: str, fol
     assert (done.code, done.out) == (3, "")
     done = gradtool("debug", script, "--on-error", *MORE["debug"])
     assert (done.code, bool(done.out)) == (0, True)
+
+
+def test_a_search_over_steps_says_it_too(gradtool: Run, script: str) -> None:
+    done = gradtool("nan", script, "--steps", "10")
+    assert done.code == 3
+    assert "told is what had run until then: 3 backward passes\n" in done.err
+    assert "CLEAN  no finding · 3 backward passes" in done.out

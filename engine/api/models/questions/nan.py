@@ -63,7 +63,7 @@ class Nan(Question[Births]):
         hunt = self.hunt()
         coverage = Coverage(hunt)
         adapter = Adapter(coverage)
-        with watch.watched(adapter), loader.executed(request, notes if self.steps is None else SILENT) as left:
+        with watch.watched(adapter), loader.executed(request, notes) as left:
             stepped(left, self.steps)
             adapter.finish()
             with watch.unwatched():
