@@ -17,12 +17,14 @@ from tests.cli.conftest import DOCUMENT, Run
 RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT
 """Past the overlay, which would hide that it was run."""
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
-WITH_MODEL = [c for c in command_names() if c not in ("ops", "doctor")]
+WITH_MODEL = [c for c in command_names() if c not in ("ops", "doctor", "rule", "rules")]
 MORE = {"where": ["x"], "dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}
 
 
 def words(command: str, file: str) -> list[str]:
     more = MORE.get(command, [])
+    if command == "diff":
+        return [command, file, file]
     return [command, *more, file] if command == "where" else [command, file, *more]
 
 
