@@ -3,7 +3,7 @@
 Inside :meth:`Overlay.active`, ``open`` and the functions of :mod:`os` that take paths are the overlay's. Whoever goes
 through them (``pathlib``, ``shutil``, ``json``, NumPy, :mod:`.writing`) reads what the run has written before, under
 the names that it used, and else the files that are there. What the run writes, makes, renames or removes leaves those
-as they are. Other processes, and libraries that open files by themselves, go past it.
+as they are. Past it go other processes, libraries that open files by themselves, and threads that were there before.
 
 A path stands below the overlay's folder with all of its parts: ``/home/a/best.npz`` as ``FOLDER/home/a/best.npz``. What
 the run has removed is in a set of names, and hides what lies below in the real folders. Left alone are the files of
@@ -17,6 +17,7 @@ import errno
 import os
 import stat
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -117,6 +118,8 @@ class Overlay:
 
     def __init__(self) -> None:
         self.home = current_folder()
+        self._others = {*threading.enumerate()} - {threading.current_thread()}
+        """Threads that have nothing to do with the run."""
         self._folder = ""
         """Where it lies; empty until something is changed."""
         self._gone: set[str] = set()
@@ -278,7 +281,9 @@ class Overlay:
 
     def _subject(self, path: Any, options: Mapping[str, Any]) -> str | None:
         """The path that a function was called with; None if that is nothing of the overlay's."""
-        if self._closed or isinstance(path, int) or any(options.get(o) is not None for o in _BY_DESCRIPTOR):
+        if self._closed or threading.current_thread() in self._others:
+            return None
+        if isinstance(path, int) or any(options.get(o) is not None for o in _BY_DESCRIPTOR):
             return None
         text = os.fsdecode(path)
         return text if text and "\0" not in text else None

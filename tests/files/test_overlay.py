@@ -8,6 +8,7 @@ import os
 import pickle
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -257,6 +258,28 @@ def test_nothing_is_left_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with kept("a.txt", "w") as file:  # a library may have taken the function; it is Python's again
         file.write("real")
     assert Path("a.txt").read_text() == "real"
+
+
+def test_other_threads_of_the_process_go_past_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    begin, written = threading.Event(), threading.Event()
+
+    def before() -> None:
+        begin.wait(60)
+        write("theirs.txt")
+        written.set()
+
+    host = threading.Thread(target=before)
+    host.start()
+    with over(Overlay()), active():
+        begin.set()
+        assert written.wait(60)
+        mine = threading.Thread(target=write, args=("mine.txt",))
+        mine.start()
+        mine.join()
+        assert sorted(os.listdir()) == ["mine.txt", "theirs.txt"]
+    host.join()
+    assert os.listdir() == ["theirs.txt"]
 
 
 def test_two_overlays_are_apart(overlay: Overlay) -> None:
