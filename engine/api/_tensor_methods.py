@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 import importlib
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from gradtool.engine.core import state, watch
+from gradtool.engine.core import source, state, watch
 from gradtool.engine.core.errors import ArgumentTypeError, DtypeError, ShapeError, UsageError
 from gradtool.engine.core.keys import REMEMBERED
 from gradtool.engine.eager.grad_fn import grad_fn
 from gradtool.engine.eager.mode import is_grad_enabled
+from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.recipe import BoundOp, recipes
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.kernels.choice import when_chosen
@@ -275,11 +278,21 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         name=unique_name.generate(f"{self.name}_deepcopy"),
         persistable=self.persistable,
     )
+    if isinstance(clone, TensorParameter):
+        clone.register(_outside_of_copy())
     for setting in getattr(type(self), "settings", ()):
         setattr(clone, setting, copy.deepcopy(getattr(self, setting), memo))
     if self.grad is not None:
         clone.grad = copy.deepcopy(self.grad, memo)
     return clone
+
+
+def _outside_of_copy() -> source.Location:
+    """The user's line that asked Python's ``copy`` for something."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == copy.__name__:
+        frame = frame.f_back
+    return source.located(source.site(frame))
 
 
 def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:

@@ -263,3 +263,6 @@ progress = Told("gradtool_progress_watcher")
 passes = Told("gradtool_pass_watcher")
 """A backward pass of dynamic mode is asked for: its roots, ``backward`` or ``grad``, and whether it is recorded itself
 (``create_graph``)."""
+
+made = Told("gradtool_parameter_watcher")
+"""A parameter of dynamic mode was made: what stays known of it (``engine/eager/parameter.py``)."""

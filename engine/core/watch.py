@@ -21,6 +21,7 @@ of tensors      when
 ``Called``      an operator was called: the tensors that it took and gave
 ``Applied``     a PyLayer was called and recorded
 ``Copied``      a tensor got the values of others without a way back: ``detach``, ``to_tensor``, ``paddle.grad``
+``SetAside``    a tensor was copied for a graph that is freed, in case that someone looks at it later
 ``Left``        the values of a tensor went to Python or NumPy
 ``Written``     the values of a tensor were overwritten
 ``Cutting``     gradients are about to be cut off; a true answer spares them
@@ -232,6 +233,14 @@ class Differentiated:
     """Gradients of *tensors* were computed that have a graph themselves."""
 
     tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """*copy* stands for *tensor* in a graph that was freed."""
+
+    tensor: Tensor
+    copy: Tensor
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ The journal holds numbers, not tensors, so what a program lets go of is let go o
 from __future__ import annotations
 
 import enum
+import itertools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -125,6 +126,7 @@ class Journal:
         differentiated: the values whose gradients have a graph themselves.
         whole_numbers: the values that were recorded on the tape and hold whole numbers or truth values.
         reaches: by the time of a call that flattens out, the least and the greatest element that it read.
+        released: by the number of a leaf, the one that its tensor had before ``stop_gradient = False`` was set.
         guards: by the time of a call under ``no_grad``, where recording was switched off.
         forgotten: how many calls were dropped for :data:`LIMIT`.
 
@@ -145,6 +147,7 @@ class Journal:
         self.differentiated: set[int] = set()
         self.whole_numbers: set[int] = set()
         self.reaches: dict[int, tuple[float, float]] = {}
+        self.released: dict[int, int] = {}
         self.guards: dict[int, Any] = {}
         self._open_guards: list[Any] = []
         self.forgotten = 0
@@ -221,6 +224,22 @@ class Journal:
         held = ((number, reference()) for number, reference in self._held.values())
         return {number: t for number, t in held if t is not None}
 
+    def made_at(self, numbers: Iterable[int]) -> dict[int, Location]:
+        """Where the values of these *numbers* were made, as far as that is known."""
+        first = {self.released.get(number, number): number for number in numbers}
+        places = {number: self.entered[n] for n, number in first.items() if n in self.entered}
+        for call in self.calls:
+            places.update((first[w], call.loc) for w in call.writes if w in first)
+        return places
+
+    def is_left_behind(self, number: int) -> bool:
+        """Whether a leaf got a gradient, and no call that was recorded later reads it."""
+        added = [e.time for e in self.events.get(number, ()) if e.kind == "added"]
+        if not added:
+            return False
+        later = itertools.takewhile(lambda call: call.time > added[-1], reversed(self.calls))
+        return not any(call.key is not None and number in call.reads for call in later)
+
     def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
         """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
         numbers: set[int | None] = {self.number(t) for t in targets}
@@ -282,6 +301,9 @@ class Journal:
         self._note(event.how, sources, reads, writes, passes, (copy.node is not None,), None, Unrecorded.COPIED)
         self._last = copy.array, writes[0]
 
+    def _set_aside(self, event: watch.SetAside) -> None:
+        self._give(event.copy, self.number(event.tensor))
+
     def _note(
         self,
         type_: str,
@@ -341,7 +363,11 @@ class Journal:
         t = event.tensor
         if not t.persistable and (t._leaf is None or t._leaf not in self._leaves):
             # Whatever computed its values, gradients end in it from here on.
-            self.entered[self._give(t)] = source.here()
+            before = self._held.get(id(t))
+            leaf = self._give(t)
+            self.entered[leaf] = source.here()
+            if before is not None:
+                self.released[leaf] = before[0]
 
     def _added(self, event: watch.Added) -> None:
         number = self._leaves.get(event.leaf)
@@ -420,6 +446,7 @@ _NOTED: dict[type, Callable[[Journal, Any], object]] = {
     watch.Applied: Journal._applied,
     watch.Copied: Journal._copied,
     watch.Differentiated: Journal._differentiated,
+    watch.SetAside: Journal._set_aside,
     watch.Left: Journal._left,
     watch.Written: Journal._written,
     watch.Cutting: Journal._cutting,

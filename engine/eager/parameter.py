@@ -6,7 +6,9 @@ import weakref
 from collections.abc import Container
 from typing import Any
 
-from ..core import source, watch
+from ..core import source, state, watch
+from ..core.source import Location
+from ..core.spec import TensorSpec
 from ..ir import default
 from ..ir.program import Block
 from .tensor import Array, Leaf, Tensor
@@ -25,6 +27,39 @@ def living() -> list[TensorParameter]:
     return [p for p in (reference() for reference in _living.valuerefs()) if p is not None]
 
 
+class Birth:
+    """What stays known of a parameter when nobody holds it any more.
+
+    Attributes:
+        name: its own.
+        spec: shape and dtype that it was made with.
+        loc: the user's line that made it.
+        trainable: whether it was made to take gradients.
+        layer_path: see :class:`TensorParameter`.
+    """
+
+    __slots__ = ("_leaf", "_parameter", "layer_path", "loc", "name", "spec", "trainable")
+
+    def __init__(self, parameter: TensorParameter) -> None:
+        self.name = parameter.name
+        self.spec: TensorSpec = parameter.spec
+        self.loc: Location = parameter.loc
+        self.trainable = not parameter.stop_gradient
+        self.layer_path: str | None = None
+        self._parameter = weakref.ref(parameter)
+        self._leaf = weakref.ref(parameter.leaf)
+
+    @property
+    def parameter(self) -> TensorParameter | None:
+        """The parameter, if it is still there."""
+        return self._parameter()
+
+    @property
+    def leaf(self) -> Leaf | None:
+        """Where its gradients accumulate, if a tape still knows it."""
+        return self._leaf()
+
+
 class TensorParameter(Tensor):
     """A persistable leaf that gradients flow into.
 
@@ -32,10 +67,14 @@ class TensorParameter(Tensor):
         optimize_attr: ``{"learning_rate": factor}``.
         regularizer, need_clip, do_model_average, is_distributed: settings for optimizers.
         layer_path: the Python path of the parameter in its model (``head.weight``), if a Layer holds it.
+        birth: what is known of how it was made.
     """
 
     settings = ("do_model_average", "is_distributed", "layer_path", "need_clip", "optimize_attr", "regularizer")
-    __slots__ = (*settings, "__dict__")  # and whatever the user notes on it
+    __slots__ = (
+        *("birth", "do_model_average", "is_distributed", "need_clip", "optimize_attr", "regularizer"),
+        "__dict__",  # whatever the user notes on it
+    )
 
     is_parameter = True
 
@@ -51,14 +90,28 @@ class TensorParameter(Tensor):
         do_model_average: bool = True,
     ) -> None:
         super().__init__(array, stop_gradient=not trainable, name=name, persistable=True)
-        self.loc = source.here()
+        self.register(source.here())
         self.optimize_attr = {"learning_rate": learning_rate}
         self.regularizer = regularizer
         self.need_clip = need_clip
         self.do_model_average = do_model_average
         self.is_distributed = False
-        self.layer_path: str | None = None
+
+    def register(self, loc: Location) -> None:
+        """Be one of the living parameters from now on, made at *loc*."""
+        self.loc = loc
+        self.birth = Birth(self)
         _living[id(self)] = self
+        state.made.note(self.birth)
+
+    @property
+    def layer_path(self) -> str | None:
+        """The way to it in its model, as the last Layer that took it has it."""
+        return self.birth.layer_path
+
+    @layer_path.setter
+    def layer_path(self, value: str | None) -> None:
+        self.birth.layer_path = value
 
     @property
     def block(self) -> Block:

@@ -19,6 +19,7 @@ from ..core.source import Location
 from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
+from .aside import copy_of
 from .saved import unpacked
 from .tensor import Leaf, Tensor
 
@@ -257,7 +258,7 @@ def each(value: Any, change: Callable[[Any], Any]) -> Any:
 def copied(value: Any) -> Any:
     """*value* with an array of its own."""
     if isinstance(value, Tensor):
-        return value.placed(value.array.copy())
+        return copy_of(value)
     return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
 
 

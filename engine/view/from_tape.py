@@ -9,6 +9,7 @@ from itertools import chain, count
 from ..core import assigned, names, source
 from ..core.collector import paused_gc
 from ..core.spec import TensorSpec
+from ..eager.aside import original
 from ..eager.parameter import parameters_at
 from ..eager.recorded import (
     Input,
@@ -90,8 +91,9 @@ class _TapeBuilder:
         self.tensors = leaf_tensors(self.nodes)
         self.tensors.update({t.leaf: t for t in self.roots.values() if t.node is None})
         for t, name in named.items():
-            if t.stop_gradient:
+            if t.node is None:
                 self.constant_names[t] = name
+            if t.stop_gradient:
                 continue
             self.named.setdefault(t.on_tape(), name)
             if t.node is None:
@@ -112,7 +114,7 @@ class _TapeBuilder:
         """Ids of leaves and results, then of constants, then of the gradients of the first."""
         self.places: list[Place] = [*self.leaves, *chain.from_iterable(map(results_of, self.nodes))]
         reads = chain.from_iterable(self.inputs[n] for n in self.nodes)
-        self.constants = list(dict.fromkeys(i.constant for i in reads if i.constant is not None))
+        self.constants = list(dict.fromkeys(original(i.constant) for i in reads if i.constant is not None))
         for i, t in enumerate(self.constants):
             self.constant_names.setdefault(t, t._name or assigned.of_values(t.loc) or f"constant.{i}")
         ids = map("v{}".format, count())
@@ -169,7 +171,7 @@ class _TapeBuilder:
         """The tensor that was read, or an empty text where the tape knows nothing of it."""
         if read.place is not None:
             return self.ids[read.place]
-        return self.constant_ids[read.constant] if read.constant is not None else ""
+        return self.constant_ids[original(read.constant)] if read.constant is not None else ""
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 
@@ -288,7 +290,7 @@ class _TapeBuilder:
                 if read.place is not None:
                     yield EdgeView(self._start(read.place), here, self.ids[read.place], read.slot)
                 elif read.constant is not None:
-                    start = self.constant_ids[read.constant]
+                    start = self.constant_ids[original(read.constant)]
                     yield EdgeView(start, here, start, read.slot)
             for i in range(len(node.outs)):
                 if (node, i) in self.roots:

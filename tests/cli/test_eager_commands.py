@@ -198,7 +198,8 @@ def test_a_function_returns_its_loss_and_its_model(gradtool: Run, model: Write) 
     table = rows(gradtool("backward", model(text), "--arg", "n=5", "--format", "tsv"))
     assert list(table)[:2] == ["net.body.weight", "net.body.bias"]
     alone = rows(gradtool("backward", model(text.replace(", net\n", "\n")), "--format", "tsv"))
-    assert [row["status"] for row in alone.values()] == ["ok"] * 4
+    assert [row["status"] for row in alone.values()] == ["ok"] * 4 + ["unused"] * 2
+    assert list(alone)[4:] == ["Net.spare.weight", "Net.spare.bias"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.core import source
 from gradtool.models.names import Names, line_of, runs_data
 from gradtool.models.questions.stats import Sizes
-from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape
 
 from ..bars import course, histogram, log_bar
 from .view import Table, View
@@ -34,6 +34,7 @@ def view(answer: Sizes) -> View:
     trend = answer.story.trend
     if trend is not None:
         told.append(_told(trend))
+    told += dropped(about.dropped)
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -41,6 +42,7 @@ def view(answer: Sizes) -> View:
         "findings": answer.findings,
         "rows": [{**_row(x, answer.names), "verdict": answer.verdict(x)} for x in lines],
         "total": answer.total,
+        "dropped": list(about.dropped),
         "trend": None if trend is None else _trend(trend),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]

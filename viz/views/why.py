@@ -8,7 +8,7 @@ from gradtool.engine.answers.why.answers import GRAD_NONE, GRAD_ZERO, Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.models.questions.why import Verdicts
-from gradtool.models.wording import command_line, count
+from gradtool.models.wording import command_line, count, dropped
 
 from .view import Table, View
 
@@ -23,6 +23,7 @@ def view(answers: Verdicts) -> View:
         "answers": [a.data() for a in answers],
         "findings": wrong,
         "asked": answers.subjects,
+        "dropped": list(answers.about.dropped),
     }
     table = Table(["tensor", "verdict", "finding", "source", "code", "why", "the same for"])
     for a in answers:
@@ -58,7 +59,7 @@ def _lines(answers: Verdicts, wrong: int) -> list[str]:
         lines += [_frozen(frozen), ""]
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, _summary(answers, wrong)]
+    return [*lines, _summary(answers, wrong), *dropped(answers.about.dropped)]
 
 
 _WHOLE = 12

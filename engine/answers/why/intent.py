@@ -42,7 +42,8 @@ class Evidence(ABC, Generic[V]):
 
 def intended(evidence: Evidence[V], subject: Subject[V], answer: Answer) -> Answer:
     """*answer*, which is no finding if the program shows that the missing gradient is meant."""
-    if not subject.is_parameter or answer.verdict not in _WITHOUT:
+    is_leaf = getattr(subject.held, "node", subject) is None
+    if not (subject.is_parameter or is_leaf) or answer.verdict not in _WITHOUT:
         return answer
     other = evidence.elsewhere(subject)
     if other is not None:

@@ -39,12 +39,14 @@ class NamedTensor:
     Attributes:
         made: where it was made.
         container: the plain list of a Layer that holds it, such as ``net.blocks``; empty if none does.
+        dropped: whether it stands for parameters that nobody holds and the loss does not depend on.
     """
 
     tensor: Tensor
     shown: str
     made: Location = NOWHERE
     container: str = ""
+    dropped: bool = False
 
 
 class JournalFlow(Flow[int, Call]):
@@ -142,11 +144,12 @@ class JournalFlow(Flow[int, Call]):
         return named.tensor.dtype.name if named is not None else "an integer"
 
     def made_at(self, value: int) -> Location:
-        maker = self.maker.get(value)
+        maker = self.maker.get(value) or self.maker.get(self.journal.released.get(value, value))
         if maker is not None:
             return maker.loc
         named = self.names.get(value)
-        return named.made if named is not None else self.journal.entered.get(value, NOWHERE)
+        entered = self.journal.entered.get(value, NOWHERE)
+        return entered if named is None else named.made or entered
 
     def call_type(self, call: Call) -> str:
         return call.type

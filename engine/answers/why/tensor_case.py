@@ -32,7 +32,7 @@ class TensorCase(Case[int, Call]):
         loss: the last loss.
         names: the tensors that have names.
         constants: tensors through which no gradient flows.
-        chosen: what is asked about; by default the parameters, or the leaves that take gradients where there are none.
+        chosen: what is asked about; by default the parameters, and the other leaves that are to take gradients.
     """
 
     def __init__(
@@ -50,11 +50,13 @@ class TensorCase(Case[int, Call]):
         self.names = {k.tensor: k for k in names}
         self.constants = constants
         self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
-        leaves = [k.tensor for k in names if k.tensor.node is None]
+        leaves = [k.tensor for k in names if k.tensor.node is None and not k.dropped]
         parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
+        held = set(parameters)
         self.lost = LostUses(self._reasons, self._is_of_this_step)
         self._since: dict[int, int] = {}
-        self.usual = parameters or [t for t in leaves if not t.stop_gradient or self._was_a_weight(t)]
+        plain = [t for t in leaves if t not in held and (not t.stop_gradient or self._was_a_weight(t))]
+        self.usual = [*parameters, *plain]
         self.held = self.usual if chosen is None else list(chosen)
         self._loss_value = journal.number(loss)
         self._keep = [journal.number(t) for t in chosen or ()]

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from gradtool.engine.core import source, state
@@ -44,10 +44,12 @@ class Names:
 
     Attributes:
         function: its name; empty for the module.
+        code: what was running.
     """
 
     function: str
     values: Mapping[str, Any]
+    code: CodeType
 
 
 @dataclass
@@ -61,7 +63,7 @@ class PassCall:
         listed: the parameter list of ``append_backward``; None for all.
         no_grad: its no-grad set.
         location: the user's line.
-        names: of the functions that were running, the outermost first; dynamic mode only.
+        names: of the functions that were running, the outermost first.
         recorded: whether it made a graph itself (``create_graph``).
         kind: the public function that the user called, such as ``minimize``.
         python: what the user's code calls the loss; empty where it has no name.
@@ -123,7 +125,8 @@ class PassCalls:
     def called(self, loss: Any, listed: Any, no_grad: Any) -> None:
         """Note a call of ``append_backward`` that is being made."""
         if not self.over:
-            call = self._noted("append_backward", loss, listed=listed, no_grad=no_grad, block=loss.block)
+            names = running(sys._getframe(1))
+            call = self._noted("append_backward", loss, listed=listed, no_grad=no_grad, names=names, block=loss.block)
             self.appended.append(call)
 
     def derived(self, targets: Sequence[Any]) -> None:
@@ -270,7 +273,7 @@ def running(frame: FrameType | None) -> list[Names]:
             break
         name = frame.f_code.co_name
         if module.partition(".")[0] != "gradtool" and (name == "<module>" or not name.startswith("<")):
-            names.append(Names("" if name == "<module>" else name, dict(frame.f_locals)))
+            names.append(Names("" if name == "<module>" else name, dict(frame.f_locals), frame.f_code))
         frame = frame.f_back
     return names[::-1]
 

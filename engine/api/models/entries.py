@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gradtool.engine.core import state
 from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Variable
 
@@ -44,19 +45,24 @@ def called(loaded: Loaded, function: str | None, request: Request) -> None:
     arguments = dict(map(_argument, request.arg))
     loaded.function = chosen
     _check_arguments(chosen, entry, arguments)
-    loaded.result = call(loaded.name, entry, **arguments)
+    with state.made.watched(loaded.hold):
+        loaded.result = call(loaded.name, entry, **arguments)
 
 
 def _is_entry(value: Any, loaded: Loaded, request: Request) -> bool:
-    """Whether a function is called by itself; a helper that wants arguments is not, in a file that has computed."""
+    """Whether a function is called by itself; a helper that wants arguments is not, in a file that has computed.
+
+    Neither is one in a file that ran backward: what it makes of its functions is what was meant.
+    """
     if not isinstance(value, types.FunctionType):
+        return False
+    if (loaded.calls.swept or loaded.calls.appended) and not request.arg:
         return False
     code, defaults = value.__code__, value.__defaults__ or ()
     needs = code.co_argcount > len(defaults) or code.co_kwonlyargcount > len(value.__kwdefaults__ or {})
     if not needs or request.arg:
         return True
-    computed = any(isinstance(v, (Tensor, Variable)) for v in loaded.namespace.values())
-    return not (computed or loaded.calls.swept or loaded.calls.appended)
+    return not any(isinstance(v, (Tensor, Variable)) for v in loaded.namespace.values())
 
 
 def _argument(text: str) -> tuple[str, Any]:

@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import sys
 import types
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,7 @@ from gradtool import _alias
 from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import GradtoolError, UninitializedError
 from gradtool.engine.eager.journal import Journal
-from gradtool.engine.eager.parameter import TensorParameter, living
+from gradtool.engine.eager.parameter import Birth
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError, keeping_graphs
 from gradtool.engine.eager.tensor import Tensor, fresh_names
 from gradtool.engine.executor.scope import Scope, scope_guard
@@ -131,7 +130,7 @@ class Loaded:
         calls: the backward passes that the file asked for.
         error: what the file raised, for a post-mortem.
         live: whether the model was there before the command and is not run again: a tensor in a notebook.
-        earlier: the parameters that there were before, by identity.
+        births: of the parameters of dynamic mode that were made while the file ran, in their order.
     """
 
     name: str
@@ -144,12 +143,13 @@ class Loaded:
     calls: PassCalls = field(default_factory=PassCalls)
     error: CommandError | GradtoolError | None = None
     live: bool = False
-    earlier: Mapping[int, TensorParameter] | None = None
+    births: list[Birth] = field(default_factory=list)
+    _held: list[Any] = field(default_factory=list)
 
-    def parameters(self) -> list[TensorParameter]:
-        """The living parameters of dynamic mode that were made while the file ran; none of a live model."""
-        earlier = self.earlier
-        return [] if earlier is None else [p for p in living() if earlier.get(id(p)) is not p]
+    def hold(self, birth: Birth) -> None:
+        """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""
+        self.births.append(birth)
+        self._held.append(birth.parameter)
 
     @property
     def passes(self) -> int:
@@ -201,6 +201,7 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
             state.derived.watched(calls.derived),
             state.passes.watched(calls.began),
             state.runs.watched(calls.ran),
+            state.made.watched(loaded.births.append),
         ):
             stack.enter_context(watching)
         if target.saved is not None:
@@ -232,7 +233,6 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
     parts = None if wanted or target.function is not None or request.arg else scripts.parts(data)
     with _module_of(target, "__main__" if wanted or parts is not None or target.cells else MODULE) as module:
         loaded.namespace = module.__dict__
-        loaded.earlier = weakref.WeakValueDictionary({id(p): p for p in living()})
         try:
             with interruptible(loaded.calls, request.limit, request.unfinished), leaving(target.name):
                 _run_file(loaded, target, request, data, parts, wanted)

@@ -62,11 +62,13 @@ class About:
         name: the model's, for people.
         mode: ``static`` or ``eager``.
         words: those of a command line that load it again.
+        dropped: parameters that were made, that nobody holds and the loss does not depend on.
     """
 
     name: str
     mode: str
     words: Sequence[str]
+    dropped: Sequence[str] = ()
 
     @property
     def file(self) -> str:
@@ -148,6 +150,11 @@ class Model(ABC):
     @abstractmethod
     def parameters(self) -> list[Any]:
         """Its parameters, in the order in which they were made."""
+
+    @property
+    def dropped(self) -> list[str]:
+        """The parameters that were made, that nobody holds any more and the loss does not depend on."""
+        return []
 
     @abstractmethod
     def leaves(self) -> list[Any]:
@@ -284,7 +291,7 @@ class Model(ABC):
     @property
     def about(self) -> About:
         """What answers say they are about."""
-        return About(self.name, self.mode, self.words)
+        return About(self.name, self.mode, self.words, self.dropped)
 
     def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
         """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""

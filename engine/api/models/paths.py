@@ -1,15 +1,21 @@
-"""What people call tensors: the way to them from a name, through layers, lists, dicts and objects of their own.
+"""What people call tensors: the way to them from a name, through layers, containers, closures and objects of their own.
 
 ``net.fc1.weight``, ``blocks[2].weight``, ``params['b1']``, ``nets['enc'][0].bias``, ``trainer.model.head.bias``.
 """
 
 from __future__ import annotations
 
+import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from gradtool.engine.eager.tensor import Tensor
+import numpy as np
+
+from gradtool.engine.core.value import AnyTensor
 from gradtool.nn import Layer
 
 _DEEPEST = 8
@@ -18,28 +24,7 @@ _DEEPEST = 8
 _MOST = 100_000
 """Objects that are looked into."""
 
-_CONTAINERS = (Tensor, Layer, list, tuple, dict)
-
-
-def tensors_in(values: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
-    """Path and tensor of every tensor that can be reached from *values*, each once, in the order of the names.
-
-    Of several layers that hold one parameter the outermost gives the path, as it is the one that people mean.
-    """
-    seen: set[int] = set()
-    layers = [(n, v) for n, v in values.items() if isinstance(v, Layer)]
-    layers.sort(key=lambda entry: -sum(1 for _ in entry[1].sublayers()))
-    others = [(n, v) for n, v in values.items() if not isinstance(v, Layer) and not n.startswith("__")]
-    todo = [(path, value, 0) for path, value in reversed([*layers, *others])]
-    while todo and len(seen) < _MOST:
-        path, value, depth = todo.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, Tensor):
-            yield path, value
-        elif depth < _DEEPEST:
-            todo += [(p, v, depth + 1) for p, v in reversed(list(_within(path, value)))]
+_Entries = Iterable[tuple[str, Any]]
 
 
 def container(path: str, values: Mapping[str, Any]) -> str:
@@ -58,44 +43,180 @@ def container(path: str, values: Mapping[str, Any]) -> str:
     return ".".join(steps) if isinstance(owner, Layer) and isinstance(held, (list, tuple, dict)) else ""
 
 
-def _within(path: str, value: Any) -> Iterable[tuple[str, Any]]:
-    """What *value* holds, with the path to it."""
+def is_users(module: str) -> bool:
+    """Whether the module of that name is the user's own: neither gradtool's, nor Python's, nor an installed one."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return module.partition(".")[0] not in _FOREIGN and file is not None and not file.startswith(_INSTALLED)
+
+
+def _rank(name: str, value: Any, last: Collection[str]) -> tuple[bool, int, int]:
+    """Where a name stands: larger layers first, then as :func:`_kind` says."""
+    size = sum(1 for _ in value.sublayers()) if isinstance(value, Layer) else 0
+    return name in last, _kind(value), -size
+
+
+def _kind(value: Any) -> int:
+    """Layers first, then tensors, then what holds some; last what lists tensors that others hold, as optimizers ask."""
     if isinstance(value, Layer):
-        return _of_layer(path, value)
-    if isinstance(value, (list, tuple)):
-        return [(f"{path}[{i}]", v) for i, v in enumerate(value) if _may_hold(v)]
-    if isinstance(value, dict):
-        return [(f"{path}[{key!r}]", v) for key, v in value.items() if isinstance(key, (str, int)) and _may_hold(v)]
-    return [(f"{path}.{name}", v) for name, v in _attributes(value).items() if _may_hold(v)]
+        return 0
+    if isinstance(value, AnyTensor):
+        return 1
+    listed = isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
+    return 3 if listed and all(isinstance(v, AnyTensor) for v in value) else 2
+
+
+class Walk:
+    """The ways to tensors from one name after the other, each object looked into once."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+        self._closures: dict[str, Any] = {}
+
+    def tensors(self, values: Mapping[str, Any], last: Collection[str] = ()) -> Iterator[tuple[str, AnyTensor]]:
+        """Path and tensor of every tensor that can be reached from *values*, and could not before.
+
+        Of several layers that hold one parameter the outermost gives the path, as it is the one that people mean; then
+        come the tensors that have a name themselves.
+
+        Args:
+            last: names that are used where there is no other way: those that loops give, one after the other.
+        """
+        named = [(n, v) for n, v in values.items() if not n.startswith("__") and _may_hold(v)]
+        named.sort(key=lambda entry: _rank(entry[0], entry[1], last))
+        todo = [(path, value, 0) for path, value in reversed(named)]
+        while todo and len(self._seen) < _MOST:
+            path, value, depth = todo.pop()
+            if id(value) in self._seen:
+                continue
+            self._seen.add(id(value))
+            if isinstance(value, AnyTensor):
+                yield path, value
+            elif depth < _DEEPEST:
+                inside = [(p, v, depth + 1) for p, v in self._within(path, value) if _may_hold(v)]
+                todo += reversed(inside)
+
+    def _within(self, path: str, value: Any) -> _Entries:
+        """What *value* holds, with the path to it."""
+        kind = next((k for k in _WAYS if isinstance(value, k)), None)
+        if kind is FunctionType:
+            return self._of_function(path, value)
+        return _of_object(path, value) if kind is None else _WAYS[kind](path, value)
+
+    def _of_function(self, path: str, function: FunctionType) -> Iterator[tuple[str, Any]]:
+        """What a function closes over, called after the function whose local it is; then its defaults and attributes.
+
+        Of a function that was made twice, the second is called after whoever holds it.
+        """
+        outer, nested, _ = function.__qualname__.rpartition(".<locals>.")
+        owner = outer.replace(".<locals>", "") if nested else path
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            inside = f"{owner}.{name}"
+            if self._closures.setdefault(inside, cell) is not cell:
+                inside = f"{path}.{name}"
+            try:
+                yield inside, cell.cell_contents
+            except ValueError:  # empty: nothing has been assigned yet
+                continue
+        yield from ((f"{path}.{n}", v) for n, v in (function.__kwdefaults__ or {}).items())
+        yield from _of_defaults(path, function)
+        yield from ((f"{path}.{n}", v) for n, v in vars(function).items())
 
 
 def _of_layer(path: str, layer: Layer) -> Iterator[tuple[str, Any]]:
-    """Parameters and layers of a layer, then what it holds without knowing: plain lists, tensors, dicts."""
+    """Parameters and layers of a layer, then what it holds without knowing: plain lists, tensors, dicts, functions."""
     for name, parameter in layer.named_parameters(include_sublayers=False):
         yield f"{path}.{name}", parameter
     for name, inner in layer.named_children():
         yield f"{path}.{name}", inner
-    for name, value in vars(layer).items():
-        if not name.startswith("_") and isinstance(value, _CONTAINERS):
-            yield f"{path}.{name}", value
+    for name, buffer in layer.named_buffers(include_sublayers=False):
+        yield f"{path}.{name}", buffer
+    yield from ((f"{path}.{n}", v) for n, v in vars(layer).items() if n not in _HELD)
+    yield from _of_class(type(layer))
+
+
+def _of_sequence(path: str, values: Collection[Any]) -> _Entries:
+    names = getattr(values, "_fields", None)
+    if names is not None:
+        return [(f"{path}.{n}", v) for n, v in zip(names, values, strict=True)]
+    if all(issubclass(kind, _PLAIN) for kind in set(map(type, values))):
+        return ()  # a million numbers of a data set are not looked at one by one
+    return [(f"{path}[{i}]", v) for i, v in enumerate(values)]
+
+
+def _of_dict(path: str, values: Mapping[Any, Any]) -> _Entries:
+    return [(f"{path}[{key!r}]", v) for key, v in values.items() if isinstance(key, (str, int, tuple))]
+
+
+def _of_partial(path: str, call: partial[Any]) -> Iterator[tuple[str, Any]]:
+    yield f"{path}.func", call.func
+    yield from _of_sequence(f"{path}.args", call.args)
+    yield from _of_dict(f"{path}.keywords", call.keywords)
+
+
+def _of_defaults(path: str, function: FunctionType) -> _Entries:
+    defaults = function.__defaults__ or ()
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return [(f"{path}.{n}", v) for n, v in zip(names[len(names) - len(defaults) :], defaults, strict=True)]
+
+
+def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
+    """Attributes of a class of the user's own, and of those that it is derived from: not its functions."""
+    for base in kind.__mro__:
+        if is_users(base.__module__):
+            owner = base.__qualname__.replace(".<locals>", "")
+            yield from ((f"{owner}.{n}", v) for n, v in vars(base).items() if not _is_method(n, v))
+
+
+def _is_method(name: str, value: Any) -> bool:
+    return name.startswith("__") or isinstance(value, (FunctionType, staticmethod, classmethod, property))
+
+
+def _of_object(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes of an object whose class is the user's own, or that has nothing but attributes."""
+    kind = type(value)
+    if not is_users(kind.__module__):
+        if kind.__module__ in _NAMESPACES:
+            yield from ((f"{path}.{n}", v) for n, v in vars(value).items())
+        return
+    slots = (n for base in kind.__mro__ for n in _slots(base))
+    attributes = {**getattr(value, "__dict__", {}), **{n: getattr(value, n) for n in slots if hasattr(value, n)}}
+    yield from sorted(
+        ((f"{path}.{n}", v) for n, v in attributes.items() if not n.startswith("__")), key=lambda entry: _kind(entry[1])
+    )
+    yield from _of_class(kind)
+
+
+def _slots(kind: type) -> Iterable[str]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else slots
 
 
 def _may_hold(value: Any) -> bool:
-    return isinstance(value, _CONTAINERS) or bool(_attributes(value))
+    return not isinstance(value, _PLAIN)
 
 
-def _attributes(value: Any) -> Mapping[str, Any]:
-    """The attributes of an object whose class is the user's own; of all others none."""
-    kind = type(value)
-    if kind.__module__.partition(".")[0] in _FOREIGN or isinstance(value, type) or not hasattr(value, "__dict__"):
-        return {}
-    import sys
+_PLAIN = (str, bytes, int, float, complex, np.ndarray, np.generic, ModuleType, type(None))
+"""What holds no tensor."""
 
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    if file is None or file.startswith(_INSTALLED):
-        return {}
-    return {n: v for n, v in vars(value).items() if not n.startswith("__")}
 
+_WAYS: dict[type, Callable[[str, Any], _Entries]] = {
+    Layer: _of_layer,
+    list: _of_sequence,
+    tuple: _of_sequence,
+    deque: _of_sequence,
+    dict: _of_dict,
+    FunctionType: lambda path, value: (),
+    MethodType: lambda path, value: [(f"{path}.__self__", value.__self__), (path, value.__func__)],
+    partial: _of_partial,
+    type: lambda path, value: _of_class(value),
+}
+"""Kind of object -> what it holds, with the path to it."""
+
+_HELD = frozenset({"_parameters", "_sub_layers", "_buffers"})
+"""Attributes of a layer whose entries are told by name."""
+
+_NAMESPACES = frozenset({"types", "argparse"})
+"""Where classes come from that have nothing but attributes: ``SimpleNamespace``, ``Namespace``."""
 
 _FOREIGN = frozenset({"builtins", "gradtool"})
 _INSTALLED = tuple({sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")})

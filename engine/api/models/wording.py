@@ -45,6 +45,11 @@ def count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
+def dropped(names: Sequence[str]) -> list[str]:
+    """A line about parameters that were made and dropped; none where there are none."""
+    return [f"{count(len(names), 'parameter')} made and dropped: {', '.join(names)}"] if names else []
+
+
 def size(nbytes: int) -> str:
     """``1.5 MiB``."""
     amount = float(nbytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -11,10 +12,11 @@ from gradtool.engine.ir import roles
 from gradtool.engine.ir.operator import each
 from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.strip import strip_backward
-from gradtool.engine.ir.variable import Variable
+from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.nn import Layer
 
 from .. import loader
+from ..calls import PassCall
 from ..errors import CommandError, unknown
 from ..loader import Loaded, Request
 from .model import ProgramModel
@@ -60,7 +62,7 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         program,
         [left.startup, *(p for p in every if p is not program)],
         loss,
-        {**_paths(left.namespace), **named},
+        {**_paths(left, program, appended), **named},
         feed,
         feed_from,
         strip_backward(program, [loss] if loss is not None else []),
@@ -91,15 +93,31 @@ def _feed(left: Loaded, program: Program, otherwise: str) -> tuple[dict[str, Any
     return dict(runs[-1]), f"the last Executor.run in {'this notebook' if left.live else left.name}"
 
 
-def _paths(namespace: Mapping[str, Any]) -> dict[str, Variable]:
-    """The parameters of the layers that the file holds, by their Python paths."""
-    path_of: dict[Variable, str] = {}
-    for name, layer in namespace.items():
-        if isinstance(layer, Layer):
-            for path, p in layer.named_parameters():
-                if isinstance(p, Variable):
-                    path_of.setdefault(p, f"{name}.{path}")
-    return {path: p for p, path in path_of.items()}
+def _paths(left: Loaded, program: Program, meant: PassCall | None) -> dict[str, Variable]:
+    """The parameters of a program by what leads to them: Python names and paths, and paths inside their model.
+
+    Where a path inside a model says nothing or means several, the parameter is called after the whole way to it.
+    """
+    parameters = [p for p in program.all_parameters() if isinstance(p, Parameter)]
+    inside = Counter(p.layer_path for p in parameters)
+    if not any(inside):
+        return {}  # no layers: programs call parameters by the names of their tensors
+    from ..births import free, path_of
+    from ..holders import ways
+
+    held = {v.name: path for _, path, v in ways(left, left.namespace, meant) if isinstance(v, Parameter)}
+    paths: dict[str, Variable] = {}
+    for p in parameters:
+        path, short = held.get(p.name), p.layer_path
+        if path is not None:
+            paths.setdefault(path, p)
+        if short is None:
+            continue
+        paths.setdefault(short, p)
+        if "." not in short or inside[short] > 1:
+            p.layer_path = free(path or path_of(p.made_at, short) or short, () if path else paths)
+            paths.setdefault(p.layer_path, p)
+    return paths
 
 
 def _taken_apart(left: Loaded) -> tuple[list[Variable], list[Program], dict[str, Any] | None]:

@@ -16,14 +16,16 @@ from gradtool.engine.answers.over_time.of_tape import TapeCourse
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
 
-from .. import loader, paths, telling
+from .. import loader, telling
 from ..answered import Answered
 from ..calls import running
 from ..errors import CommandError
+from ..holders import looped
 from ..limits import ALL, ENOUGH
 from ..loader import Loaded, Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
+from ..paths import Walk
 from .nan import stepped
 from .question import Question
 
@@ -119,8 +121,10 @@ def _end(left: Loaded) -> str:
 
 def _named() -> Iterator[tuple[str, Tensor]]:
     """What the user's functions that are running call their tensors, the innermost first."""
+    walk = Walk()
     for names in reversed(running(sys._getframe(1))):
-        yield from paths.tensors_in(names.values)
+        tensors = walk.tensors(names.values, looped(names.code))
+        yield from ((path, t) for path, t in tensors if isinstance(t, Tensor))
 
 
 def _of_entries(left: Loaded, tape: TapeCourse, steps: Iterable[TrainingStep]) -> list[Track]:

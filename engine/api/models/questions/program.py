@@ -24,7 +24,7 @@ class Operators(Cuts, Question[Listing]):
     part: str = "both"
     blocks: bool = False
 
-    needs: ClassVar = {"need_loss": False}
+    needs: ClassVar = {"need_loss": False, "journal": True}
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Listing:
         """The operators."""

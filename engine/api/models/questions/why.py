@@ -172,5 +172,5 @@ def opened(
         model = opening.model_in(left, request)
         amend(model)
         case = model.case(asked, notes)
-        about = About(left.name, model.mode, words)
+        about = replace(model.about, words=words)
         yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)

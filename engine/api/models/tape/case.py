@@ -22,7 +22,7 @@ def case(model: TapeModel, asked: Why, notes: Notes) -> TensorCase:
     select = model.selection()
     chosen = select.select("why", asked.variables, notes) if asked.variables else None
     constants = select.select("--no-grad", asked.no_grad, notes)
-    subjects = [NamedTensor(e.tensor, e.shown, e.tensor.loc, e.container) for e in model.entries]
+    subjects = [NamedTensor(e.tensor, e.shown, e.tensor.loc, e.container, bool(e.dropped)) for e in model.entries]
     subjects += [NamedTensor(t, t.name, t.loc) for t in chosen or () if t not in {e.tensor for e in model.entries}]
     if model.journal is None:
         raise CommandError(

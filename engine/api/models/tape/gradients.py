@@ -84,9 +84,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         words=list(model.words),
         graph=lambda: model.drawn(Cuts()),
         shown_no_grad=[known.get(t, t.name) for t in stopped],
-        first_cut=next(
-            (r.shown for r in rows if not r.returned and (r.facts["is_parameter"] or "used" in r.lacking)), None
-        ),
+        first_cut=next((r.shown for r in rows if _is_cut(r)), None),
         arrays=arrays,
     )
 
@@ -102,8 +100,17 @@ def _subjects(model: TapeModel, chosen: Iterable[Tensor]) -> list[Entry]:
 
 def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Tensor] | None) -> str:
     if array is None:
-        return _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
+        reason = _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
+        return f"{_dropped(e.dropped)} · {reason}" if e.dropped else reason
     return "" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
+
+
+def _is_cut(row: GradientRow) -> bool:
+    return not row.returned and not row.facts["dropped"] and (row.facts["is_parameter"] or row.facts["trainable"])
+
+
+def _dropped(times: int) -> str:
+    return "dropped" if times == 1 else f"dropped, {times} times"
 
 
 def _row(e: Entry, array: Any, operator: str | None, text: str, where: Place) -> GradientRow:
@@ -112,6 +119,7 @@ def _row(e: Entry, array: Any, operator: str | None, text: str, where: Place) ->
         "python_name": e.python,
         "is_parameter": e.is_parameter,
         "trainable": not e.tensor.stop_gradient,
+        "dropped": e.dropped,
     }
     gradient, values = (None, None) if array is None else (names.grad(e.name), Numbers.of(array))
     spec = e.tensor.spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,8 +13,8 @@ from gradtool.engine.core.errors import LossError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.tape import GradNode, Place
 from gradtool.engine.eager.tensor import Leaf, Tensor
-from gradtool.engine.view import from_tape
-from gradtool.engine.view.from_tape import TapeGraph
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
 
 from ..loader import Loaded, Request
 from ..model import Graph, Model, Refusal
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gradtool.engine.answers.why.case import Case
     from gradtool.engine.runs.recorder import Recorder
     from gradtool.engine.runs.timeline import Timeline
+    from gradtool.engine.view.from_tape import TapeGraph
 
     from ..gradients import GradientTable
     from ..listing import Listing
@@ -51,12 +52,16 @@ class Entry:
         python: its Python name, or the path from one (``model.head.weight``); None when nothing is known.
         path: its path inside its model, if a Layer holds it.
         container: the plain list of a Layer that it was reached through, such as ``net.blocks``; empty if none.
+        aliases: other names that are bound to it.
+        dropped: of a parameter that nobody holds and the loss does not depend on, how many its line made.
     """
 
     tensor: Tensor
     python: str | None
     path: str | None
     container: str = ""
+    aliases: tuple[str, ...] = ()
+    dropped: int = 0
 
     @property
     def name(self) -> str:
@@ -64,7 +69,7 @@ class Entry:
 
     @property
     def names(self) -> list[str]:
-        return [n for n in (self.name, self.python, self.path) if n is not None]
+        return [n for n in (self.name, self.python, self.path, *self.aliases) if n is not None]
 
     @property
     def shown(self) -> str:
@@ -87,6 +92,7 @@ class TapeModel(Model):
         nodes: the recorded calls behind the loss, oldest first.
         leaves_behind: the leaves that its gradients end in.
         restored: whether the file ran backward over the graph itself.
+        constants: what tensors are called that the calls read and that take no gradient.
         journal: what happened while the file ran, if the command asked for it.
     """
 
@@ -102,6 +108,7 @@ class TapeModel(Model):
     words: list[str] = field(default_factory=list)
     seed: int = 0
     request: Request | None = None
+    constants: Mapping[Tensor, str] = field(default_factory=dict)
 
     mode: ClassVar = "eager"
     computes_while_loading: ClassVar = True
@@ -117,9 +124,7 @@ class TapeModel(Model):
     @classmethod
     def claims(cls, left: Loaded, request: Request, recorder: Recorder | None = None) -> bool:
         """Whether the file left tensors, or ran backward, and built no program."""
-        from .finding import is_eager
-
-        if is_eager(left, request):
+        if _is_eager(left, request):
             return True
         ran = recorder is not None and bool(recorder.passes or left.error)
         return ran and request.mode == "auto" and not left.main.global_block().ops
@@ -133,7 +138,12 @@ class TapeModel(Model):
 
     def parameters(self) -> list[Tensor]:
         """As in the base."""
-        return [e.tensor for e in self.entries if e.is_parameter]
+        return [e.tensor for e in self.entries if e.is_parameter and not e.dropped]
+
+    @property
+    def dropped(self) -> list[str]:
+        """As in the base."""
+        return [e.shown for e in self.entries if e.dropped]
 
     def leaves(self) -> list[Tensor]:
         """As in the base."""
@@ -141,7 +151,7 @@ class TapeModel(Model):
 
     def taking_gradients(self) -> list[Entry]:
         """The entries of the leaves that take gradients."""
-        return [e for e in self.entries if e.tensor.is_leaf and not e.tensor.stop_gradient]
+        return [e for e in self.entries if e.tensor.is_leaf and not (e.tensor.stop_gradient or e.dropped)]
 
     def inputs(self) -> list[Tensor]:
         """The named tensors that nothing on the tape made and that take no gradient."""
@@ -158,12 +168,14 @@ class TapeModel(Model):
     @cached_property
     def recording(self) -> TapeGraph:
         """The recorded graph behind the loss, as pictures and names of operators are made of it."""
+        from gradtool.engine.view import from_tape
+
         return from_tape.graph([self.loss], title=self.name, named=self.named)
 
     @property
     def named(self) -> dict[Tensor, str]:
         """What pictures call the tensors that have a Python name."""
-        return {e.tensor: e.python for e in self.entries if e.python is not None}
+        return {**self.constants, **{e.tensor: e.python for e in self.entries if e.python is not None}}
 
     def selection(self) -> TapeSelectors:
         """As in the base."""
@@ -314,3 +326,19 @@ def stand_in(place: Place) -> Tensor:
         made._leaf = place
         return made
     return Tensor(values, stop_gradient=False, node=place[0], index=place[1])
+
+
+def _is_eager(left: Loaded, request: Request) -> bool:
+    """Whether the file made a model of dynamic mode: it left tensors and built no program."""
+    if request.mode != "auto":
+        return request.mode == "eager"
+    values = [*left.namespace.values(), *_parts(left.result)]
+    if left.calls.swept and not left.calls.appended:
+        return True
+    if any(isinstance(v, (Variable, Program)) for v in values) or left.main.global_block().ops:
+        return False
+    return any(isinstance(v, Tensor) for v in values)
+
+
+def _parts(result: Any) -> Sequence[Any]:
+    return result if isinstance(result, (tuple, list)) else (result,)
