@@ -21,6 +21,13 @@ _CUTS = {
 }
 
 
+def unproved(answer: Answer) -> Answer:
+    """*answer*, one of so many that running the model again for each would take too long."""
+    if answer.verdict not in _CUTS:
+        return answer
+    return dataclasses.replace(answer, proved=f"not proved: ask for it by name, gradtool why {answer.name} --prove")
+
+
 def proved(answer: Answer, request: Request, asked: Why) -> Answer:
     """*answer* with what the gradient is without the cut, where taking out a cut is what it takes."""
     if answer.verdict not in _CUTS:

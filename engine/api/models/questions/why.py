@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from gradtool.engine.answers.why.answers import Answer, Answers
-from gradtool.engine.answers.why.case import Case
+from gradtool.engine.answers.why.case import WHOLE, Case
 from gradtool.engine.answers.why.failures import explained
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
@@ -97,9 +97,9 @@ class Why(Cuts, Question[Verdicts]):
             case.case = case.model = None
         if not self.prove or verdicts.failure is not None:
             return verdicts
-        from .proving import proved
+        from .proving import proved, unproved
 
-        proofs = [proved(a, request, self) for a in verdicts]
+        proofs = [proved(a, request, self) if i < WHOLE else unproved(a) for i, a in enumerate(verdicts)]
         return Verdicts.of(verdicts.about, verdicts.loss, proofs, verdicts.subjects, verdicts.chosen)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Verdicts:
