@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _HALF = 0.5
 """The part of a whole change that explains it."""
+_STEPS = 256
+"""Values that are looked at on the way back: many gradients may be asked about, each of them with a way of its own."""
 _USES = 4
 """Uses of a value that are asked for its numbers."""
 
@@ -145,7 +147,7 @@ class Births(Generic[V, C]):
         Args:
             size: the order of magnitude of its largest element.
         """
-        steps = list(self._back(value, size))
+        steps = list(islice(self._back(value, size), _STEPS))
         if not steps:
             return None
         last = steps[-1]
