@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core import source
 from ...core.source import Location
-from .courses import LAYERS, Leg
+from .courses import LAYERS, Leg, usual
 from .levels import dense
 from .reasons import C, V
 from .slopes import Made, Slopes
@@ -157,7 +157,7 @@ class Births(Generic[V, C]):
         change, step = max(changes, key=lambda pair: pair[0] if size > 0 else -pair[0])
         if abs(change) < _HALF * abs(size) and len(changes) > LAYERS:
             factor = 10 ** ((size - last.size) / (len(changes) - 1))
-            at = self._flow.made_at(value)
+            at = usual([self._flow.called_at(s.made.call) for s in steps if s.made is not None])
             said = f"{self._flow.name(value)} is up to {10**size:.3g}, after {len(changes) - 1} operators"
             return Birth(f"{said} that multiply it by {factor:.3g} each", at, size=size, deep=True)
         return replace(self._born(step, change, size, value), size=size)

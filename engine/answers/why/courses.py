@@ -8,12 +8,14 @@ a million elements is a jump.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
 import numpy as np
 
+from ...core.source import Location
 from .reasons import C, V
 from .slopes import Slopes, Use
 
@@ -164,6 +166,11 @@ class Courses(Generic[V, C]):
         uses = [x.use for x in layers[begin:] if x.use is not None]
         weights = len({self.weight_of[id(u.call)] for u in uses})
         return Gain(10.0**slope, uses, weights)
+
+
+def usual(places: Sequence[Location]) -> Location:
+    """The line that occurs most."""
+    return Counter(places).most_common(1)[0][0]
 
 
 def of_rounds(loop: Use[V, C]) -> Gain[V, C] | None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic
 
 from ...core import source
-from ...core.source import Location
 from .advice import ADVICE
 from .answers import Answer
 from .births import Birth, Births
-from .courses import Courses, Gain, Leg, of_rounds
+from .courses import Courses, Gain, Leg, of_rounds, usual
 from .deaths import Death
 from .reasons import C, V
 from .slopes import Slopes
@@ -102,7 +99,7 @@ class Sizable(Generic[V, C]):
     def _steady(self, told: Answer, gain: Gain[V, C], verdict: Verdict) -> Answer:
         """*told* with the change per layer."""
         flow = self._case.reasons.flow
-        at = _usual([flow.called_at(u.call) for u in gain.uses])
+        at = usual([flow.called_at(u.call) for u in gain.uses])
         label = f"{verdict.value}: × {gain.factor:.3g} per {_noun(gain)}"
         return replace(told, label=label, location=at, said=(self._per_layer(gain), *told.said))
 
@@ -126,7 +123,7 @@ class Sizable(Generic[V, C]):
         finding = base.verdict is not Verdict.LARGE and birth.fault
         said = (*base.said, birth.said)
         places = (("multiplied at", at),) if at[:1] != birth.location[:1] else ()
-        told = replace(base, said=said, location=birth.location, finding=finding, places=places)
+        told = replace(base, said=said, location=birth.location, finding=finding, places=places, advice="")
         if birth.deep and base.verdict is Verdict.LARGE:
             deep = Verdict.EXPLODED
             return replace(told, verdict=deep, label=deep.value, finding=True, advice=ADVICE[deep])
@@ -143,11 +140,6 @@ class Sizable(Generic[V, C]):
         if birth is None:
             birth = self._births[jump.value] = Births(self._case, self._slopes).of(jump, gain)
         return birth
-
-
-def _usual(places: Sequence[Location]) -> Location:
-    """The one that occurs most."""
-    return Counter(places).most_common(1)[0][0]
 
 
 def _noun(gain: Gain[V, C]) -> str:
