@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,11 @@ def measured(g: Any) -> Level:
 
 def rounding(g: Any) -> float:
     """By what share of its size one operation may change a number of the type of *g*."""
-    kind = dense(g).dtype
+    return _rounding(dense(g).dtype)
+
+
+@cache
+def _rounding(kind: np.dtype[Any]) -> float:
     if kind.name == "bfloat16":
         return 2.0**-7
     return float(np.finfo(kind).eps) if kind.kind in "fc" else 0.0
