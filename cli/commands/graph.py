@@ -61,6 +61,7 @@ def command(**values: Any) -> None:
     from gradtool.viz.views.picture import Drawing, Look
 
     opened, format_ = values.pop("open_"), values.pop("format_")
+    into = _into(out.file, format_, opened)
     if opened and out.file in (None, "-"):
         out.file = _somewhere(format_ or "html")
     form = _format(format_, out)
@@ -68,7 +69,7 @@ def command(**values: Any) -> None:
     question = Drawn.take({**values, "measure": look.measure, "full_stacks": form == "html"})
     request = Request.take(values)
     words = [*request.words(), *question.words, *look.words, *repeated("--feed", filter(None, [question.feed]))]
-    command = command_line("gradtool", "graph", *words)
+    command = command_line("gradtool", "graph", *words, *into)
     drawing = Drawing(question.ask(request, out), look, file=out.file or "graph.dot", command=command, notes=out)
     made = drawing.render(form)
     if out.taker is not None:
@@ -77,6 +78,13 @@ def command(**values: Any) -> None:
     out.text(made) if isinstance(made, str) else out.binary(made)
     if opened:
         _show(str(out.file), out)
+
+
+def _into(file: str | None, format_: str | None, opened: bool) -> list[str]:
+    """The words that say where the picture goes, for the command that pictures repeat."""
+    into = ["-o", file] if file is not None else []
+    into += ["--format", format_] if format_ is not None else []
+    return [*into, "--open"] if opened and file in (None, "-") else into
 
 
 def _somewhere(form: str) -> str:

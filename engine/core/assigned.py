@@ -25,6 +25,16 @@ def target(location: Location) -> str:
     return "" if first is None or isinstance(first, (ast.Tuple, ast.List)) else ast.unparse(first)
 
 
+def targets(location: Location) -> tuple[str, ...]:
+    """As :func:`target`; of ``x, y = randn(…), randn(…)`` both, in order."""
+    statement = _statement(location)
+    first = None if statement is None else _targets(statement)[0]
+    if not isinstance(first, ast.Tuple) or not isinstance(getattr(statement, "value", None), ast.Tuple):
+        name = target(location)
+        return (name,) if name else ()
+    return tuple(map(ast.unparse, first.elts))
+
+
 def of_values(location: Location) -> str:
     """As :func:`target`, of a tensor made of plain values: what the line assigns must be that tensor itself."""
     statement = _statement(location)

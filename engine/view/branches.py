@@ -82,6 +82,7 @@ class _Branches:
         self._number_tape()
         self._number_calls()
         self.added: dict[str, NodeView] = {}
+        self.made_by: Counter[str] = Counter()
         self.unnamed = count(len(tape.constants))
         self.starts = {tensor: op for op in self.recorded for _, tensor in tape.writes[op]}
         self.operands: dict[str, Counter[str]] = {}
@@ -195,8 +196,10 @@ class _Branches:
                 continue
             if n.id in self.tape.constants and n.id in numbers:
                 number = numbers[n.id]
+                t = self._living(number)
                 role = "temporary" if number in self.maker else n.role
-                n = n._replace(name=self._name(number, self._living(number)) or n.name, role=role)
+                made = source.short(self._made_at(number, t))
+                n = n._replace(name=self._name(number, t) or n.name, role=role, source=made)
             yield n
         yield from self.added.values()
 
@@ -241,16 +244,22 @@ class _Branches:
         return {n: call for call in self.journal.calls for n in call.writes}
 
     @cached_property
-    def _last_of_lines(self) -> set[int]:
-        """What the last call of a line made: mostly what the line gives a name to."""
-        values: set[int] = set()
-        after: dict[CodeType, int] = {}
-        for call in reversed(self.journal.calls):
+    def _line_names(self) -> dict[int, str]:
+        """What lines give names to: the result of their last call, or of each where they assign several."""
+        names: dict[int, str] = {}
+        lines: dict[CodeType, list[Call]] = {}
+        for call in self.journal.calls:
             code, line = call.loc[0] if call.loc else (None, 0)
-            if code is not None and after.get(code) != line:
-                after[code] = line
-                values.update(call.writes)
-        return values
+            if code is None:
+                continue
+            before = lines.setdefault(code, [])
+            if before and before[0].loc[0][1] != line:
+                names.update(_assigned(before))
+                before.clear()
+            before.append(call)
+        for before in lines.values():
+            names.update(_assigned(before))
+        return names
 
     def _name(self, number: int, t: Tensor | None) -> str:
         """What people call a value; empty if they have no name for it."""
@@ -269,7 +278,12 @@ class _Branches:
         maker = self._makers.get(number)
         if maker is None:
             return assigned.of_values(self._made_at(number, t))
-        return assigned.target(maker.loc) if number in self._last_of_lines else ""
+        name = self._line_names.get(number, "").removeprefix("self.")
+        if name or number in self.maker:
+            return name
+        place = self.made_by[maker.type]
+        self.made_by[maker.type] += 1
+        return f"{maker.type}.{place}"
 
     def _living(self, number: int) -> Tensor | None:
         return self.tensors.get(number, self.living.get(number))
@@ -333,6 +347,15 @@ def _reads(call: Call) -> Iterator[tuple[str, int]]:
     for slot, number in zip(_slots(call), call.reads, strict=True):
         if number is not None:
             yield slot, number
+
+
+def _assigned(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
+    """The numbers of what a line made, with the names that it gives."""
+    targets = assigned.targets(calls[0].loc)
+    if len(targets) == 1:
+        yield from ((number, targets[0]) for number in calls[-1].writes)
+    elif len(targets) == len(calls):
+        yield from ((number, name) for call, name in zip(calls, targets, strict=True) for number in call.writes)
 
 
 def _slots(call: Call) -> list[str]:

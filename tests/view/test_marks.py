@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradtool.engine.view.graph import FORWARD, IDLE, LOST, OP, GraphView
+from gradtool.engine.view.graph import BIRTH, FORWARD, IDLE, LOST, OP, GraphView
 from gradtool.models.loader import Request
 from gradtool.models.questions.picture import Drawn
 
@@ -170,3 +170,64 @@ def test_values_that_left_as_numbers_are_told_where_they_left(tmp_path: Path) ->
 def test_what_a_file_that_raised_had_computed_is_drawn(tmp_path: Path) -> None:
     view = view_of(tmp_path, LOOP.replace("optimizer.step()", "raise ValueError"))
     assert len(lost(view)) == 6
+
+
+def test_running_means_are_no_parameters_that_lost_their_gradient(tmp_path: Path) -> None:
+    for mode in ("eager", "static"):
+        source = """
+        import paddle
+        def build():
+            net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4))
+            x = paddle.static.data("x", [5, 3]) if not paddle.in_dynamic_mode() else paddle.randn([5, 3])
+            loss = (net(x) ** 2).mean()
+            return (loss, net) if paddle.in_dynamic_mode() else loss
+        """
+        view = view_of(tmp_path, source, mode=mode)
+        assert (lost(view), cuts(view)) == ({}, [])
+        assert len([n for n in view.nodes if n.role == "state"]) == 2
+
+
+# -- births -----------------------------------------------------------------------------------------------------------
+
+ROOT = """
+import paddle
+w = paddle.to_tensor([0.0, 0.0], stop_gradient=False)
+for step in range(3):
+    loss = paddle.sqrt(w * w).sum()
+    loss.backward()
+    w.clear_gradient()
+    if step == 1:
+        w.set_value(paddle.to_tensor([float("nan"), 1.0]))
+"""
+
+
+def births(view: GraphView) -> list[tuple[str, str]]:
+    return [(n.name, n.note) for n in view.nodes if n.mark == BIRTH]
+
+
+def test_the_birth_of_a_pass_is_marked_although_its_gradients_are_cleared(tmp_path: Path) -> None:
+    view = view_of(tmp_path, ROOT, backward="1")
+    assert births(view) == [("elementwise_mul_grad.0", "nan in 2 of 2 elements")] or births(view) == [
+        ("sqrt_grad.0", "inf in 2 of 2 elements")
+    ]
+
+
+def test_what_was_bad_before_the_pass_is_marked_where_it_comes_in(tmp_path: Path) -> None:
+    assert births(view_of(tmp_path, ROOT)) == [("w", "nan in 1 of 2 elements, from before")]
+
+
+def test_finite_passes_have_no_birth_whatever_others_gave(tmp_path: Path) -> None:
+    source = ROOT.replace("[0.0, 0.0]", "[1.0, 2.0]")
+    assert births(view_of(tmp_path, source, backward="1")) == []
+    assert births(view_of(tmp_path, source)) == [("w", "nan in 1 of 2 elements, from before")]
+
+
+def test_data_that_an_operator_outside_of_the_picture_spoiled_are_marked(tmp_path: Path) -> None:
+    source = """
+    import paddle
+    w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    x = paddle.log(paddle.to_tensor([0.0, 1.0]))
+    loss = (w * x).sum()
+    loss.backward()
+    """
+    assert births(view_of(tmp_path, source)) == [("x", "inf in 1 of 2 elements")]

@@ -121,10 +121,7 @@ class _Layout:
         np.maximum.at(width, c.lane, np.ceil(text + 2 * _PAD))
         self._name_edges()
         np.maximum.at(width, c.lane, self.label_needs)
-        height = np.full(rows, _BOX)
-        self.stack = np.zeros(rows, dtype=np.int64)
-        np.maximum.at(self.stack, c.row[self.gutter], c.slot[self.gutter] + 1)
-        height = np.maximum(height, self.stack * _PITCH - (_PITCH - _GUTTER_BOX))
+        height = self._measure_rows(rows)
 
         streets = 2 * _MARGIN + np.maximum(w.streets - 1, 0) * _TRACK
         streets = streets + self.zone
@@ -148,14 +145,31 @@ class _Layout:
         self.across = _Band.of(width, streets)
         self.down = _Band.of(height, alleys)
 
+    def _measure_rows(self, rows: int) -> Floats:
+        """The height of each row, and where in it the middle of its operators lies.
+
+        Beside the boxes in a gutter that have straight lines to an operator stand others, of operators further inside:
+        these hang below, so that no operator is as high as what its neighbours read.
+        """
+        c, d = self.cells, self.drawn
+        along = self.ways.kind == ALONG
+        stack, own = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+        np.maximum.at(stack, c.row[self.gutter], c.slot[self.gutter] + 1)
+        for box in (d.source[along], d.target[along]):
+            inside = box[self.gutter[box]]
+            np.maximum.at(own, c.row[inside], c.slot[inside] + 1)
+        own = np.where(own > 0, own, stack)
+        self.stack, whole = _stacked(own), _stacked(stack)
+        self.axis = np.maximum(_BOX, self.stack) / 2
+        return self.axis + np.maximum(self.axis, whole - self.stack / 2)
+
     def _boxes(self) -> Boxes:
         c, d = self.cells, self.drawn
-        row_top, row_height = self.down.start[c.row], self.down.size[c.row]
-        stack = self.stack[c.row] * _PITCH - (_PITCH - _GUTTER_BOX)
-        y = np.where(self.gutter, row_top + (row_height - stack) / 2 + c.slot * _PITCH, row_top)
+        middle = self.down.start[c.row] + self.axis[c.row]
+        y = np.where(self.gutter, middle - self.stack[c.row] / 2 + c.slot * _PITCH, 0.0)
         height = np.where(self.gutter, _GUTTER_BOX, _BOX)
         # What has straight edges from or to boxes in a gutter is as high as they are.
-        w, middle = self.ways, row_top + row_height / 2
+        w = self.ways
         for op, box in ((d.source, d.target), (d.target, d.source)):
             e = np.flatnonzero((w.kind == ALONG) & self.gutter[box] & ~self.gutter[op])
             np.maximum.at(height, op[e], 2 * np.abs(y[box[e]] + _GUTTER_BOX / 2 - middle[op[e]]) + _GUTTER_BOX)
@@ -295,6 +309,11 @@ class _Layout:
             bottom = float(self.down.start[g.last] + self.down.size[g.last]) + 5 + nesting.below * _FRAME
             boxes.append(frames.framed(g, c, x, y, right - x, bottom - y))
         return boxes
+
+
+def _stacked(boxes: Ints) -> Floats:
+    """How high so many boxes of a gutter are, one below the other."""
+    return np.where(boxes > 0, boxes * _PITCH - (_PITCH - _GUTTER_BOX), 0.0)
 
 
 def _kinds(drawn: Drawn) -> Ints:

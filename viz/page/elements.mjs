@@ -33,7 +33,7 @@ const LONGEST = 200;
 
 /** The group of a box: its outline and its lines. */
 export function boxElement(box, roles) {
-  const role = box.node === null ? roleOfColumn(box.column, roles) : roles[box.node.role];
+  const role = box.node === null ? roleOfBand(box, roles) : roles[box.node.role];
   const fill = fillOf(box, roles);
   const group = svg("g", { class: "box", transform: `translate(${box.x} ${box.y})`, "data-key": box.key });
   const look = { fill, "stroke-width": role.bold ? 2.2 : 1.1 };
@@ -54,7 +54,7 @@ export function boxElement(box, roles) {
 
 /** The colour of a box. */
 export function fillOf(box, roles) {
-  return box.fill ?? (box.node === null ? roleOfColumn(box.column, roles) : roles[box.node.role]).fill;
+  return box.fill ?? (box.node === null ? roleOfBand(box, roles) : roles[box.node.role]).fill;
 }
 
 const ROLE_OF_COLUMN = {
@@ -65,7 +65,10 @@ const ROLE_OF_COLUMN = {
   optimizer: "optimize",
 };
 
-function roleOfColumn(column, roles) {
+/** How what stands for several nodes looks: as they do where all look alike, or as the birth among them. */
+function roleOfBand({ column, members }, roles) {
+  if (members.some((n) => n.role === "birth")) return roles.birth;
+  if (members.every((n) => n.role === members[0].role)) return roles[members[0].role];
   return roles[ROLE_OF_COLUMN[column] ?? "backward"] ?? Object.values(roles)[0];
 }
 
@@ -156,6 +159,22 @@ export function arrows() {
   return svg("defs", {}, ...heads);
 }
 
+/** The name of a frame left of its rail, with a line to it; where there is no room, the sign alone. */
+function railTitle({ label, title, x, y, width }) {
+  if (label === null) {
+    const hit = { class: "hit", x, y, width, height: width, rx: 3 };
+    return [svg("rect", hit), svg("text", { x: x + 2, y: y + 8 }, "⊟")];
+  }
+  const shown = `⊟ ${shortened(title, label.longest)}`;
+  const left = label.x - [...shown].length * 5.5;
+  const hit = { class: "hit", x: left, y: label.y - 7, width: x + width - left, height: 14, rx: 3 };
+  return [
+    svg("rect", hit),
+    svg("path", { class: "leader", d: `M${label.x + 2} ${label.y}H${x}` }),
+    svg("text", { x: label.x, y: label.y, "text-anchor": "end" }, shown),
+  ];
+}
+
 /** The border of a frame, with a button in its title that collapses it. */
 export function frameElement(frame, collapse) {
   const title = frame.title;
@@ -177,16 +196,11 @@ export function frameElement(frame, collapse) {
     onkeydown: act,
     "data-frame": frame.id,
   });
-  const room = frame.rail ? frame.height : frame.width;
-  const shown = shortened(title, Math.max(3, Math.floor((room - 24) / 5.5)));
-  const long = Math.min(room, 24 + [...shown].length * 5.5);
-  if (frame.rail) {
-    const { x, y } = frame;
-    button.append(svg("rect", { class: "hit", x, y, width: frame.width, height: long, rx: 3 }));
-    button.append(svg("text", { x: x + 2, y: y + 8 }, "⊟"));
-    if (room > 60)
-      button.append(svg("text", { class: "upright", transform: `translate(${x + 6.5} ${y + 18}) rotate(90)` }, shown));
-  } else {
+  if (frame.rail) button.append(...railTitle(frame));
+  else {
+    const room = frame.width;
+    const shown = shortened(title, Math.max(3, Math.floor((room - 24) / 5.5)));
+    const long = Math.min(room, 24 + [...shown].length * 5.5);
     button.append(svg("rect", { class: "hit", x: frame.x + 2, y: frame.y + 2, width: long - 4, height: 15, rx: 3 }));
     button.append(svg("text", { x: frame.x + 6, y: frame.y + 9.5 }, `⊟ ${shown}`));
   }

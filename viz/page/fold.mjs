@@ -1,9 +1,14 @@
 // Collapsing frames: the rows of a collapsed frame become one band, everything below moves up.
 
+import { CUT } from "./graph.mjs";
+
 export const BAND = 46;
 const GAP = 22;
 const INSET = 10;
 const SEVERAL = "#FFFFFF";
+const LINE = 13;
+const SIGN = 5.5;
+const LONGEST_LABEL = 26;
 
 /**
  * The picture with some of its frames collapsed.
@@ -17,7 +22,10 @@ export class Folding {
     this.graph = graph;
     this.collapsed = new Set();
     this.rows = rowsOf(graph);
-    this.left = Math.min(0, ...graph.frames.map((f) => f.x - 4));
+    const rails = graph.frames.filter((f) => f.rail);
+    const longest = Math.min(LONGEST_LABEL, Math.max(0, ...rails.map((f) => f.title.length)));
+    this.rails = Math.min(0, ...rails.map((f) => f.x - 4));
+    this.left = rails.length === 0 ? 0 : this.rails - (longest + 3) * SIGN;
   }
 
   toggle(frame) {
@@ -35,6 +43,22 @@ export class Folding {
     const hasParts = (f, i) => frames.some((g, j) => j > i && within(g, f));
     this.collapsed = outermost(frames.filter((f, i) => f.last - f.first < most || !hasParts(f, i)));
     if ([...this.collapsed].every((f) => before.has(f))) this.collapsed = outermost(frames);
+  }
+
+  /**
+   * Collapse the innermost layers, and layers around them, until no more than *most* rows are left; nothing where there
+   * are fewer. A layer that is all there is stays open.
+   */
+  overview(most) {
+    if (this.rows.length <= most) return;
+    const depths = depthsOf(this.graph.frames);
+    const deepest = Math.max(-1, ...depths.values());
+    for (let depth = deepest; depth >= 0; depth--) {
+      const collapsed = outermost(this.graph.frames.filter((f) => depths.get(f) >= depth));
+      const left = this.rows.length - hidden(this.rows, collapsed) + collapsed.size;
+      if (collapsed.size > 1 || depth === deepest) this.collapsed = collapsed;
+      if (left <= most) return;
+    }
   }
 
   expandAll() {
@@ -74,7 +98,8 @@ export class Folding {
     const width = graph.width - left;
     if (this.collapsed.size === 0) {
       const edges = graph.edges.map((edge) => ({ ...edge, key: `e${edge.index}`, edges: [edge] }));
-      return { boxes: graph.boxes, edges, frames: graph.frames, left, width, height: graph.height };
+      const frames = labelled(graph.frames, this.rails);
+      return { boxes: graph.boxes, edges, frames, left, width, height: graph.height };
     }
     const owners = this.owners();
     const bands = new Bands(this.rows, owners);
@@ -92,8 +117,41 @@ export class Folding {
     const frames = graph.frames
       .filter((f) => !owners.has(f.first) || !owners.has(f.last) || owners.get(f.first) !== owners.get(f.last))
       .map((f) => ({ ...f, origin: f, y: bands.y(f.y), height: bands.y(f.y + f.height) - bands.y(f.y) }));
-    return { boxes, edges: foldedEdges(graph, boxOf, bands), frames, left, width, height: bands.y(graph.height) };
+    const edges = foldedEdges(graph, boxOf, bands);
+    return { boxes, edges, frames: labelled(frames, this.rails), left, width, height: bands.y(graph.height) };
   }
+}
+
+/** *frames* with a place for the name of each that has a rail: left of all rails, below those that begin above it. */
+function labelled(frames, x) {
+  const places = new Map();
+  let bottom = -Infinity;
+  for (const frame of frames.filter((f) => f.rail).sort((a, b) => a.y - b.y || a.x - b.x)) {
+    const y = Math.max(frame.y + LINE / 2, bottom + LINE);
+    if (y > frame.y + frame.height) continue;
+    places.set(frame, { x: x - 4, y, longest: LONGEST_LABEL });
+    bottom = y;
+  }
+  return frames.map((frame) => ({ ...frame, label: places.get(frame) ?? null, origin: frame.origin ?? frame }));
+}
+
+/** How many frames lie around each frame. */
+function depthsOf(frames) {
+  const depths = new Map();
+  const around = [];
+  for (const frame of [...frames].sort((a, b) => a.first - b.first || b.last - a.last)) {
+    while (around.length > 0 && around[around.length - 1].last < frame.last) around.pop();
+    depths.set(frame, around.length);
+    around.push(frame);
+  }
+  return depths;
+}
+
+/** How many of *rows* are inside *frames*, none of which lies in another. */
+function hidden(rows, frames) {
+  const covered = new Set();
+  for (const frame of frames) for (let row = frame.first; row <= frame.last; row++) covered.add(row);
+  return rows.filter(({ row }) => covered.has(row)).length;
 }
 
 function within(inner, outer) {
@@ -204,7 +262,20 @@ function contents(sum) {
   const tensors = sum.members.length - operators;
   const say = (n, what) => (n === 0 ? "" : `${n} ${what}${n === 1 ? "" : "s"}`);
   const what = { parameters: "input", gradients: "gradient" }[sum.column] ?? "tensor";
-  return [say(operators, "operator"), say(tensors, what)].filter(Boolean).join(", ");
+  const kinds = [say(operators, "operator"), say(tensors, what)].filter(Boolean).join(", ");
+  return [...signs(sum.members), kinds].join(" · ");
+}
+
+/** How many births, tensors without a gradient and cuts a collapsed frame hides. */
+function signs(members) {
+  const count = (role) => members.filter((n) => n.role === role).length;
+  const cuts = members.flatMap((n) => n.incoming).filter((edge) => edge.kind === CUT).length;
+  const counts = [
+    ["✗", count("birth")],
+    ["∅", count("lost")],
+    ["✂", cuts],
+  ];
+  return counts.filter(([, n]) => n > 0).map(([sign, n]) => `${sign} ${n}`);
 }
 
 /** Edges between what is left, each bundle once. */

@@ -120,8 +120,16 @@ function about(node) {
 const ANCHORS = ["start", "middle", "end"];
 
 function labelOf(tensor, [x, y], word, [rest, right, down, how]) {
-  const text = (how > 2 ? tensor.name : "") + word(rest);
+  const text = nameIn(tensor.name, Math.floor(how / 3)) + word(rest);
   return { text, x: tenths(x + right), y: tenths(y + down), anchor: ANCHORS[how % 3] };
+}
+
+/** A name as a label has it: not at all for 0, whole for 1, else with its middle left out, so that n - 1 signs stay. */
+function nameIn(name, n) {
+  if (n < 2) return n === 0 ? "" : name;
+  const signs = [...name];
+  const head = Math.floor(((n - 2) * 2) / 3);
+  return `${signs.slice(0, head).join("")}…${signs.slice(signs.length - (n - 2 - head)).join("")}`;
 }
 
 /** The points of a line from *start* on that goes to the side and down in turn. */

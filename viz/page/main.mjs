@@ -14,6 +14,7 @@ import { around, beginning, centred, held, moved, showing, whole, zoomed } from 
 const STEP = 80;
 const GLIDE = 180;
 const LONGEST = 120;
+const READABLE_ROWS = 60;
 
 const graph = decode(JSON.parse(part("graph").textContent));
 part("static").remove();
@@ -158,6 +159,14 @@ function step(by) {
 }
 
 function toPartner() {
+  const other = { forward: "backward", backward: "forward" }[selected?.column];
+  const bands = drawing.picture.boxes.filter((b) => b.node === null);
+  const across = bands.find((b) => b.frame === selected?.frame && b.column === other);
+  if (other !== undefined && across !== undefined) {
+    select(across);
+    bring(across);
+    return;
+  }
   const partner = selected?.partners?.find((n) => n.box !== null);
   if (partner !== undefined) go(partner);
 }
@@ -406,6 +415,7 @@ function legendEntry({ letter, meaning, outline, width, height, fill, dashed, bo
   return html("li", {}, shape, html("b", {}, letter), ` ${meaning}`);
 }
 
+folding.overview(READABLE_ROWS);
 part("legend").open = matchMedia("(min-width: 900px)").matches;
 rearrange();
 drawing.at = beginning(drawing.picture, drawing.screen());

@@ -22,7 +22,7 @@ from ..layers import layers
 from ..legend import Colouring, heading, roles
 from ..mirror.scene import KINDS, Box, Route, Routes, Scene
 from ..style import ROLES, NodeStyle, role_of
-from ..text import printable
+from ..text import printable, shortened
 from .svg import SHAPES
 
 ANCHORS: Final = ("start", "middle", "end")
@@ -239,8 +239,13 @@ class _Graph:
             return [*numbers, AS_PAIR, *r.points[0], 0]
         text, x, y, anchor = r.label
         name = self.by_id[e.tensor].name
-        follows = text.startswith(name)
-        return [*numbers, self.word(text.removeprefix(name)), x, y, ANCHORS.index(anchor) + 3 * follows]
+        if text.startswith(name):
+            return [*numbers, self.word(text.removeprefix(name)), x, y, ANCHORS.index(anchor) + 3]
+        beginning, _, shape = text.rpartition(" ")
+        if beginning and name.isprintable() and beginning == shortened(name, len(beginning)):
+            # Told by how long the name is there, so that it stands once.
+            return [*numbers, self.word(f" {shape}"), x, y, ANCHORS.index(anchor) + 3 + 3 * len(beginning)]
+        return [*numbers, self.word(text), x, y, ANCHORS.index(anchor)]
 
 
 class _Lines:

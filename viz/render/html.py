@@ -53,15 +53,16 @@ _NOTHING: Final = Details()
 
 def picture(subject: Drawable, form: str) -> str:
     """Of a :class:`~gradtool.viz.forms.Drawable`: a page that needs nothing else."""
-    return render(subject.scene, details=subject.explain(), colouring=subject.colouring)
+    return render(subject.scene, details=subject.explain(), colouring=subject.colouring, command=subject.command)
 
 
-def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | None = None) -> str:
+def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | None = None, command: str = "") -> str:
     """The scene as an HTML file.
 
     Args:
         details: call stacks, source and values, shown for the node that is selected.
         colouring: fills in place of those of the roles.
+        command: the command that made it, shown below the legend.
 
     Returns:
         The same text for the same arguments, every time.
@@ -85,6 +86,7 @@ def render(scene: Scene, *, details: Details = _NOTHING, colouring: Colouring | 
         "style": style,
         "flow": escape(FLOW[scene.view.part]),
         "lines": "".join(_line(kind) for kind in KINDS if kind in kinds),
+        "command": f"<p>made by <code>{escape(printable(command))}</code></p>" if command else "",
         "data": told,
         "script": script,
     }

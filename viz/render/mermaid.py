@@ -40,12 +40,17 @@ def picture(subject: Drawable, form: str) -> str:
     """Of a :class:`~gradtool.viz.forms.Drawable`: a Mermaid flowchart."""
     for note in notes(subject.view):
         subject.note(note)
-    return render(subject.view)
+    return render(subject.view, command=subject.command)
 
 
-def render(view: GraphView) -> str:
-    """The view as a Mermaid flowchart; the same text for the same view, every time."""
-    body = _body(view)
+def render(view: GraphView, *, command: str = "") -> str:
+    """The view as a Mermaid flowchart; the same text for the same view, every time.
+
+    Args:
+        command: the command that made it, for a comment.
+    """
+    first, _, rest = _body(view).partition("\n")
+    body = f"{first}\n%% made by: {printable(command)}\n{rest}" if command else f"{first}\n{rest}"
     notes = "".join(f"%% {note}\n" for note in _notes(len(view.edges), len(body)))
     return notes + body
 

@@ -6,7 +6,6 @@ the reader's light or dark scheme; fills are the same in both, with black text o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from html import escape
 from typing import Final
@@ -39,7 +38,7 @@ def render(scene: Scene, *, colouring: Colouring | None = None, command: str = "
 
     Args:
         colouring: fills in place of those of the roles.
-        command: the command that made it, for a comment.
+        command: the command that made it, for its metadata.
 
     Returns:
         The same text for the same scene, every time.
@@ -61,7 +60,7 @@ def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[
     yield f'<title id="title">{title}</title>'
     yield f'<desc id="desc">{len(scene.boxes)} boxes and {len(scene.routes)} arrows; {FLOW[view.part]}</desc>'
     if command:
-        yield f"<!-- made by: {_comment(command)} -->"
+        yield f"<metadata>made by: {escape(printable(command))}</metadata>"  # no comment can hold two hyphens
     yield _style(colouring)
     yield "<defs>"
     for kind in KINDS:
@@ -98,10 +97,6 @@ def _lines(scene: Scene, colouring: Colouring | None, command: str) -> Iterator[
 def _n(value: float) -> str:
     """A number as short as it can be."""
     return f"{value:.1f}".removesuffix(".0")
-
-
-def _comment(text: str) -> str:
-    return re.sub("-(?=-)", "- ", printable(text))
 
 
 def _style(colouring: Colouring | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
 from ...core.collector import paused_gc
+from ...ops import registry
 from ...view.graph import FORWARD, IDLE, LOST, OP, EdgeView, GraphView, NodeView
 from .reasons import Cut, Reason, Reasons, same
 from .verdicts import Verdict
@@ -67,11 +68,28 @@ class _Marking(Generic[V, C]):
     def marked(self, trained: Collection[str], left: Mapping[str, str]) -> GraphView:
         if not self.active:
             return self.view
+        self._leave_out_state({*trained})
         carrying = self._carrying({*trained, *self.lost})
         edges = tuple(e if (cut := self._cut(e, carrying)) is None else e._replace(cut=cut) for e in self.view.edges)
         cuts = {**left, **{e.source: e.cut for e in edges if e.cut}}
         nodes = tuple(self._node(n, cuts) for n in self.view.nodes)
         return replace(self.view, nodes=nodes, edges=edges)
+
+    def _leave_out_state(self, trained: Collection[str]) -> None:
+        """Running means and the like are parameters to a Layer; no operator that reads them has a gradient for them."""
+        read = {i for i in self.lost if i not in trained}
+        uses = [e for e in self.view.edges if e.tensor in read and e.target in self.types and e.target != e.tensor]
+        wanted = {e.tensor for e in uses if self._takes_gradient(e)}
+        self.state = {e.tensor for e in uses} - wanted
+        self.lost = {i: why for i, why in self.lost.items() if i not in self.state}
+
+    def _takes_gradient(self, edge: EdgeView) -> bool:
+        """Whether the operator that reads a tensor along *edge* could give it a gradient."""
+        definition = registry.find(self.types[edge.target])
+        if definition is None or definition.rule is None:
+            return definition is None
+        names = [slot.name for slot in definition.inputs]
+        return edge.slot not in names or names.index(edge.slot) in definition.rule.wrt
 
     def _carrying(self, start: set[str]) -> set[str]:
         """What is computed from something that could be trained, itself included."""
@@ -94,7 +112,9 @@ class _Marking(Generic[V, C]):
 
     def _cut(self, edge: EdgeView, carrying: Collection[str]) -> str | None:
         """Why no gradient comes back along an edge whose target gets one; None where it is not cut."""
-        if edge.target not in self.active or edge.source not in carrying or not self._is_forward(edge):
+        if edge.target not in self.active or edge.source not in carrying or edge.tensor in self.state:
+            return None
+        if not self._is_forward(edge):
             return None
         value = self.value(edge)
         if value is None or value in self.reasons.reached:
@@ -115,6 +135,8 @@ class _Marking(Generic[V, C]):
         return Cut(Verdict.NON_DIFFERENTIABLE, value, None) if call is None else flow.refused(call, value)
 
     def _node(self, node: NodeView, cuts: Mapping[str, str]) -> NodeView:
+        if node.id in self.state:
+            return node._replace(role="state")
         if node.id in self.lost:
             return node._replace(mark=LOST, note=self.lost[node.id])
         if node.kind == OP and node.part == FORWARD and node.id not in self.active:

@@ -199,6 +199,10 @@ class Model(ABC):
     def drawn(self, cuts: Cuts, notes: Notes = SILENT) -> Graph:
         """Forward and backward operators, to be drawn."""
 
+    def is_finite(self) -> bool:
+        """Whether no NaN and no infinity is in what it has computed, as far as that is known."""
+        return True
+
     @property
     def has_graph(self) -> bool:
         """Whether there is anything to draw."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import webbrowser
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -53,9 +55,14 @@ def test_the_same_bytes_under_every_hash_seed(tmp_path: Path, form: str) -> None
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_pictures_of_the_readme_are_current(tmp_path: Path, name: str) -> None:
-    target = tmp_path / name
-    command = [*PROGRAM, "graph", *PICTURES[name], "-o", str(target)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    for folder in ("", "models", "pictures", "data"):
+        (tmp_path / "samples" / folder).mkdir(exist_ok=True)
+        for file in (ROOT / "samples" / folder).glob("*.*"):
+            (tmp_path / "samples" / folder / file.name).write_bytes(file.read_bytes())
+    target = tmp_path / "samples" / "pictures" / name
+    target.unlink()
+    command = [*PROGRAM, "graph", *PICTURES[name], "-o", f"samples/pictures/{name}"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert target.read_text(encoding="utf-8") == (ROOT / "samples" / "pictures" / name).read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"(samples/pictures/{name})" in readme
@@ -205,6 +212,19 @@ def test_dot_text_for_dot_has_no_places(gradtool: Run, model: Write) -> None:
     text = gradtool("graph", model(""), "--layout", "dot").out
     assert "// draw it:  dot -Tsvg" in text
     assert "pos=" not in text
+
+
+@pytest.mark.parametrize("form", ["svg", "dot", "html", "mmd"])
+def test_the_command_in_a_picture_draws_it_again(gradtool: Run, model: Write, folder: Path, form: str) -> None:
+    model("")
+    options = ["--part", "fwd", "--layout", "mirror", "--limit", "7", "--max-nodes", "9"]
+    gradtool("graph", "model.py", *options, "-o", f"a picture.{form}")
+    first = (folder / f"a picture.{form}").read_text(encoding="utf-8")
+    line = re.search(r"made by:? (?:<code>)?gradtool (graph .*?)(?:</metadata>|</code>|\n)", first)
+    assert line is not None
+    (folder / f"a picture.{form}").unlink()
+    gradtool(*shlex.split(unescape(line[1])))
+    assert (folder / f"a picture.{form}").read_text(encoding="utf-8") == first
 
 
 def test_what_was_not_asked_for_is_not_named(gradtool: Run, model: Write) -> None:

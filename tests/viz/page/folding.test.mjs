@@ -214,3 +214,46 @@ test("a collapsed frame has the colour of its largest member where colours have 
   assert.equal(forward(filled(true)), members.size > 1 ? "#222222" : [...members][0]);
   assert.equal(forward(filled(false)), members.size > 1 ? "#FFFFFF" : [...members][0]);
 });
+
+const NESTED = [
+  ["layer:net", 0, 11],
+  ["layer:a", 0, 5],
+  ["layer:a.0", 0, 2],
+  ["layer:a.1", 3, 5],
+  ["layer:b", 6, 11],
+  ["layer:b.0", 6, 8],
+];
+
+function opened(most) {
+  const graph = chain(12, NESTED);
+  const folding = new Folding(graph);
+  folding.overview(most);
+  return [...folding.collapsed].map((f) => f.id).sort();
+}
+
+test("an overview collapses the innermost layers first, and no more than it takes", () => {
+  assert.deepEqual(opened(20), []);
+  assert.deepEqual(opened(7), ["layer:a.0", "layer:a.1", "layer:b.0"]);
+  assert.deepEqual(opened(3), ["layer:a", "layer:b"]);
+  assert.deepEqual(opened(1), ["layer:a", "layer:b"], "a layer that is all there is stays open");
+});
+
+test("the name of a rail stands left of all of them, none on another", () => {
+  const graph = chain(12, NESTED);
+  const { frames, left } = new Folding(graph).arranged();
+  const labels = frames.filter((f) => f.label !== null).map((f) => f.label);
+  assert.equal(labels.length, NESTED.length);
+  const heights = labels.map((l) => l.y).sort((a, b) => a - b);
+  for (let i = 1; i < heights.length; i++) assert.ok(heights[i] - heights[i - 1] >= 13);
+  assert.ok(labels.every((l) => l.x <= Math.min(...frames.map((f) => f.x)) && l.x > left));
+});
+
+test("a collapsed frame says what is wrong inside", () => {
+  const graph = chain(6, LAYERS);
+  named(graph, "relu.1").role = "lost";
+  graph.edges.find((e) => e.target.name === "relu.2").kind = 4;
+  const folding = new Folding(graph);
+  folding.collapseAll();
+  const sum = folding.arranged().boxes.find((b) => b.key === "layer:a forward");
+  assert.deepEqual(sum.lines, ["layer:a", "∅ 1 · ✂ 1 · 3 operators"]);
+});

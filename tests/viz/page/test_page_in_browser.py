@@ -235,6 +235,8 @@ def test_hover_lights_up_the_pair(opened: Opener) -> None:
 
 def test_keys_move_zoom_and_step(opened: Opener) -> None:
     page = opened(network(8)[0])
+    page.key("E")
+    page.settle()
     seen = [page.run(TRANSFORM)]
     for key in ("ArrowDown", "ArrowRight", "+", "-", "PageDown", "0", "Home"):
         page.key(key)
@@ -289,6 +291,7 @@ def test_wheel_drag_and_pinch(opened: Opener) -> None:
 def test_all_of_it_can_be_printed(opened: Opener) -> None:
     view, _ = network(8)
     page = opened(view)
+    page.key("E")
     printed = page.printed()
     assert printed.startswith(b"%PDF-")
     assert printed.count(b"/Type /Page\n") > 1

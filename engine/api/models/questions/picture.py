@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gradtool.engine.core import watch
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.eager.tape import finite
 
 from .. import loader, opening
-from ..loader import Request
+from ..errors import CommandError
+from ..loader import Loaded, Request
 from ..measuring import Stopwatch
 from ..model import About, Graph, Model
 from ..notes import SILENT, Notes
@@ -47,8 +52,19 @@ class Drawn(Cuts, Question[Picture]):
     def ask(self, request: Request, notes: Notes = SILENT) -> Picture:
         """As in the base."""
         request = replace(request, full_stacks=self.full_stacks, journal=True, unfinished=True)
-        with _timed(self.measure == "time") as stopwatch, loader.executed(request, notes) as left, watch.unwatched():
-            return self._of(opening.model_in(left, request), stopwatch, notes)
+        gradients = _Gradients()
+        with (
+            watch.watched(tensors=gradients),
+            _timed(self.measure == "time") as stopwatch,
+            loader.executed(request, notes) as left,
+            watch.unwatched(),
+        ):
+            model = opening.model_in(left, request)
+            picture = self._of(model, stopwatch, notes)
+            values_are = all(map(math.isfinite, picture.values.values()))
+            is_finite = values_are and gradients.are_finite(model) and model.is_finite()
+        number = _number(left, model)
+        return picture if is_finite else self._with_births(picture, request, number, notes)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Picture:
         """As in the base; times are those of runs of a program."""
@@ -58,6 +74,48 @@ class Drawn(Cuts, Question[Picture]):
         graph = model.drawn(self, notes)
         values = {} if self.measure is None else model.measured(self.measure, self.feed, stopwatch, notes)
         return Picture(model.about, graph, values)
+
+    def _with_births(self, picture: Picture, request: Request, number: int, notes: Notes) -> Picture:
+        """The picture with the place marked where NaN or infinity was born, which a search finds in one more run.
+
+        Args:
+            number: of the backward pass that is drawn.
+        """
+        from .births import NanInPass, marked
+
+        feed = self.feed if picture.about.mode == "static" else None
+        try:
+            births = NanInPass(feed=feed, number=number).ask(request)
+        except (CommandError, GradtoolError) as error:
+            notes.note(f"it holds NaN or infinity; where they were born is not known: {error}")
+            return picture
+        return replace(picture, graph=replace(picture.graph, view=marked(picture.graph.view, births, notes)))
+
+
+class _Gradients:
+    """Notes of backward passes, while a file runs, whether they gave NaN or infinity: few keep their gradients."""
+
+    def __init__(self) -> None:
+        self._root: Any = None
+        self._bad: list[Any] = []
+
+    def __call__(self, event: Any) -> bool:
+        """A watcher of tensors."""
+        if isinstance(event, watch.Added):
+            self._root = event.root
+        elif isinstance(event, watch.Filled) and not finite(leaf.grad for leaf in event.leaves):
+            self._bad.append(self._root)
+        return False
+
+    def are_finite(self, model: Model) -> bool:
+        """Whether the pass from the loss of *model* gave neither."""
+        return not any(root is getattr(model, "loss", None) for root in self._bad if root is not None)
+
+
+def _number(left: Loaded, model: Model) -> int:
+    """The number of the backward pass that is drawn, from 1; 1 where the file ran none from this loss."""
+    call = left.calls.meant() if model.computes_while_loading else None
+    return 1 if call is None or call.loss is not getattr(model, "loss", None) else call.number
 
 
 @contextlib.contextmanager

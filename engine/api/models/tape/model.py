@@ -201,6 +201,15 @@ class TapeModel(Model):
 
         return graph(self, cuts)
 
+    def is_finite(self) -> bool:
+        """As in the base: its loss, what backward keeps, and the gradients of its leaves."""
+        from gradtool.engine.eager.tape import finite
+
+        from .running import bad_values
+
+        gradients = [leaf.grad for leaf in self.leaves_behind if leaf.grad is not None]
+        return bad_values(self) is None and finite(gradients)
+
     @property
     def has_graph(self) -> bool:
         """As in the base: an operator was recorded for the loss."""

@@ -27,14 +27,21 @@ def refuse_bad_values(model: TapeModel) -> None:
     Raises:
         CommandError: the loss, or a value that backward reads, is not finite.
     """
-    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
-    if bad is None and finite((model.loss,)):
+    where = bad_values(model)
+    if where is None:
         return
-    where = "the loss" if bad is None else f"what {bad.op.type} keeps at {source.short(bad.loc)}"
     raise CommandError(
         f"{model.name} has been computed, and {where} is not finite: it was born forward, before the search",
         "begin the cell that computes it with %%gradtool nan, or put it into a file",
     )
+
+
+def bad_values(model: TapeModel) -> str | None:
+    """What of the forward values is not finite: the loss, or a value that backward reads; None if all are."""
+    bad = next((n for n in model.nodes if not finite(n.args or ())), None)
+    if bad is not None:
+        return f"what {bad.op.type} keeps at {source.short(bad.loc)}"
+    return None if finite((model.loss,)) else "the loss"
 
 
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
