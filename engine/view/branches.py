@@ -82,6 +82,8 @@ class _Branches:
         self._number_tape()
         self._number_calls()
         self.added: dict[str, NodeView] = {}
+        self.op_names = {n.id: n.name for n in tape.view.nodes if n.id in self.recorded}
+        self.writers = {n: i for i, call in self.recorded.items() if call is not None for n in call.writes}
         self.made_by: Counter[str] = Counter()
         self.unnamed = count(len(tape.constants))
         self.starts = {tensor: op for op in self.recorded for _, tensor in tape.writes[op]}
@@ -226,7 +228,7 @@ class _Branches:
         return tensor
 
     def _role(self, number: int, t: Tensor | None) -> str:
-        if number in self.maker:
+        if number in self.maker or number in self.writers:
             return "temporary"
         if getattr(t, "is_parameter", False):
             return "parameter"
@@ -269,8 +271,9 @@ class _Branches:
             return t._name
         maker = self.maker.get(number)
         if maker is not None:
-            name = self.call_names[maker.time]
-            return name if len(maker.writes) == 1 else f"{name}[{maker.writes.index(number)}]"
+            return _result(self.call_names[maker.time], maker, number)
+        if number in self.writers:
+            return _result(self.op_names[self.writers[number]], self._makers[number], number)
         return self._assigned(number, t)
 
     def _assigned(self, number: int, t: Tensor | None) -> str:
@@ -296,7 +299,7 @@ class _Branches:
         if maker is not None:
             return self.call_ids[maker.time]
         tensor = self._tensor(number)
-        return self.starts.get(tensor, tensor)
+        return self.starts.get(tensor) or self.writers.get(number, tensor)
 
     def _kept_edges(self) -> Iterator[EdgeView]:
         """The edges of the tape; what a call beside it made comes from there."""
@@ -340,6 +343,11 @@ class _Branches:
                     known[tensor] -= 1
                     continue
                 yield EdgeView(self._start(number), here, tensor, slot)
+
+
+def _result(name: str, call: Call, number: int) -> str:
+    """What a result of the operator *name* is called: ``split.0[1]`` where there are several."""
+    return name if len(call.writes) == 1 else f"{name}[{call.writes.index(number)}]"
 
 
 def _reads(call: Call) -> Iterator[tuple[str, int]]:

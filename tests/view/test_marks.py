@@ -187,6 +187,33 @@ def test_running_means_are_no_parameters_that_lost_their_gradient(tmp_path: Path
         assert len([n for n in view.nodes if n.role == "state"]) == 2
 
 
+def test_a_cut_names_what_ends_the_gradient_rather_than_what_passes_it_on(tmp_path: Path) -> None:
+    source = """
+    import paddle
+    scores = paddle.to_tensor([[1.0, 3.0, 2.0]], stop_gradient=False)
+    values, indices = paddle.topk(scores, 2)
+    mask = (indices == 1).astype("float32")
+    loss = (values * mask).sum()
+    """
+    view = view_of(tmp_path, source)
+    assert cuts(view) == [("cast", "elementwise_mul", "top_k_v2 has no gradient")]
+    by_id = view.by_id()
+    indices = next(e for e in view.edges if by_id[e.target].type == "equal" and by_id[e.source].type == "top_k_v2")
+    assert by_id[indices.tensor].name == "indices"
+
+
+def test_behind_a_frozen_layer_the_cut_says_frozen(tmp_path: Path) -> None:
+    source = """
+    import paddle
+    from paddle import nn
+    frozen, head = nn.Linear(3, 3), nn.Linear(3, 1)
+    for p in frozen.parameters():
+        p.stop_gradient = True
+    loss = head(paddle.tanh(frozen(paddle.ones([2, 3])))).mean()
+    """
+    assert {reason for *_, reason in cuts(view_of(tmp_path, source))} == {"frozen (trainable=False), model.py:6"}
+
+
 # -- births -----------------------------------------------------------------------------------------------------------
 
 ROOT = """

@@ -37,6 +37,8 @@ class Captions:
         self.fit = shortened if self.plain else fitted
         # Where one part is drawn, an operator names its partner in the other.
         self.alone = view.part != BOTH
+        # Most reasons stand in the file that the picture is of.
+        self.here = (f"{view.title}:", "line ")
         self.notes = notes
 
     def columns(self, texts: Iterable[str]) -> list[int]:
@@ -60,29 +62,18 @@ class Captions:
 
     def facts(self, nodes: Iterable[NodeView]) -> list[str]:
         """The second line of each box: of an operator its id, layer and place in the source, of a tensor its type."""
-        fit, notes, alone, short = self.fit, self.notes, self.alone, _FACTS if self.plain else -1
+        fit, notes, short = self.fit, self.notes, _FACTS if self.plain else -1
         specs: dict[tuple[object, ...], str] = {}
         lines = []
         for n in nodes:
             note = f"{notes[n.id]} · " if notes and n.id in notes else ""
             if n.note:
-                note = f"{note}{n.note} · "
+                note = f"{note}{n.note.replace(*self.here)} · "
             if n.members and (n.type == FOLDED if n.kind == OP else n.shape is None):
                 lines.append(note + _members(n))
                 continue
             if n.kind == OP:
-                text = note + n.id
-                if alone and n.pair is not None:
-                    text = f"{text} · ↔ {n.pair}"
-                scope, source = n.scope, n.source
-                if scope:
-                    room = _FACTS - len(text) - len(source) - 6
-                    if len(scope) > room:
-                        scope = scope.rpartition(".")[2]
-                    if len(scope) <= room:
-                        text = f"{text} · {scope}"
-                if source:
-                    text = f"{text} · {source}"
+                text = self._operator(n, note)
             else:
                 spec = specs.get((n.dtype, n.shape))
                 if spec is None:
@@ -93,6 +84,24 @@ class Captions:
             lines.append(text if len(text) <= short else fit(text, _FACTS))
         return lines
 
+    def _operator(self, n: NodeView, note: str) -> str:
+        """The second line of an operator's box; where a reason stands in it, the rest gives way."""
+        text = note + n.id
+        if self.alone and n.pair is not None:
+            text = f"{text} · ↔ {n.pair}"
+        scope, source = n.scope, n.source
+        if scope:
+            room = _FACTS - len(text) - len(source) - 6
+            if len(scope) > room:
+                scope = scope.rpartition(".")[2]
+            if len(scope) <= room:
+                text = f"{text} · {scope}"
+        if source:
+            text = f"{text} · {source}"
+        if not n.note or len(text) <= _FACTS:
+            return text
+        return note + source if len(note) + len(source) <= _FACTS else note.removesuffix(" · ")
+
     def beside(self, tensors: Sequence[NodeView], edges: Iterable[EdgeView], shaped: Iterable[bool]) -> list[str]:
         """The texts of edges: a name, and where it is *shaped* the shape, which has room first; or why it is cut."""
         fit, short = self.fit, _LABEL if self.plain else -1
@@ -100,7 +109,7 @@ class Captions:
         lines = []
         for name, shape, edge, with_shape in zip(names, shapes, edges, shaped, strict=True):
             if edge.cut:
-                lines.append(fitted(edge.cut, _LABEL))
+                lines.append(fitted(edge.cut.replace(*self.here), _LABEL))
             elif edge.count > 1:
                 lines.append(f"{edge.count} values")
             elif not with_shape:

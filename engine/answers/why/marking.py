@@ -65,6 +65,12 @@ class _Marking(Generic[V, C]):
         self.active = {n.pair for n in view.nodes if n.kind == OP and n.part != FORWARD and n.pair is not None}
         self.types = {n.id: n.type for n in view.nodes if n.part == FORWARD}
 
+        self._behind: dict[str, str] = {}
+        self.incoming: dict[str, list[EdgeView]] = {}
+        for e in view.edges:
+            if self._is_forward(e):
+                self.incoming.setdefault(e.target, []).append(e)
+
     def marked(self, trained: Collection[str], left: Mapping[str, str]) -> GraphView:
         if not self.active:
             return self.view
@@ -119,9 +125,34 @@ class _Marking(Generic[V, C]):
         value = self.value(edge)
         if value is None or value in self.reasons.reached:
             return None
-        if edge.source == edge.tensor and edge.tensor in self.lost:
-            return self.lost[edge.tensor]
-        return Reason((cut := self._where(edge.target, value)).verdict, value, self.reasons.flow, cut).words
+        return self._words(edge, value, carrying)
+
+    def _words(self, edge: EdgeView, value: V, carrying: Collection[str]) -> str:
+        """Why *value* takes no gradient; where it stops one only because all does that it is made of, why that does."""
+        way: list[str] = []
+        while True:
+            if edge.source == edge.tensor and edge.tensor in self.lost:
+                words = self.lost[edge.tensor]
+                break
+            cut = self._where(edge.target, value)
+            words = self._behind.get(edge.source) or self._said(cut, value)
+            asks = cut.verdict is Verdict.STOP_GRADIENT and cut.call is not None and edge.source not in self._behind
+            if not asks or not self.reasons.flow.passes_stops_on(cut.call):  # type: ignore[arg-type]
+                break
+            way.append(edge.source)
+            inner = next((e for e in self.incoming.get(edge.source, ()) if e.source in carrying), None)
+            before = None if inner is None else self.value(inner)
+            if inner is None or before is None or before in self.reasons.reached:
+                break
+            edge, value = inner, before
+        self._behind.update(dict.fromkeys(way, words))
+        return words
+
+    def _said(self, cut: Cut[V, C], value: V) -> str:
+        """The reason in a few words, with the operator where it is one that has no gradient."""
+        if cut.verdict is Verdict.NON_DIFFERENTIABLE and cut.call is not None and not cut.at_input:
+            return f"{self.reasons.flow.call_type(cut.call)} has no gradient"
+        return Reason(cut.verdict, value, self.reasons.flow, cut).words
 
     def _where(self, target: str, value: V) -> Cut[V, C]:
         """The cut of *value* as the operator sees it that reads it; another path of it may end elsewhere."""
