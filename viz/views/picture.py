@@ -78,7 +78,7 @@ _OPTIONS = {
     "radius": "--radius",
     "path": "--path",
     "layout": "--layout",
-    "limit": "--limit",
+    "dot_limit": "--dot-limit",
     "color": "--color",
 }
 """What the command line calls the fields that commands in pictures repeat."""

@@ -217,7 +217,7 @@ def test_dot_text_for_dot_has_no_places(gradtool: Run, model: Write) -> None:
 @pytest.mark.parametrize("form", ["svg", "dot", "html", "mmd"])
 def test_the_command_in_a_picture_draws_it_again(gradtool: Run, model: Write, folder: Path, form: str) -> None:
     model("")
-    options = ["--part", "fwd", "--layout", "mirror", "--limit", "7", "--max-nodes", "9"]
+    options = ["--part", "fwd", "--layout", "mirror", "--dot-limit", "7", "--max-nodes", "9"]
     gradtool("graph", "model.py", *options, "-o", f"a picture.{form}")
     first = (folder / f"a picture.{form}").read_text(encoding="utf-8")
     line = re.search(r"made by:? (?:<code>)?gradtool (graph .*?)(?:</metadata>|</code>|\n)", first)
