@@ -111,6 +111,10 @@ def _may_be_a_model(word: str) -> bool:
     return not word.startswith("-") and (any(c in word for c in "./:" + os.sep) or os.path.isfile(word))
 
 
+_MODELS = ("words", "model", "models", "sides")
+"""What commands call the argument that names a file to run."""
+
+
 def _names_a_model(command: click.Command, words: Sequence[str]) -> bool:
     """Whether *command* runs a file, and *words* say which."""
     if all(option.name != "script" for option in command.params):
@@ -119,7 +123,7 @@ def _names_a_model(command: click.Command, words: Sequence[str]) -> bool:
         values, _, _ = command.make_parser(click.Context(command)).parse_args(list(words))
     except click.UsageError:
         return True  # click says what is wrong with them
-    given = values.get("words", values.get("model"))
+    given = next((values[name] for name in _MODELS if name in values), None)
     return isinstance(given, (str, tuple)) and bool(given)
 
 

@@ -101,11 +101,13 @@ class _Guard:
     Attributes:
         installed: the folders that were searched before there was a model.
         importing: the names that a model is importing, for which it has its own modules.
+        awaited: by the name of a module, what is done with it when it has been imported.
     """
 
     def __init__(self) -> None:
         self.installed = _installed_path()
         self.importing: set[str] = set()
+        self.awaited: dict[str, Callable[[ModuleType], None]] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -117,10 +119,25 @@ class _Guard:
             and name not in self.importing
         ):
             path = self.installed
-        return PathFinder.find_spec(name, path, target)
+        spec = PathFinder.find_spec(name, path, target)
+        return _followed(spec, self.awaited[name]) if name in self.awaited else spec
 
     def __getattr__(self, name: str) -> Any:
         return getattr(PathFinder, name)
+
+
+def _followed(spec: ModuleSpec | None, act: Callable[[ModuleType], None]) -> ModuleSpec | None:
+    """A spec whose module is handed to *act* after it was executed."""
+    if spec is None or spec.loader is None:
+        return spec
+    execute = spec.loader.exec_module
+
+    def executed(module: ModuleType) -> None:
+        execute(module)
+        act(module)
+
+    spec.loader.exec_module = executed  # type: ignore[method-assign]  # this loader is of this module alone
+    return spec
 
 
 class _Statements:

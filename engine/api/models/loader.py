@@ -28,7 +28,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
-from . import entries, imports, scripts, sessions, targets, telling
+from . import entries, imports, scripts, seeds, sessions, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
 from .interrupting import interruptible
@@ -366,6 +366,7 @@ def _environment(request: Request, target: Target) -> Iterator[tuple[Program, Pr
         source.full_stacks(request.full_stacks),
         keeping_graphs(),
         state.kept(),
+        seeds.seeded(request.seed),
         imports.of_models(target.folder) if target.folder is not None else imports.guarded(),
     ):
         if request.mode == "static":

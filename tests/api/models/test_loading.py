@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gradtool as paddle
@@ -92,3 +96,31 @@ def test_the_running_program_stays_as_it_is(model: Model) -> None:
 def test_saved_values_load_as_in_paddle(folder: Path) -> None:
     paddle.save({"step": 3}, "state.pdparams")
     assert paddle.load("state.pdparams") == {"step": 3}
+
+
+def test_random_numbers_of_python_and_numpy_are_the_same_in_every_run(tmp_path: Path) -> None:
+    file = tmp_path / "model.py"
+    file.write_text(
+        "import random\nimport numpy as np\nimport paddle\n"
+        "w = paddle.to_tensor([random.random(), np.random.rand()], stop_gradient=False)\n"
+        "loss = (w * np.random.permutation(2)).sum()\n",
+        encoding="utf-8",
+    )
+    state, arrays = random.getstate(), np.random.get_state()[1].tolist()
+    first, second = (paddle.load(file).backward().loss.value for _ in range(2))
+    assert first == second
+    assert paddle.load(file, seed=1).backward().loss.value != first
+    assert random.getstate() == state
+    assert np.random.get_state()[1].tolist() == arrays
+
+
+def test_modules_that_a_model_imports_first_are_seeded_as_they_come(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import paddle\nw = paddle.to_tensor([2.0], stop_gradient=False)\n"
+        "import random\nimport numpy\nloss = (w * random.random() * numpy.random.rand()).sum()\n",
+        encoding="utf-8",
+    )
+    asked = "from gradtool.cli.main import main; main(['backward', 'model.py', '--format', 'json', '-q'])"
+    words = [sys.executable, "-c", asked]
+    first, second = (subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout for _ in range(2))
+    assert first == second

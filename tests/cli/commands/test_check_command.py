@@ -123,3 +123,12 @@ def test_the_rules_are_listed_and_explained(gradtool: Run) -> None:
     assert DETACHED.why in text
     assert "    code = encoder(x).detach()" in text
     assert gradtool("rule", "GT1").code == 2
+
+
+def test_words_after_two_dashes_are_the_scripts(gradtool: Run, folder: Path) -> None:
+    text = "import sys\n" + DETACHED.wrong.replace(".detach()", "\nif 'cut' in sys.argv:\n    code = code.detach()")
+    (folder / "train.py").write_text(text, encoding="utf-8")
+    assert gradtool("check", "train.py", "--", "cut").code == 1
+    assert gradtool("check", "train.py", "--", "--whole", "1").code == 0
+    done = gradtool("diff", "train.py", "train.py", "--exit-code", "--", "cut")
+    assert done.code == 0
