@@ -12,6 +12,15 @@ from gradtool.cli.main import main
 
 Write = Callable[[str], str]
 
+WITHOUT_A_MODEL = {"ops": [], "doctor": [], "rules": [], "rule": ["GT103"]}
+"""Commands that are asked about no file, and what they are asked about."""
+
+
+def named(command: str, file: str) -> list[str]:
+    """A command and the words that name the file that it is asked about; two of them where it compares."""
+    return [command, file, file] if command == "diff" else [command, file]
+
+
 DOCUMENT = """\
 import paddle
 import paddle.nn.functional as F

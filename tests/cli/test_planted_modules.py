@@ -22,6 +22,7 @@ from gradtool.cli.commands import names as command_names
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
 from gradtool.models import imports
+from tests.cli.conftest import WITHOUT_A_MODEL, named
 
 PLANTED = sorted(sys.stdlib_module_names | imports.PACKAGES | {sysconfig._get_sysconfigdata_name()})
 
@@ -74,19 +75,13 @@ loss = paddle.mean(paddle.static.nn.fc(x, 4, name=helper.NAME + profile.NAME + M
 """
 
 
-WITHOUT_A_MODEL = {"ops": [], "doctor": [], "rules": [], "rule": ["GT103"]}
-"""Commands that are asked about no file, and what they are asked about."""
-
-
 def line_of(command: str, file: str) -> list[str]:
     """The words of a command on a file."""
     if command in WITHOUT_A_MODEL:
         return [command, *WITHOUT_A_MODEL[command]]
     if command == "where":
         return [command, *OPTIONS[command], file]
-    if command == "diff":
-        return [command, file, file]
-    return [command, file, *OPTIONS.get(command, [])]
+    return [*named(command, file), *OPTIONS.get(command, [])]
 
 
 @pytest.fixture(scope="module")

@@ -12,20 +12,18 @@ from gradtool.cli.commands import names as command_names
 from gradtool.engine.core import state
 from gradtool.engine.ir.program import Program
 from gradtool.models.importers import saved_program
-from tests.cli.conftest import DOCUMENT, Run
+from tests.cli.conftest import DOCUMENT, WITHOUT_A_MODEL, Run, named
 
 RUNS = "import posix\nposix.mkdir('ran')\n" + DOCUMENT
 """Past the overlay, which would hide that it was run."""
 ENDINGS = [*saved_program._FORMS, *saved_program._OTHERS, "", ".text", ".PY~", ".model", ".PDMODEL"]
-WITH_MODEL = [c for c in command_names() if c not in ("ops", "doctor", "rule", "rules")]
+WITH_MODEL = [c for c in command_names() if c not in WITHOUT_A_MODEL]
 MORE = {"where": ["x"], "dump": ["out"], "report": ["--html", "r.html"], "debug": ["--batch", "-x", "hunt.gdt"]}
 
 
 def words(command: str, file: str) -> list[str]:
     more = MORE.get(command, [])
-    if command == "diff":
-        return [command, file, file]
-    return [command, *more, file] if command == "where" else [command, file, *more]
+    return [command, *more, file] if command == "where" else [*named(command, file), *more]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
