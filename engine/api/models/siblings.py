@@ -39,9 +39,16 @@ def apart(folder: str, installed: Sequence[str], never: Collection[str]) -> Iter
     finally:
         others = {os.path.abspath(p) for p in installed} - {folder}
         paths = {os.path.abspath(p) for p in sys.path}
-        for name in [n for n, module in sys.modules.items() if before.get(n) is not module]:
-            top = name.partition(".")[0]
-            if top not in never and _is_own(sys.modules.get(top, sys.modules[name]), folder, paths, others):
+        fresh = [n for n, module in sys.modules.items() if before.get(n) is not module]
+        tops = {n.partition(".")[0]: n for n in reversed(fresh)}
+        # A package without a file of its own looks its folders up in those around it: all of them are still there.
+        own = {
+            top
+            for top, name in tops.items()
+            if top not in never and _is_own(sys.modules.get(top, sys.modules[name]), folder, paths, others)
+        }
+        for name in fresh:
+            if name.partition(".")[0] in own:
                 del sys.modules[name]
                 if name in before:
                     sys.modules[name] = before[name]

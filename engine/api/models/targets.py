@@ -117,8 +117,10 @@ def _module(name: str, function: str | None) -> Target | None:
     sys.path.insert(0, "")
     try:
         for i in range(1, len(parts) + 1):
-            folders = None if spec is None else spec.submodule_search_locations
-            spec = _spec(".".join(parts[:i]), folders) if i == 1 or folders is not None else None
+            folders = None if spec is None else _listed(spec.submodule_search_locations)
+            if i > 1 and folders is None:
+                return None
+            spec = _spec(parts[i - 1], folders)
             if spec is None:
                 return None
     finally:
@@ -126,10 +128,18 @@ def _module(name: str, function: str | None) -> Target | None:
     if spec is None or spec.origin is None or not hasattr(spec.loader, "get_source"):
         return None
     origin = spec.origin
-    return Target(Path(origin).read_bytes, origin, origin, name, "", function, package=spec.parent)
+    return Target(Path(origin).read_bytes, origin, origin, name, "", function, package=name.rpartition(".")[0])
+
+
+def _listed(folders: Sequence[str] | None) -> list[str] | None:
+    return None if folders is None else list(folders)
 
 
 def _spec(name: str, folders: Sequence[str] | None) -> ModuleSpec | None:
-    """What Python's finders say of a module in the folders of its package."""
+    """What Python's finders say of a module in the folders of its package.
+
+    Args:
+        name: without its package: finders would ask an imported package for its path, and none is imported.
+    """
     specs = (finder.find_spec(name, folders) for finder in sys.meta_path)
     return next((spec for spec in specs if spec is not None), None)

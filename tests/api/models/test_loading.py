@@ -124,3 +124,15 @@ def test_modules_that_a_model_imports_first_are_seeded_as_they_come(tmp_path: Pa
     words = [sys.executable, "-c", asked]
     first, second = (subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("as_module", [True, False])
+def test_folders_without_an_init_file_are_packages(gradtool: Run, folder: Path, as_module: bool) -> None:
+    inside = folder / "outer" / "inner"
+    inside.mkdir(parents=True)
+    (inside / "sizes.py").write_text("WIDTH = 3\n", encoding="utf-8")
+    (inside / "train.py").write_text("from .sizes import WIDTH\nimport outer.inner.sizes\n" + EAGER, encoding="utf-8")
+    done = gradtool("backward", *(["-m"] if as_module else []), "outer.inner.train", "-q")
+    assert done.code == 0, done.err
+    assert "net.a.weight" in done.out
+    assert not any(name.partition(".")[0] == "outer" for name in sys.modules)
