@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 import click
@@ -29,6 +29,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 OF_EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
 """The commands that answer about every distinct backward pass if they are asked to."""
+
+_TELL_THEIR_END = frozenset({"over-time", "checkup"})
+"""Kinds of results that say themselves where a file was stopped."""
 
 FORMATS = ("text", "json", "tsv", "markdown")
 
@@ -207,6 +210,8 @@ class Output:
     color: str = "auto"
     ascii: bool = False
     _told: set[str] = field(default_factory=set, init=False)
+    _incomplete: str = field(default="", init=False)
+    _is_result: bool = field(default=False, init=False)
     _shown: Any = field(default=None, init=False)
 
     @classmethod
@@ -221,6 +226,7 @@ class Output:
             values.pop("ascii_"),
         )
         out.watch()
+        out._is_result = True
         return out
 
     @classmethod
@@ -234,7 +240,15 @@ class Output:
         )
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not the result; on stderr, each text once."""
+        """Something worth knowing that is not the result; on stderr, each text once.
+
+        That a file was stopped before its end is a part of the result, where this is no picture.
+        """
+        from gradtool.models.telling import MORE
+
+        if self._is_result and text.endswith(MORE):
+            self._incomplete = text
+            return
         if self.quiet or text in self._told:
             return
         self._told.add(text)
@@ -277,6 +291,9 @@ class Output:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self._shown is not None:
             self._shown.close()
+        if self._incomplete and report.kind not in _TELL_THEIR_END:
+            data = {**report.data, "incomplete": self._incomplete}
+            report = replace(report, data=data, blocks=[*report.blocks, self._incomplete])
         if self.taker is not None and self.format in ("text", "markdown"):
             write_all(also or {})
             self.taker.report(report, self.format, self.ascii)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+import gradtool.cli as command_line
 
 from .conftest import Run, Write
 
@@ -69,8 +72,8 @@ def test_a_script_is_stopped_where_it_asks_for_more(gradtool: Run, model: Write)
     file = model(SCRIPT)
     done = gradtool("why", file, "--steps", "3")
     assert done.err.count("left once") == 1
-    assert "model.py was stopped at model.py:17 after 3 backward passes; --steps all lets it run to its end" in done.err
-    assert "was stopped" not in gradtool("why", file, "--steps", "all").err
+    assert "model.py was stopped at model.py:17 after 3 backward passes; --steps all lets it run to its end" in done.out
+    assert "was stopped" not in gradtool("why", file, "--steps", "all").out
     refused = gradtool("why", file, "--steps", "0")
     assert refused.code == 2
     assert "neither a number of backward passes from 1 nor 'all'" in refused.err
@@ -80,7 +83,7 @@ def test_fifty_passes_are_watched_by_themselves(gradtool: Run, model: Write) -> 
     text = "import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\nwhile True:\n    (w * w).sum().backward()\n"
     done = gradtool("why", model(text))
     assert done.code == 0
-    assert "stopped at model.py:5 after 50 backward passes" in done.err
+    assert "stopped at model.py:5 after 50 backward passes" in done.out
 
 
 def test_a_script_may_end_by_sys_exit(gradtool: Run, model: Write) -> None:
@@ -179,3 +182,25 @@ def test_a_name_that_begins_with_a_dash_stands_after_two_dashes(gradtool: Run, f
     (folder / "-odd.py").write_text("import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\nloss = w.sum()\n")
     assert gradtool("backward", "--", "-odd.py").code == 0
     assert gradtool("ops", "--", "relu").code == 0
+
+
+@pytest.mark.parametrize("command", ["backward", "why", "nan", "saved", "program", "where loss", "gradcheck"])
+def test_an_answer_says_that_the_file_was_stopped(gradtool: Run, model: Write, command: str) -> None:
+    name, *words = command.split()
+    lines = ["import paddle", "w = paddle.create_parameter([2], 'float32')", "for step in range(9):"]
+    file = model("\n".join([*lines, "    loss = (w * w).sum() * 0.5", "    loss.backward()", "    w.clear_grad()", ""]))
+    said = "model.py was stopped at model.py:5 after 4 backward passes; --steps all lets it run to its end"
+    words = [name, *words, file, "--steps", "4", "-q"]
+    assert said in gradtool(*words).out
+    answer = json.loads(gradtool(*words, "--format", "json").out)
+    assert answer["incomplete"] == said
+    schema = Path(command_line.__file__).parent / "schemas" / f"{name}.json"
+    jsonschema.validate(answer, json.loads(schema.read_text(encoding="utf-8")))
+    assert "incomplete" not in json.loads(gradtool(*words, "--steps", "all", "--format", "json").out)
+
+
+def test_a_picture_says_on_stderr_that_the_file_was_stopped(gradtool: Run, model: Write) -> None:
+    text = "import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\n"
+    file = model(text + "for s in range(3):\n    (w * w).sum().backward()\n")
+    done = gradtool("graph", file, "--steps", "2", "-o", "g.svg")
+    assert "was stopped at model.py:5 after 2 backward passes" in done.err
