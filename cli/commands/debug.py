@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     help="Bytes of values to hold, e.g. 512M; others are computed again.",
 )
 @click.option("-x", "scripts", multiple=True, metavar="FILE", help="Carry out the lines of FILE first; repeatable.")
-@click.option("--batch", is_flag=True, help="No prompt: exit with 1 if a catch fires or an expect fails.")
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="No prompt: exit with 1 if a catch fires or an expect fails; with stops and no verbs it goes on by itself.",
+)
 @click.option("--replay", metavar="FILE.jsonl", help="Go on with a saved session; MODEL is not needed.")
 @click.option("--check", is_flag=True, help="With --replay: run its cells again, and exit with 1 if one differs.")
 @click.option("--trust", is_flag=True, help="With --replay: evaluate the expressions that stand in the session.")
@@ -135,7 +139,7 @@ class Prompt:
         screen = terminal.Screen(sys.stdout, self._color, self._ascii)
         named = list(zip(self.scripts, self._texts or (), strict=True))
         if self.batch and not named:
-            named = [("<stdin>", sys.stdin.read())]
+            named = [("<stdin>", self._typed(book))]
         code = batch.CLEAN
         for file, text in named:
             try:
@@ -151,6 +155,12 @@ class Prompt:
             here.debugging(book)
             return batch.CLEAN
         return terminal.interact(book, color=self._color, ascii_only=self._ascii)
+
+    @staticmethod
+    def _typed(book: Notebook) -> str:
+        """The verbs on standard input; where there are none and something is to be caught, what goes on to it."""
+        text = "" if sys.stdin.isatty() else sys.stdin.read()
+        return "continue\n" if book.session.stops and not text.strip() else text
 
 
 def _read(file: str) -> str:

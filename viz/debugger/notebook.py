@@ -155,7 +155,8 @@ class Notebook:
             VerbError: there is no such cell.
         """
         if not number.isdigit() or int(number) not in self.places:
-            raise VerbError(f"there is no cell In[{number}].")
+            last = f"In[{max(self.places)}] is the last" if self.places else "there is none yet"
+            raise VerbError(f"there is no cell In[{number}].", hint=last)
         return self.places[int(number)]
 
 

@@ -97,7 +97,10 @@ class Session:
         if text.startswith("%"):
             number = text[1:]
             if not number.isdigit() or not 1 <= int(number) <= len(entries):
-                raise VerbError(f"there is no operator {text}: they are numbered from %1 to %{len(entries)}.")
+                last = f"%{len(entries)} is the last: {entries[-1].name}" if entries else None
+                raise VerbError(
+                    f"there is no operator {text}: they are numbered from %1 to %{len(entries)}.", hint=last
+                )
             return entries[int(number) - 1]
         bare = text.removeprefix("op:").removeprefix("line:")
         if bare in self._entries:
@@ -105,6 +108,8 @@ class Session:
         matches = [e for e in entries if e.type == bare or stops.on_line(e, bare)]
         if not matches and text.isdigit() and 1 <= int(text) <= len(entries):
             raise VerbError(f"there is no operator made by line {text}.", hint=f"%{text} is operator {text} of the run")
+        if not matches and (close := stops.near_lines(entries, bare)):
+            raise VerbError(f"no operator was made by line {bare}.", hint=f"the nearest are {', '.join(close)}")
         if not matches:
             raise unknown("operator", text, [*self._entries, *dict.fromkeys(e.type for e in entries)])
         return next((e for e in matches if e.index >= self.cursor), matches[-1])

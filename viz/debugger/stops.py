@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -104,6 +104,16 @@ def on_line(entry: Entry, text: str) -> bool:
     if place is None or not number.isdigit() or place[1] != int(number):
         return False
     return not file or place[0] == file or place[0].replace("\\", "/").endswith(f"/{file}")
+
+
+def near_lines(entries: Sequence[Entry], text: str, most: int = 3) -> Sequence[str]:
+    """The lines of operators that come closest to ``FILE:N``, the nearest first; none where *text* is no line."""
+    file, _, number = text.rpartition(":")
+    if not file or not number.isdigit():
+        return []
+    shown = {source.short(e.loc): place[1] for e in entries if (place := source.file_and_line(e.loc)) is not None}
+    there = [name for name in shown if name.rpartition(":")[0] == file.replace("\\", "/").rpartition("/")[2]]
+    return sorted(there, key=lambda name: (abs(shown[name] - int(number)), shown[name]))[:most]
 
 
 CATCHES = ("nan", "inf", "big", "zero", "none")

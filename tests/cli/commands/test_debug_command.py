@@ -35,6 +35,33 @@ def test_a_catch_that_fires_in_a_batch(gradtool: Run, model: Write, verbs: Write
     assert done.err == ""
 
 
+@pytest.mark.parametrize(("text", "code"), [(BROKEN, 1), (BROKEN.replace("[0.0", "[1.0"), 0)])
+def test_a_batch_with_a_catch_and_no_verbs_goes_on_by_itself(
+    gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch, text: str, code: int
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    done = gradtool("debug", model(text), "-q", "--catch", "inf", "--batch")
+    assert (done.code, done.err) == (code, "")
+    assert ("■ catch inf at ▶ 5/6 sqrt_grad.0   model.py:4" in done.out) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("goto %99", "%6 is the last: "),
+        ("goto In[9]", "In[1] is the last"),
+        ("until model.py:99", "the nearest are model.py:4, model.py:3"),
+        ("goto sqrt_gra.0", "there is sqrt_grad.0"),
+    ],
+)
+def test_a_place_that_does_not_exist_names_near_ones(
+    gradtool: Run, model: Write, verbs: Write, line: str, near: str
+) -> None:
+    done = gradtool("debug", model(BROKEN), "-q", "--batch", "-x", verbs(line + "\n"))
+    assert done.code == 2
+    assert near in done.err
+
+
 def test_a_batch_without_findings(gradtool: Run, model: Write, verbs: Write) -> None:
     done = gradtool("debug", model(), "-q", "--batch", "-x", verbs("finish\np my_fc.w_0@GRAD\n"))
     assert (done.code, done.err) == (0, "")
