@@ -157,6 +157,12 @@ def test_an_error_that_explains_itself_is_the_answer(gradtool: Run, model: Write
     assert "   more  gradtool why model.py" in done.out
 
 
+def test_what_is_frozen_says_which_line_froze_it(gradtool: Run, model: Write) -> None:
+    done = gradtool(model(FROZEN))
+    assert " frozen: trainable=False, set at model.py:4 " in done.out
+    assert done.out.splitlines()[0].endswith("no findings")
+
+
 def test_many_parameters_and_findings_are_folded_and_counted(gradtool: Run, model: Write) -> None:
     many = "import paddle\nnet = paddle.nn.Sequential(*(paddle.nn.Linear(2, 2) for _ in range(10)))\n"
     done = gradtool(model(many + "loss = net(paddle.ones([3, 2])).mean()\n"))

@@ -11,6 +11,7 @@ from gradtool.engine.answers.numbers import NOT_FINITE
 from gradtool.engine.answers.over_time.happenings import NOT_FINITE as HAPPENED_NOT_FINITE
 from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.models.gradients import GradientRow, GradientTable
 from gradtool.models.loader import Request
@@ -198,6 +199,7 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
     """Parameters with their gradients: those with a finding first where there are too many for a screen."""
     rows = _of_parameters(table)
     wrong = {name: a.label for a in told.verdicts if a.finding for name in (a.name, *a.also)}
+    said = wrong | {n: a.label for a in told.verdicts if a.verdict is Verdict.FROZEN for n in (a.name, *a.also)}
     ratios = _ratios(told)
     shown = rows
     if len(rows) > most:
@@ -209,22 +211,20 @@ def _table(table: GradientTable, told: Findings, most: int) -> Table:
     for row in shown:
         norm = NOTHING if row.values is None else number(row.values.norm)
         place = row.source or NOTHING
-        drawn.rows.append(
-            [row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), _status(row, wrong), place]
-        )
+        drawn.rows.append([row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), _status(row, said), place])
     drawn.tones = backward.tones(shown, wrong)
     if len(rows) > len(shown):
-        left = Counter(_status(row, wrong) for row in rows) - Counter(_status(row, wrong) for row in shown)
+        left = Counter(_status(row, said) for row in rows) - Counter(_status(row, said) for row in shown)
         rest = ", ".join(f"{n} {status}" for status, n in left.most_common(3))
         drawn.rows.append([f"… {len(rows) - len(shown)} more", "", "", "", rest, ""])
     return drawn
 
 
-def _status(row: GradientRow, wrong: Mapping[str, str]) -> str:
-    """Why a row has no gradient, or what is wrong with the one that it has."""
-    if row.lacking or row.status in NOT_FINITE:
+def _status(row: GradientRow, said: Mapping[str, str]) -> str:
+    """Why a row has no gradient, with the line that froze it, or what is wrong with the one that it has."""
+    if row.status in NOT_FINITE or (row.lacking and not row.lacking.startswith("frozen")):
         return row.status
-    return wrong.get(row.shown, row.status)
+    return said.get(row.shown, row.status)
 
 
 def _row_name(rows: Sequence[GradientRow], table: GradientTable) -> str:
