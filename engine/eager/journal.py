@@ -242,7 +242,11 @@ class Journal:
 
     def behind(self, targets: Iterable[Tensor]) -> set[int | None]:
         """The numbers of the values that *targets* were computed from, recorded or not, their own included."""
-        numbers: set[int | None] = {self.number(t) for t in targets}
+        return self.behind_values({self.number(t) for t in targets})
+
+    def behind_values(self, targets: Set[int | None]) -> set[int | None]:
+        """The numbers of the values that those with the numbers *targets* were computed from, these included."""
+        numbers = set(targets)
         for call in reversed(self.calls):
             if not numbers.isdisjoint(call.writes):
                 numbers.update(call.reads)

@@ -6,6 +6,7 @@ from ...core.source import Location
 from ...eager.journal import Journal
 from ...eager.tape import FreedGraphError, InplaceError
 from ...eager.tensor import Tensor
+from ...ops import registry
 from .answers import Answer
 from .carried import Carried, carried, is_same
 from .verdicts import Verdict
@@ -64,7 +65,7 @@ def _carried(kept: Carried, places: tuple[tuple[str, Location], ...], in_a_loop:
     if kept.in_list:
         advice = f"detach the state: add a detached copy to {name} (….detach())"
     else:
-        state = f"the state {name} (.detach() of each of its tensors)" if kept.name else "the state"
+        state = f"the state held in {name} (.detach() of each of its tensors)" if kept.name else "the state"
         advice = f"detach {state} before the next step uses it"
     return _freed(kept.kept, said, places, advice)
 
@@ -82,5 +83,15 @@ def _overwritten(error: InplaceError, raised: Location) -> Answer:
         said=(f"{error.writer} overwrote in place what the gradient of {error.type} needs",),
         location=error.written,
         places=(("writer", error.written), ("reader", error.reader), ("backward", raised)),
-        advice="edit a copy (x.clone()), or use the operator that makes a new tensor",
+        advice=_STEP if _is_update(error.writer) else _COPY,
     )
+
+
+def _is_update(writer: str) -> bool:
+    """Whether it is the operator of an optimizer."""
+    op = registry.find(writer)
+    return op is not None and "Param" in op.input_index
+
+
+_COPY = "edit a copy (x.clone()), or use the operator that makes a new tensor"
+_STEP = "call backward for all losses before the first step(), or compute the second loss after it"

@@ -36,6 +36,10 @@ class Evidence(ABC, Generic[V]):
         """Where another backward call gives it a gradient."""
 
     @abstractmethod
+    def behind_others(self, subject: Subject[V]) -> bool:
+        """Whether the loss of another backward call is computed from it, with or without a gradient."""
+
+    @abstractmethod
     def left_out(self, subject: Subject[V]) -> str:
         """What is said of a parameter that was there when lists were made and that is in none; otherwise empty."""
 
@@ -49,7 +53,8 @@ def intended(evidence: Evidence[V], subject: Subject[V], answer: Answer) -> Answ
     if other is not None:
         said = f"another backward call gives it a gradient: {source.short(other)}"
         return replace(answer, finding=False, said=(*answer.said, said), advice="")
-    left_out = evidence.left_out(subject) if answer.verdict in _TAKEN_OUT else ""
+    is_target = answer.verdict in _TAKEN_OUT or (answer.verdict is Verdict.NO_PATH and evidence.behind_others(subject))
+    left_out = evidence.left_out(subject) if is_target else ""
     if left_out:
         return replace(answer, finding=False, said=(*answer.said, left_out), advice="")
     return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 from ...core import source
 from ...core.source import Location
@@ -30,6 +31,16 @@ class JournalEvidence(intent.Evidence[int]):
 
     def elsewhere(self, subject: Subject[int]) -> Location | None:
         return _other_pass(self._flow, self._loss, subject.value)
+
+    def behind_others(self, subject: Subject[int]) -> bool:
+        return subject.value in self._behind_others
+
+    @cached_property
+    def _behind_others(self) -> set[int | None]:
+        journal = self._flow.journal
+        entries = (e for events in journal.events.values() for e in events)
+        losses: set[int | None] = {e.into for e in entries if e.kind == "added" and e.into != self._loss}
+        return journal.behind_values(losses)
 
     def left_out(self, subject: Subject[int]) -> str:
         listings = self._flow.journal.listings

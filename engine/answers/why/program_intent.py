@@ -9,10 +9,10 @@ from functools import cached_property
 from ...autodiff.values import Value
 from ...core.source import NOWHERE, Location
 from ...ir.strip import forward_part
-from ...ir.variable import Variable
+from ...ir.variable import Parameter, Variable
 from .case import Subject
 from .intent import Evidence
-from .of_program import explain
+from .of_program import ProgramReasons, explain
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,22 @@ class BackwardCall:
         """Whether the parameter of that name gets a gradient."""
         return name in self._reached and (self.listed is None or name in self.listed)
 
+    def uses(self, name: str) -> bool:
+        """Whether its loss is computed from the parameter of that name."""
+        return any(p.name == name and self._reasons.value(p) in self._reasons.depends for p in self._parameters)
+
     @cached_property
     def _reached(self) -> frozenset[str]:
-        ops = forward_part(self.loss.block.ops, [self.loss])
-        reasons = explain(ops, [self.loss], self.no_grad)
-        parameters = self.loss.block.program.all_parameters()
-        return frozenset(p.name for p in parameters if reasons.value(p) in reasons.reached)
+        reasons = self._reasons
+        return frozenset(p.name for p in self._parameters if reasons.value(p) in reasons.reached)
+
+    @property
+    def _parameters(self) -> list[Parameter]:
+        return self.loss.block.program.all_parameters()
+
+    @cached_property
+    def _reasons(self) -> ProgramReasons:
+        return explain(forward_part(self.loss.block.ops, [self.loss]), [self.loss], self.no_grad)
 
 
 class ProgramEvidence(Evidence[Value]):
@@ -56,6 +66,9 @@ class ProgramEvidence(Evidence[Value]):
 
     def elsewhere(self, subject: Subject[Value]) -> Location | None:
         return next((call.at for call in reversed(self._others) if call.gives(subject.tensor)), None)
+
+    def behind_others(self, subject: Subject[Value]) -> bool:
+        return any(call.uses(subject.tensor) for call in self._others)
 
     def left_out(self, subject: Subject[Value]) -> str:
         lists = [self._own, *(call.listed for call in self._others)]

@@ -90,7 +90,7 @@ def test_a_state_that_is_kept_is_to_be_detached(script: Callable[[Failing], None
     assert told.verdict is Verdict.FREED
     assert told.code.endswith("# kept")
     assert told.said == (f"{name} is kept from the last step with its graph, which the backward of that step freed",)
-    assert told.advice.startswith(f"detach the state {name} ")
+    assert told.advice.startswith(f"detach the state held in {name} ")
     assert "retain_graph" not in told.advice
 
 
@@ -180,4 +180,4 @@ def carried_by_a_step(run: Failing) -> None:
 def test_a_state_that_goes_round_outside_of_the_step_is_told_there() -> None:
     told = answer(carried_by_a_step)
     assert told.code.endswith("# kept")
-    assert told.advice.startswith("detach the state state ")
+    assert told.advice.startswith("detach the state held in state ")

@@ -2,7 +2,7 @@
 # cause     the layer keeps its state from batch to batch
 # command   why
 # exit      4
-# verdict   detach the state self.state
+# verdict   detach the state held in self.state
 # line      y, self.state = self.lstm(x, self.state)
 import paddle
 from paddle import nn
