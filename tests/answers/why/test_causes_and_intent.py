@@ -86,6 +86,56 @@ def test_a_target_is_what_no_optimizer_holds_while_there_is_one(held: bool, opti
     assert ("no optimizer holds it" in told.said) is not told.finding
 
 
+def test_a_list_taken_before_a_parameter_existed_says_nothing_about_it() -> None:
+    with paddle.watching():
+        online = parameter(1, 2)
+        paddle.optimizer.SGD(0.1, parameters=[online])
+        late = parameter(3, 4)
+        with paddle.no_grad():
+            goal = late * 2.0
+        told = answer((online - goal).square().sum(), late)
+    assert (told.verdict, told.finding) == (Verdict.NO_GRAD, True)
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("held", [False, True])
+def test_a_target_of_another_loss_alone_is_meant(used: bool, held: bool) -> None:
+    with paddle.watching():
+        online, target, rate = parameter(1, 2), parameter(3, 4), parameter(5, 6)
+        paddle.optimizer.SGD(0.1, parameters=[online, rate, *([target] if held else [])])
+        with paddle.no_grad():
+            goal = target * 2.0
+        (online - goal if used else online).square().sum().backward()
+        loss = (rate * 2.0).sum()
+        loss.backward()
+        told = answer(loss, target)
+    assert told.verdict is Verdict.NO_PATH
+    assert told.finding is (held or not used)
+
+
+@pytest.mark.parametrize("how", ["loaded", "as made", "written by hand"])
+def test_loaded_weights_that_a_list_leaves_out_are_frozen(how: str) -> None:
+    with paddle.watching():
+        body, head = nn.Linear(2, 2), nn.Linear(2, 1)
+        if how == "loaded":
+            body.set_state_dict(nn.Linear(2, 2).state_dict())
+        paddle.optimizer.SGD(0.1, parameters=head.parameters())
+
+        def forward() -> paddle.Tensor:
+            return head(body(paddle.ones([3, 2]))).sum()
+
+        forward().backward()
+        if how == "written by hand":
+            body.weight.set_value(body.weight - 0.1 * body.weight.grad)
+        told = answer(forward(), body.weight)
+    expected = {"loaded": Verdict.FROZEN, "as made": Verdict.NOT_LISTED, "written by hand": Verdict.OK}
+    assert told.verdict is expected[how]
+    assert told.finding is (how == "as made")
+    if how == "loaded":
+        assert told.label.startswith("frozen: left out of the optimizer's list, ")
+        assert told.code.startswith("paddle.optimizer.SGD(")
+
+
 @pytest.mark.parametrize("setting", ["stop_gradient", "trainable"])
 @pytest.mark.parametrize("passes", [0, 1, 2])
 @pytest.mark.parametrize("listed", ["both", "one", "one, later"])
