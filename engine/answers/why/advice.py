@@ -55,6 +55,9 @@ _CHOOSING = ("softmax", "log_softmax", "softmax_with_cross_entropy")
 _ON_LOGITS = frozenset({"softmax_with_cross_entropy", "sigmoid_cross_entropy_with_logits", "log_softmax", "softmax"})
 _LARGE = 1e3
 
+SET_ON_A_RESULT = "leave that assignment out, or make it on a copy: h.detach()"
+"""What helps where ``stop_gradient`` of something computed was set."""
+
 CASES: tuple[tuple[Verdict, Callable[[Scene], bool], str], ...] = (
     (Verdict.NON_DIFFERENTIABLE, _is_layer, "return a gradient for this input from backward, in the order of forward"),
     (

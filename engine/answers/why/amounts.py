@@ -96,7 +96,7 @@ class Amounts(Generic[V, C]):
             said += f"; {self._case.target_name()} is 0, so this is no fault"
         at = flow.called_at(death.use.call)
         cause = flow.made_at(death.value) if verdict is Verdict.INTEGER else at
-        if finding and verdict is Verdict.TIMES_ZERO and death.use.zero is not None:
+        if finding and verdict in _MADE_BY_A_VALUE and death.use.zero is not None:
             cause = flow.made_at(slopes.first_zero(death.use.zero)) or at
         cause = death.use.rule or cause
         return replace(
@@ -219,5 +219,8 @@ _PARTS = 3
 BY_STRUCTURE = "zero by structure"
 """Of a gradient that is 0 but for rounding, whatever the weights are."""
 _NO_SAY = "what follows takes out what it adds, so this is no fault"
+_MADE_BY_A_VALUE = (Verdict.TIMES_ZERO, Verdict.NOT_SELECTED)
+"""Zeros whose cause is the value that multiplies or chooses, where one does."""
+
 _AT_REST = (Verdict.TIMES_ZERO, Verdict.DEAD_RELU, Verdict.CLIPPED, Verdict.NOT_SELECTED)
 """Zeros that a loss has at its minimum."""

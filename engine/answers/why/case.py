@@ -14,7 +14,7 @@ from ...core import source
 from ...core.collector import paused_gc
 from ...core.source import NOWHERE, Location
 from . import callers
-from .advice import ADVICE
+from .advice import ADVICE, SET_ON_A_RESULT
 from .amounts import Amounts
 from .answers import CUT, Answer, End, Part, Shared
 from .levels import dense
@@ -162,6 +162,7 @@ class Case(ABC, Generic[V, C]):
         shared = self._shared(subject, cut) if asked else ()
         victim = flow.called_at(cut.call) if cut.call is not None else NOWHERE
         path = self._path(subject.value, cut) if asked else ()
+        is_set = reason.verdict is Verdict.STOP_GRADIENT and cut.call is not None and bool(cut.at)
         return replace(
             base,
             said=tuple(said),
@@ -171,7 +172,7 @@ class Case(ABC, Generic[V, C]):
             shared=shared,
             cut_at=victim if reason.location[:1] != victim[:1] else NOWHERE,
             places=self._called_at(cut, reason.location, victim) if asked else (),
-            advice=ADVICE.get(reason.verdict, ""),
+            advice=SET_ON_A_RESULT if is_set else ADVICE.get(reason.verdict, ""),
         )
 
     def _called_at(self, cut: Cut[V, C], at: Location, victim: Location) -> tuple[tuple[str, Location], ...]:
@@ -278,7 +279,7 @@ class Case(ABC, Generic[V, C]):
             if a.verdict is not Verdict.OK or a.label != Verdict.OK.value:
                 # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.
                 own = "" if a.verdict is Verdict.NOT_FINITE else s.name
-                key = (not a.finding, a.verdict, a.location[:1], a.location[:1] or own)
+                key = (not a.finding, _cause(a), a.location[:1], a.location[:1] or own)
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
         told = []
@@ -303,6 +304,12 @@ def _joined(answers: Sequence[Answer]) -> list[Answer]:
 
 
 _SIZES = (Verdict.VANISHED, Verdict.EXPLODED, Verdict.LARGE, Verdict.SMALL)
+
+
+def _cause(answer: Answer) -> Verdict:
+    """What answers have in common that are one finding: a zero that chooses also multiplies, further on."""
+    chooses = answer.verdict is Verdict.NOT_SELECTED and bool(answer.cut_at)
+    return Verdict.TIMES_ZERO if chooses else answer.verdict
 
 
 def _shortened(stations: Sequence[Any]) -> list[Any]:

@@ -176,7 +176,20 @@ class TensorCase(Case[int, Call]):
             told = look(subject, answer)
             if told is not None:
                 return told
-        return self.lost.note(answer, subject.value) if answer.verdict is Verdict.OK else answer
+        if answer.verdict is not Verdict.OK:
+            return answer
+        noted = self.lost.note(answer, subject.value)
+        return noted if noted is not answer else self._as_number(subject, answer)
+
+    def _as_number(self, subject: Subject[int], answer: Answer) -> Answer:
+        """*answer* about a tensor of which one use goes into the loss as a Python number."""
+        number = self._reasons.as_number(subject.value)
+        maker = self._reasons.flow.maker.get(self._loss_value)
+        if number is None or maker is None or not self._start(subject.value) < number.time < maker.time:
+            return answer
+        said = f"what is computed from it goes into {self.loss_name} as a Python number, too: .{number.how}()"
+        label = f"one use {Verdict.DETACHED.value}"
+        return replace(answer, label=label, location=number.loc, said=(*answer.said, said))
 
     def _round(self, subject: Subject[int], answer: Answer) -> Answer:
         """Say where values left for NumPy or for a number, and where they came back."""
@@ -226,13 +239,17 @@ class TensorCase(Case[int, Call]):
 
     def _is_of_this_step(self, value: int, call: Call) -> bool:
         """Whether *call* came after the last gradient that an earlier pass gave to *value*."""
+        return call.time > self._start(value)
+
+    def _start(self, value: int) -> int:
+        """When an earlier pass gave *value* its last gradient."""
         since = self._since.get(value)
         if since is None:
             maker = self._reasons.flow.maker.get(self._loss_value)
             until = maker.time if maker is not None else self._loss_value
             since = max((e.time for e in self._events(value, "added") if e.time < until), default=0)
             self._since[value] = since
-        return call.time > since
+        return since
 
     def _events(self, value: int, *kinds: str) -> list[Event]:
         return [e for e in self.journal.events.get(value, ()) if e.kind in kinds]

@@ -227,7 +227,13 @@ def _dropout(scene: Scene) -> Killer:
 
 
 def _selected(scene: Scene) -> Killer:
-    return Killer(Verdict.NOT_SELECTED, f"{scene.type} takes no element of it on the way to the loss")
+    said = f"{scene.type} takes no element of it on the way to the loss"
+    for i, slot in enumerate(scene.operands):
+        mask = _array(scene.inputs, slot) if slot in ("Condition", "Mask") else None
+        if mask is not None and np.size(mask) and (np.all(mask) or not np.any(mask)):
+            holds = "everywhere" if np.all(mask) else "nowhere"
+            return Killer(Verdict.NOT_SELECTED, f"{said}: its condition holds {holds}", culprit=i)
+    return Killer(Verdict.NOT_SELECTED, said)
 
 
 def _steps(scene: Scene) -> Killer:

@@ -288,3 +288,17 @@ def test_a_python_number_in_the_loss_is_a_cut() -> None:
     assert told.verdict is Verdict.DETACHED
     assert told.code == "loss = v.sum() + 0.5 * seen.item()"
     assert beside.verdict is Verdict.NO_PATH
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_use_as_a_python_number_beside_others_is_a_note(before: bool) -> None:
+    with paddle.watching():
+        w = parameter(1, 2)
+        if before:
+            w.sum().backward()
+        loss = (w * 3.0).sum() * float(w.sum())
+        told = answer(loss, w)
+        other = answer((w * 2.0).sum(), w)
+    assert (told.verdict, told.label, told.finding) == (Verdict.OK, "one use detached", False)
+    assert told.code == "loss = (w * 3.0).sum() * float(w.sum())"
+    assert other.label == "ok"

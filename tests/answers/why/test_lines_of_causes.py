@@ -184,6 +184,19 @@ def test_a_zero_is_traced_to_the_first_one() -> None:
     assert answer.code == "mask = paddle.zeros([2])"
 
 
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_condition_that_chooses_one_side_alone_is_the_cause(holds: bool) -> None:
+    with paddle.watching():
+        w, v = weight(2), weight(2)
+        condition = paddle.full([2], holds, dtype="bool")
+        none = paddle.zeros([2])
+        chosen = paddle.where(condition, none, w) if holds else paddle.where(condition, w, none)
+        first, second = paddle.why((chosen * v + 1.0).sum(), [w, v])
+    assert (first.verdict, second.verdict) == (Verdict.NOT_SELECTED, Verdict.TIMES_ZERO)
+    assert {a.code for a in (first, second)} == {'condition = paddle.full([2], holds, dtype="bool")'}
+    assert f"its condition holds {'everywhere' if holds else 'nowhere'}" in first.said[0]
+
+
 class Returns(paddle.autograd.PyLayer):
     @staticmethod
     def forward(ctx: Any, x: paddle.Tensor, how: str) -> paddle.Tensor:
