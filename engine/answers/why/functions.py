@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import CodeType
 
 Body = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
 
+@lru_cache(maxsize=256)
 def body(code: CodeType) -> Body | None:
     """The definition that *code* was made of, or its module; None where its text is not there any more."""
     try:
@@ -49,7 +51,8 @@ def statement(whole: Body, line: int) -> ast.stmt | None:
     return max(around, key=lambda s: s.lineno, default=None)
 
 
-def returned(whole: Body) -> set[str]:
+@lru_cache(maxsize=256)
+def returned(whole: Body) -> frozenset[str]:
     """The names in what a function returns, and in the lists, tuples and dicts that have these names."""
     inside = [*statements(whole)]
     names = {name for s in inside if isinstance(s, ast.Return) and s.value for name in read(s.value)}
@@ -57,7 +60,7 @@ def returned(whole: Body) -> set[str]:
     for holder in reversed(holders):
         if not named(holder).isdisjoint(names):
             names.update(read(holder.value))
-    return names
+    return frozenset(names)
 
 
 def read(expression: ast.AST) -> set[str]:
