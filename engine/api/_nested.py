@@ -176,7 +176,7 @@ def read(file: BinaryIO, name: str, return_numpy: bool = False) -> Any:
     Raises:
         FileFormatError: it is neither, damaged, or holds what is not read.
     """
-    start = file.read(2)
+    start = file.read(container.START)
     file.seek(-len(start), os.SEEK_CUR)
     if not container.is_pickle(start):
         return restored(*container.read_stream(file, name), name, return_numpy)

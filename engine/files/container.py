@@ -125,9 +125,17 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield file
 
 
+START = 9
+"""Bytes that tell what a file is: the length of a container's header, and the header's first."""
+
+
 def is_pickle(start: bytes) -> bool:
-    """Whether a file that begins so is a pickle of one of the protocols from 2 on (:mod:`.pickles`)."""
-    return start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
+    """Whether a file that begins so is a pickle of one of the protocols from 2 on (:mod:`.pickles`).
+
+    The length of a container's header may begin as a pickle does: 640 is ``80 02``.
+    """
+    is_container = start[4:8] == b"\0\0\0\0" and start[8:START] == b"{"
+    return start[:1] == b"\x80" and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05") and not is_container
 
 
 def read_path(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:

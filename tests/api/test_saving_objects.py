@@ -324,3 +324,10 @@ def test_a_damaged_file_loads_or_gives_the_one_error(data: st.DataObject) -> Non
     length = data.draw(st.integers(0, 3))
     with contextlib.suppress(FileFormatError):  # and nothing else
         paddle.load(io.BytesIO(whole[:at] + part + whole[at + length :]))
+
+
+@pytest.mark.parametrize("length", range(400, 1400, 7))
+def test_a_header_of_any_length_is_no_pickle(length: int) -> None:
+    """That of 640 bytes begins as a pickle does, that of 896, too."""
+    for value in ({"text": "x" * (length + i)} for i in range(7)):
+        assert back(value) == value
