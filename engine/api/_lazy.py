@@ -34,6 +34,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "version",
         "linalg",
         "fft",
+        "jit",
     ),
     "gradtool.autograd": ("py_layer",),
     "gradtool.framework": ("random",),

@@ -45,3 +45,14 @@ announce(
     "launch new_group recv reduce reduce_scatter scatter send spawn split",
     DISTRIBUTED,
 )
+provide(
+    "gradtool.distributed.fleet",
+    "gradtool.distributed.fleet._one_process",
+    "DistributedStrategy distributed_model distributed_optimizer init is_first_worker worker_index worker_num",
+)
+provide(
+    "gradtool.jit",
+    "gradtool.jit._functions",
+    "enable_to_static ignore_module load not_to_static save to_static",
+)
+provide("gradtool.static", "gradtool.static._input_spec", "InputSpec")
