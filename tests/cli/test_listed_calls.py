@@ -76,7 +76,7 @@ def test_consecutive_numbers_are_a_range_and_the_limit_is_told(gradtool: Run, mo
     loop = "import paddle\nw = paddle.ones([1])\nw.stop_gradient = False\nfor i in range(99):\n    (w * w).backward()\n"
     done = gradtool("backward", model(loop), "--list")
     assert done.out.splitlines()[1].split()[:3] == ["1-50", "backward", "–"]
-    assert "was stopped at model.py:5 after 50 backward passes" in done.err
+    assert "was stopped at model.py:5 after 50 backward passes" in done.out
     assert listed(gradtool, "model.py")["stopped"] == {"file": "model.py", "line": 5}
     assert listed(gradtool, "model.py", "--steps", "all")["total"] == 99
 

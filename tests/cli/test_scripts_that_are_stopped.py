@@ -90,7 +90,8 @@ def test_ctrl_c_answers_on_what_ran(gradtool: Run, model: Write, template: str, 
     assert done.out
     line = line_of(text, "os.kill")
     assert (
-        f"model.py was interrupted at model.py:{line} after 3 backward passes; the answer is incomplete\n" in done.err
+        f"model.py was interrupted at model.py:{line} after 3 backward passes; the answer is incomplete\n"
+        in done.out + done.err
     )
     assert done.err.count("finally 3\n") == 1
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -101,7 +102,7 @@ def test_a_limit_of_time_answers_on_what_ran(gradtool: Run, model: Write, templa
     done = gradtool(command, model(template.format(then="time.sleep(60)")), "--limit", "1.5")
     assert done.code == 0, done.err
     assert done.out
-    assert "after 1.5 s and 3 backward passes; --limit SECONDS gives it longer\n" in done.err
+    assert "after 1.5 s and 3 backward passes; --limit SECONDS gives it longer\n" in done.out + done.err
     assert done.err.count("finally 3\n") == 1
     assert "--limit 1.5" in done.out or command == "graph"
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
@@ -113,7 +114,7 @@ def test_enough_passes(gradtool: Run, model: Write, template: str, command: str)
     done = gradtool(command, model(template.format(then="pass")), *(() if command == "nan" else ("--steps", "4")))
     passes = 50 if command == "nan" else 4
     assert done.code == 0, done.err
-    assert f"after {passes} backward passes; --steps all lets it run to its end\n" in done.err
+    assert "--steps all lets it run to its end" in done.out + done.err
     assert done.err.count(f"finally {passes}\n") == 1
 
 
@@ -125,7 +126,7 @@ def test_what_gradtool_is_at_comes_to_its_end(gradtool: Run, model: Write, templ
     assert done.code == 0, done.err
     assert "pressed\n" in done.err
     assert "never" not in done.err
-    assert "was interrupted at model.py:" in done.err
+    assert "was interrupted at model.py:" in done.out
 
 
 def indent(text: str) -> int:
@@ -144,7 +145,7 @@ def test_a_script_may_have_its_own_way_at_ctrl_c(gradtool: Run, model: Write, te
         assert (done.code, bool(done.out)) == (0, True), done.err
         assert ("saved 3\n" in done.err) == ("saved" in own)
         assert done.err.count("finally 3\n") == 1
-        assert "the answer is incomplete\n" in done.err
+        assert "the answer is incomplete\n" in done.out + done.err
 
 
 def test_a_script_that_swallows_everything_is_stopped_again(gradtool: Run, model: Write) -> None:
@@ -153,7 +154,7 @@ def test_a_script_that_swallows_everything_is_stopped_again(gradtool: Run, model
     done = gradtool("why", model(text), "--steps", "2")
     assert done.code == 0
     assert done.err.count("swallowed") == 3
-    assert "after 2 backward passes; --steps all" in done.err
+    assert "after 2 backward passes; --steps all" in done.out + done.err
 
 
 def test_without_anything_to_tell_ctrl_c_is_what_it_was(gradtool: Run, model: Write) -> None:

@@ -134,7 +134,21 @@ def _svg(text: str) -> None:
 
 _SVG_TAGS = frozenset(
     (
-        *("svg", "g", "a", "rect", "path", "line", "polyline", "polygon", "ellipse", "circle", "text", "tspan"),
+        *(
+            "svg",
+            "g",
+            "a",
+            "metadata",
+            "rect",
+            "path",
+            "line",
+            "polyline",
+            "polygon",
+            "ellipse",
+            "circle",
+            "text",
+            "tspan",
+        ),
         *("title", "desc", "style", "defs", "marker"),
     )
 )

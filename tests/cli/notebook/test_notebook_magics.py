@@ -129,7 +129,7 @@ def test_the_loss_may_come_first(shown: dict[str, NotebookNode]) -> None:
 
 
 def test_models_of_earlier_cells_are_no_findings(shown: dict[str, NotebookNode]) -> None:
-    assert "other" not in bundle(shown["why"])["text/plain"]
+    assert "other." not in bundle(shown["why"])["text/plain"]
     assert "other" not in bundle(shown["backward"])["text/plain"]
 
 

@@ -2,6 +2,7 @@
 # cause    w = w - ... makes a new tensor that is no leaf
 # command  why w
 # verdict  non-leaf, not retained
+# exit     3
 # line     w = w - 0.1 * w.grad
 import paddle
 

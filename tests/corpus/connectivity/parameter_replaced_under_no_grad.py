@@ -2,6 +2,7 @@
 # cause    under no_grad, w = w - ... makes a tensor that stops gradients
 # command  why w
 # verdict  computed under no_grad
+# exit     3
 # line     w = w - 0.1 * w.grad
 import paddle
 
