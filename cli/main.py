@@ -16,7 +16,7 @@ import click
 from gradtool import __version__
 from gradtool.models.imports import guarded
 
-from . import commands, streams
+from . import commands, configuration, streams
 
 SCRIPT = "gradtool.script"
 """Where click's context keeps the words after ``--``."""
@@ -56,6 +56,8 @@ class Commands(click.Group):
             # Nothing before says which file: as everywhere, -- stands before a name that begins with a dash.
             ctx.meta[SCRIPT] = ()
             rest = [*rest, "--", *after]
+        if name is not None and command is not None:
+            configuration.held(ctx, name, command, rest)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -77,7 +79,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """As click's; the exit code says if the model raised, whatever was answered."""
         with streams.written():
-            result = super().invoke(ctx)
+            try:
+                result = super().invoke(ctx)
+            except click.BadParameter as error:
+                raise configuration.explained(error) from None
         return ctx.meta.get(RAISED, result)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:

@@ -12,10 +12,12 @@ from functools import cache
 
 import click
 
+from .. import configuration
+
 _FOLDER = os.path.dirname(__file__)
 _FIRST = (
     *("backward", "gradients", "program", "graph", "dump", "why", "where", "nan", "stats", "saved", "profile"),
-    *("gradcheck", "diff", "check", "rules", "rule", "debug", "report", "ops", "doctor"),
+    *("gradcheck", "diff", "check", "rules", "rule", "debug", "report", "ops", "config", "doctor"),
 )
 """The order in which they are listed; others follow by name."""
 
@@ -36,4 +38,6 @@ def summary(name: str) -> str:
 def loaded(name: str) -> click.Command:
     """A command, which is loaded."""
     command: click.Command = importlib.import_module(f".{name}", __name__).command
+    if all(option.name != "isolated" for option in command.params):
+        command.params += configuration.everywhere()
     return command

@@ -12,7 +12,7 @@ from gradtool.cli.main import main
 
 Write = Callable[[str], str]
 
-WITHOUT_A_MODEL = {"ops": [], "doctor": [], "rules": [], "rule": ["GT103"]}
+WITHOUT_A_MODEL = {"ops": [], "doctor": [], "config": [], "rules": [], "rule": ["GT103"]}
 """Commands that are asked about no file, and what they are asked about."""
 
 

@@ -1,0 +1,39 @@
+"""Show what holds: the options of commands, and where each value comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .. import configuration
+from ..context import Output, output_options
+
+
+@click.command("config")
+@click.argument("commands", nargs=-1, metavar="[COMMAND]...")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of gradtool.toml, for editors.")
+@click.option("--all", "all_", is_flag=True, help="Also show what nobody has set.")
+@output_options
+@click.pass_context
+def command(context: click.Context, /, commands: tuple[str, ...], schema: bool, all_: bool, **values: Any) -> None:
+    """Show which settings hold for each COMMAND, and where they come from.
+
+    \b
+    gradtool config
+    gradtool config check --all
+    gradtool config --schema -o gradtool.schema.json
+
+    Settings come from the command line, GRADTOOL_… variables, gradtool.toml and [tool.gradtool] of pyproject.toml.
+    """
+    from gradtool.viz.views import settings as shown
+
+    from ..configuration import effective
+    from ..configuration import schema as schemas
+
+    if schema:
+        Output.of_picture(values).text(schemas.text())
+        return
+    out = Output.take(values)
+    found = configuration.of(context)
+    out.emit(shown.view(effective.files(found), effective.settings(found, commands, all_), effective.tables(found)))

@@ -1,0 +1,169 @@
+"""Configuration: what holds where the command line does not say it.
+
+``command line > environment > gradtool.toml > pyproject.toml``. The files are looked for upwards from the current
+folder; the nearest folder that has one counts, as ruff's does.
+
+============  ===========================================================================================
+nodes.py      what may stand in a file: values, lists and tables, checked and described as a JSON schema
+options.py    the part that is made of the commands' options, read from click
+gate.py       the part that is no option of a command: models, rules, what is ignored where
+files.py      reading TOML, and the line of each key
+settings.py   files laid over each other, and what they and the environment say for a command
+schema.py     the JSON schema for editors
+============  ===========================================================================================
+
+This module alone is loaded where there is no configuration.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from .settings import Settings
+
+PLACES: Final = "gradtool.places"
+"""Where click's context keeps, by a parameter's name, the place in a file that its value is from."""
+
+SETTINGS: Final = "gradtool.settings"
+"""Where click's context keeps what files say."""
+
+PREFIX: Final = "GRADTOOL_"
+"""How the names of environment variables begin."""
+
+NOT_OPTIONS: Final = frozenset({"GRADTOOL_VERIFY", "GRADTOOL_CONFIG", "GRADTOOL_ISOLATED"})
+"""Variables that say something else than the value of an option."""
+
+FILE: Final = "gradtool.toml"
+PROJECT: Final = "pyproject.toml"
+
+
+def everywhere() -> list[click.Option]:
+    """``--config`` and ``--isolated``, which every command has."""
+    return [
+        click.Option(
+            ["--config", "config_file"],
+            metavar="FILE",
+            envvar="GRADTOOL_CONFIG",
+            expose_value=False,
+            help="Settings from FILE, and from no other.",
+        ),
+        click.Option(
+            ["--isolated"],
+            is_flag=True,
+            envvar="GRADTOOL_ISOLATED",
+            expose_value=False,
+            help="No settings from files.",
+        ),
+    ]
+
+
+def nearest(folder: str) -> list[str]:
+    """The files in the nearest folder, from *folder* upwards, that has some; the stronger one last."""
+    while True:
+        project, own = os.path.join(folder, PROJECT), os.path.join(folder, FILE)
+        there = [path for path in (project, own) if os.path.isfile(path)]
+        if own in there or (there and _is_about_us(project)):
+            return there
+        above = os.path.dirname(folder)
+        if above == folder:
+            return []
+        folder = above
+
+
+def _is_about_us(project: str) -> bool:
+    """Whether a ``pyproject.toml`` has a table of ours; one that only names us is not read further."""
+    with open(project, "rb") as file:
+        data = file.read()
+    if b"tool" not in data or b"gradtool" not in data:
+        return False
+    from . import files
+
+    return files.read(project) is not None
+
+
+def held(context: click.Context, name: str, command: click.Command, words: Sequence[str]) -> None:
+    """Make what files and the environment say the defaults of *command*.
+
+    Args:
+        context: the group's.
+        words: the command's, which may say where to look.
+
+    Raises:
+        CommandError: a file cannot be read, or holds what it cannot.
+    """
+    variables = [v for v in os.environ if v.startswith(PREFIX) and v not in NOT_OPTIONS]
+    paths = _paths(command, words)
+    if not variables and not paths:
+        return
+    from . import settings
+
+    found = settings.read(paths)
+    context.meta[SETTINGS] = found
+    values, places = found.of_command(name, command)
+    context.meta[PLACES] = places
+    context.default_map = {name: values}
+    if variables:
+        from . import environment
+
+        environment.attach(name, command, variables)
+
+
+def _paths(command: click.Command, words: Sequence[str]) -> list[str]:
+    given, isolated = _said(command, words)
+    if isolated:
+        return []
+    if given is None:
+        try:
+            return nearest(os.getcwd())
+        except OSError:  # the folder has been deleted, or a file in it is not ours to read
+            return []
+    if not os.path.isfile(given):
+        from gradtool.models.errors import CommandError
+
+        raise CommandError(f"--config: no such file: {given}")
+    return [given]
+
+
+def _said(command: click.Command, words: Sequence[str]) -> tuple[str | None, bool]:
+    """What ``--config`` and ``--isolated`` say, on the command line or in the environment."""
+    given, isolated = os.environ.get("GRADTOOL_CONFIG"), os.environ.get("GRADTOOL_ISOLATED", "")
+    if any(word.startswith(("--con", "--iso")) for word in words):
+        context = click.Context(command, ignore_unknown_options=True, resilient_parsing=True)
+        values, _, _ = command.make_parser(context).parse_args(list(words))
+        # click has a mark of its own for what is not said.
+        config, flag = values.get("config_file"), values.get("isolated")
+        given = config if isinstance(config, str) else given
+        isolated = "1" if flag is True else isolated
+    return given or None, isolated.lower() in ("1", "true", "t", "yes", "y", "on")
+
+
+def explained(error: click.BadParameter) -> Exception:
+    """The error for a value that an option does not take: where it was said, if that was not the command line."""
+    context, option = error.ctx, error.param
+    if context is None or option is None or option.name is None:
+        return error
+    source = context.get_parameter_source(option.name)
+    if source is click.core.ParameterSource.DEFAULT_MAP and option.name in context.meta.get(PLACES, {}):
+        from gradtool.models.errors import CommandError
+
+        return CommandError(f"{context.meta[PLACES][option.name]}: {error.message}")
+    if source is click.core.ParameterSource.ENVIRONMENT:
+        names = [option.envvar] if isinstance(option.envvar, str) else [*(option.envvar or ())]
+        said = next((n for n in names if os.environ.get(n)), "the environment")
+        return click.BadParameter(f"{said}: {error.message}", context, option)
+    return error
+
+
+def of(context: click.Context) -> Settings:
+    """What files say; nothing where there are none."""
+    found: Settings | None = context.meta.get(SETTINGS)
+    if found is None:
+        from . import settings
+
+        return settings.read([])
+    return found

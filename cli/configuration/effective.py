@@ -1,0 +1,76 @@
+"""What holds for commands, and where it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from .. import commands
+from . import environment, gate, options
+from .settings import Settings
+
+NOBODY = "default"
+
+
+def files(found: Settings) -> list[str]:
+    """The files that were read, the stronger one first."""
+    return [source.place(()).partition(":")[0] for source in reversed(found.sources)]
+
+
+def settings(found: Settings, names: Sequence[str], all_: bool) -> list[dict[str, Any]]:
+    """Options with command, value and origin.
+
+    Args:
+        names: of commands; all of them when empty.
+        all_: also those that nobody has set.
+
+    Raises:
+        CommandError: there is no command of a name.
+    """
+    for name in names:
+        if name not in commands.names():
+            from gradtool.models.errors import unknown
+
+            raise unknown("command", name, commands.names())
+    rows = [row for name in names or commands.names() for row in _of_command(found, name)]
+    return [row for row in rows if all_ or row["origin"] != NOBODY]
+
+
+def _of_command(found: Settings, name: str) -> Iterator[dict[str, Any]]:
+    command = commands.loaded(name)
+    said = {setting.key: (value, source.place(path)) for setting, value, source, path in found.said(name, command)}
+    for key, setting in sorted(options.of(command).items()):
+        option = next(p for p in command.params if p.name == setting.name)
+        value, origin = said.get(key, (_default(option), NOBODY))
+        variable = next((v for v in environment.names(name, key) if os.environ.get(v)), None)
+        if variable is not None:
+            value, origin = os.environ[variable], variable
+        yield {"command": name, "option": key, "value": value, "origin": origin}
+
+
+def _default(option: click.Parameter) -> Any:
+    """What an option is when nobody says it, in JSON's types."""
+    assert isinstance(option, click.Option)
+    value = option.default
+    if option.multiple:
+        return []
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    return False if option.is_flag else None
+
+
+def tables(found: Settings) -> list[dict[str, Any]]:
+    """What stands in the tables of the gate: key, value and origin, the stronger file's where both say it."""
+    told: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in gate.TABLES:
+        for values, source in found.tables(name):
+            if isinstance(values, list):
+                told = {key: row for key, row in told.items() if key[0] != name}
+            for key, value in values.items() if isinstance(values, dict) else enumerate(values):
+                path = (name, key)
+                row = {"table": name, "key": str(key), "value": value, "origin": source.place(path)}
+                told[name, str(key)] = row
+    return [*told.values()]

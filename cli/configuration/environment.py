@@ -1,0 +1,42 @@
+"""Options from the environment: ``GRADTOOL_SEED`` for the commands that have ``--seed``, ``GRADTOOL_WHY_SEED`` for one.
+
+click reads the variables: a switch is ``1`` or ``0``, what may be said several times stands between blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from . import PREFIX, options
+
+
+def names(command: str, key: str) -> list[str]:
+    """The variables of an option, the stronger one first."""
+    setting = options.by_command()[command][key]
+    own = f"{PREFIX}{command.replace('-', '_').upper()}_{setting.variable}"
+    return [own, PREFIX + setting.variable] if options.takes(setting) else [own]
+
+
+def attach(name: str, command: click.Command, variables: Sequence[str]) -> None:
+    """Have click look at the variables of a command's options, and say which of *variables* nobody looks at."""
+    for key, setting in options.of(command).items():
+        option = next(p for p in command.params if p.name == setting.name)
+        option.envvar = names(name, key)
+    unknown = set(variables).difference(known())
+    if unknown:
+        from gradtool.engine.core.near_names import near
+
+        for variable in sorted(unknown):
+            close = near(variable, known(), 1)
+            hint = f", closest: {close[0]}" if close else ""
+            click.echo(f"note: {variable} in the environment is no option of gradtool{hint}", err=True)
+
+
+def known() -> list[str]:
+    """The variables of all options of all commands."""
+    told = {
+        variable: None for c, settings in options.by_command().items() for key in settings for variable in names(c, key)
+    }
+    return list(told)

@@ -1,0 +1,69 @@
+"""What may stand in a file that is no option of a command: models, rules, and what is ignored where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from . import nodes
+from .nodes import Listed, Node, Table
+
+SEVERITIES: Final = ("error", "warning", "note")
+
+CODES: Final = Listed(nodes.text(), "Codes, beginnings of codes or names of rules.")
+
+MODEL: Final = Table(
+    "key of a model",
+    {
+        "target": nodes.text("model.py, model.py:build, pkg.mod:build, or a saved program; below this file's folder."),
+        "name": nodes.text("What findings call it."),
+        "feed": nodes.text("A file of arrays to feed, FILE.npz."),
+        "arguments": Listed(nodes.text(), "The arguments of a script, which stand behind -- on a command line."),
+        "arg": Listed(nodes.text(), "Arguments of the model's function, NAME=VALUE."),
+        "steps": nodes.whole_or_text("Stop the file after so many backward passes, or all."),
+        "loss": nodes.text("The loss: a Python name or a tensor name."),
+        "seed": nodes.whole(doc="Seed of parameters and random feeds."),
+        "mode": nodes.one_of(("auto", "static", "eager"), "static: as if the file began with paddle.enable_static()."),
+        "backward": nodes.whole_or_text("The backward pass to ask about: its number from 1, or line:FILE:LINE."),
+        "limit": nodes.number(0, above=True, doc="Stop the file after so many seconds."),
+        "module": nodes.switch("The target is a module, run as by python -m."),
+    },
+    needs=("target",),
+    doc="A model that gradtool check without arguments looks at.",
+)
+
+SETTINGS: Final[Mapping[str, Node]] = {
+    "severities": Table(
+        "rule", others=nodes.one_of(SEVERITIES), doc="By code or name of a rule, a severity in place of its own."
+    ),
+    "thresholds": Table(
+        "rule",
+        others=Table("threshold", others=nodes.number(), doc="gradtool rule CODE lists them."),
+        doc="By code or name of a rule, its thresholds.",
+    ),
+}
+"""How rules are applied."""
+
+OVERRIDE: Final = Table(
+    "key of an override",
+    {
+        "files": Listed(nodes.text(), "Paths and globs of model files, below this file's folder."),
+        "select": CODES,
+        "ignore": CODES,
+        "extend-select": CODES,
+        **SETTINGS,
+    },
+    needs=("files",),
+    doc="How models in some files are checked; later ones are stronger.",
+)
+
+TABLES: Final[Mapping[str, Node]] = {
+    "models": Listed(MODEL, "The models that gradtool check without arguments looks at."),
+    **SETTINGS,
+    "per-file-ignores": Table("path", others=CODES, doc="By path or glob, rules whose findings there are left out."),
+    "per-parameter-ignores": Table(
+        "parameter", others=CODES, doc="By name or glob, rules whose findings about such parameters are left out."
+    ),
+    "overrides": Listed(OVERRIDE, "How models in some files are checked."),
+}
+"""Tables of the gate, beside the options of commands."""

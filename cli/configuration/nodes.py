@@ -1,0 +1,208 @@
+"""What may stand in a configuration file: values, lists and tables, each of which checks and describes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Path = tuple[str | int, ...]
+"""The way to a value: keys of tables, and numbers in lists, from 0."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a file.
+
+    Attributes:
+        path: the key that is wrong.
+        message: what is wrong with it.
+    """
+
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """A text, a number, a switch.
+
+    Attributes:
+        expected: what it is, for messages: ``an integer``.
+        accepts: whether a value is one.
+        described: as a JSON schema.
+    """
+
+    expected: str
+    accepts: Callable[[Any], bool]
+    described: Mapping[str, Any]
+    doc: str = ""
+
+    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+        """Nothing, or that it is something else."""
+        if not self.accepts(value):
+            yield Problem(path, f"expected {self.expected}, came {said(value)}")
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {**self.described, **({"description": self.doc} if self.doc else {})}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list."""
+
+    of: Value | Table
+    doc: str = ""
+
+    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+        """What is wrong with it and with each of its members."""
+        if not isinstance(value, list):
+            what = "a list of tables" if isinstance(self.of, Table) else f"a list, each {self.of.expected}"
+            yield Problem(path, f"expected {what}, came {said(value)}")
+            return
+        for number, member in enumerate(value):
+            yield from self.of.problems(member, (*path, number))
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {"type": "array", "items": self.of.schema(), **({"description": self.doc} if self.doc else {})}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        what: what its keys are, for messages: ``option``.
+        members: by key, what stands there.
+        others: what stands under every other key; None if there is none.
+        needs: keys that have to be there.
+        refused: keys that could be expected, and why they are not there.
+    """
+
+    what: str
+    members: Mapping[str, Node] = field(default_factory=dict)
+    others: Node | None = None
+    needs: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    doc: str = ""
+
+    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+        """What is wrong with it and with what stands in it."""
+        if not isinstance(value, dict):
+            yield Problem(path, f"expected a table, came {said(value)}")
+            return
+        for key, member in value.items():
+            node = self.members.get(key, self.others)
+            if node is not None:
+                yield from node.problems(member, (*path, key))
+            elif key in self.refused:
+                yield Problem((*path, key), self.refused[key])
+            else:
+                yield self._unknown(key, path)
+        for key in self.needs:
+            if key not in value:
+                yield Problem(path, f"{key} is missing")
+
+    def _unknown(self, key: str, path: Path) -> Problem:
+        from gradtool.engine.core.near_names import near, shortened
+
+        close = ", ".join(map(shortened, near(key, self.members)))
+        return Problem((*path, key), f"unknown {self.what}{f' (closest: {close})' if close else ''}")
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        told: dict[str, Any] = {"type": "object"}
+        if self.doc:
+            told["description"] = self.doc
+        if self.members:
+            told["properties"] = {key: node.schema() for key, node in sorted(self.members.items())}
+        told["additionalProperties"] = False if self.others is None else self.others.schema()
+        if self.needs:
+            told["required"] = sorted(self.needs)
+        return told
+
+
+Node = Value | Listed | Table
+
+
+def said(value: Any) -> str:
+    """A value as a message quotes it."""
+    from gradtool.engine.core.near_names import shortened
+
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (dict, list)):
+        return "a table" if isinstance(value, dict) else "a list"
+    return shortened(repr(value) if isinstance(value, str) else str(value))
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def text(doc: str = "") -> Value:
+    """Any text."""
+    return Value("a text", lambda v: isinstance(v, str), {"type": "string"}, doc)
+
+
+def switch(doc: str = "") -> Value:
+    """True or false."""
+    return Value("true or false", lambda v: isinstance(v, bool), {"type": "boolean"}, doc)
+
+
+def whole(least: int | None = None, most: int | None = None, doc: str = "") -> Value:
+    """An integer within bounds."""
+    return _bounded("an integer", "integer", _whole, least, most, doc)
+
+
+def number(least: float | None = None, most: float | None = None, doc: str = "", above: bool = False) -> Value:
+    """A number within bounds.
+
+    Args:
+        above: *least* itself is none.
+    """
+    return _bounded("a number", "number", _number, least, most, doc, above)
+
+
+def _bounded(
+    what: str,
+    kind: str,
+    is_one: Callable[[Any], bool],
+    least: float | None,
+    most: float | None,
+    doc: str,
+    above: bool = False,
+) -> Value:
+    told: dict[str, Any] = {"type": kind}
+    if least is not None:
+        told["exclusiveMinimum" if above else "minimum"] = least
+        what += f" above {least:g}" if above else f" from {least:g}"
+    if most is not None:
+        told["maximum"] = most
+        what += f" to {most:g}"
+
+    def accepts(value: Any) -> bool:
+        if not is_one(value):
+            return False
+        low = least is None or (value > least if above else value >= least)
+        return low and (most is None or value <= most)
+
+    return Value(what, accepts, told, doc)
+
+
+def one_of(choices: tuple[str, ...], doc: str = "") -> Value:
+    """One of some words."""
+    return Value(f"one of {', '.join(choices)}", lambda v: v in choices, {"enum": list(choices)}, doc)
+
+
+def whole_or_text(doc: str = "") -> Value:
+    """A number that may also be a word: ``50`` or ``all``."""
+    return Value(
+        "an integer or a text", lambda v: _whole(v) or isinstance(v, str), {"type": ["integer", "string"]}, doc
+    )

@@ -1,0 +1,140 @@
+"""The options of all commands as what may stand in a file, read from click: a new option needs nothing here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import click
+
+from .. import commands
+from . import nodes
+from .nodes import Listed, Node
+
+NOT_IN_FILES: Final[Mapping[str, str]] = {
+    "callbacks": "it runs code, which a file that lies in a folder may not say",
+    "scripts": "it carries out verbs, which a file that lies in a folder may not say",
+    "trust": "it says whom to trust, which a file that lies in a folder may not say",
+}
+"""Options that no file sets, and why: ``cd FOLDER && gradtool why net.pdmodel`` runs nothing that lies there."""
+
+_READ: Final = frozenset({"feed", "replay", "session"})
+"""Options that name files which are read; what is written stays below the folder of the file that says so."""
+
+_THEMSELVES: Final = frozenset({"config_file", "isolated", "help", "script"})
+"""Options that no file and no variable sets."""
+
+_ANY: Final = frozenset({"backend"})
+"""Options whose choices depend on what is installed."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option of a command.
+
+    Attributes:
+        key: its name in files: that of the option without the dashes.
+        name: its name among the parameters.
+        node: what it takes.
+        path: whether it names a file or a folder; ``form`` where that stands behind ``FORM=``.
+    """
+
+    key: str
+    name: str
+    node: Node
+    path: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the file that it names is only read."""
+        return self.name in _READ
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment, after what comes before."""
+        return self.key.replace("-", "_").upper()
+
+
+def of(command: click.Command) -> dict[str, Setting]:
+    """The options of a command, by key."""
+    told = (_setting(p) for p in command.params if isinstance(p, click.Option) and p.name not in _THEMSELVES)
+    return {setting.key: setting for setting in told}
+
+
+def _setting(option: click.Option) -> Setting:
+    assert option.name is not None
+    long = next((o for o in option.opts if o.startswith("--")), option.name.replace("_", "-"))
+    node = _node(option)
+    return Setting(
+        long.removeprefix("--"), option.name, Listed(node, _doc(option)) if option.multiple else node, _path(option)
+    )
+
+
+def _doc(option: click.Option) -> str:
+    return (option.help or "").replace("; repeatable", "").replace("repeatable", "").strip()
+
+
+def _path(option: click.Option) -> str:
+    metavar = option.metavar or ""
+    if metavar.startswith(("FILE", "DIR")):
+        return "path"
+    return "form" if metavar == "FORM=FILE" else ""
+
+
+def _node(option: click.Option) -> nodes.Value:
+    doc, kind = _doc(option), option.type
+    if option.count:
+        return nodes.whole(0, doc=doc)
+    if option.is_flag:
+        return nodes.switch(doc)
+    if isinstance(kind, click.Choice) and option.name not in _ANY:
+        return nodes.one_of(tuple(str(c) for c in kind.choices), doc)
+    if isinstance(kind, click.types.IntParamType):
+        return nodes.whole(getattr(kind, "min", None), getattr(kind, "max", None), doc)
+    if isinstance(kind, click.types.FloatParamType):
+        return nodes.number(
+            getattr(kind, "min", None), getattr(kind, "max", None), doc, getattr(kind, "min_open", False)
+        )
+    if (option.metavar or "").startswith("N|"):
+        return nodes.whole_or_text(doc)
+    return nodes.text(doc)
+
+
+@cache
+def by_command() -> dict[str, dict[str, Setting]]:
+    """The options of every command, by command and key."""
+    return {name: of(commands.loaded(name)) for name in commands.names()}
+
+
+@cache
+def shared() -> dict[str, Node]:
+    """What may stand outside the tables of commands: options that most commands that have them mean alike.
+
+    A command whose option of that name means something else (``graph --color``) takes nothing from there.
+    """
+    told: dict[str, Node] = {}
+    for key in sorted({key for settings in by_command().values() for key in settings}):
+        meanings = Counter(_meaning(s[key].node) for s in by_command().values() if key in s)
+        (meaning, count), *others = meanings.most_common()
+        if not others or count > others[0][1]:
+            told[key] = next(
+                s[key].node for s in by_command().values() if key in s and _meaning(s[key].node) == meaning
+            )
+    return told
+
+
+def takes(setting: Setting) -> bool:
+    """Whether an option means what stands outside the tables of commands."""
+    node = shared().get(setting.key)
+    return node is not None and _meaning(node) == _meaning(setting.node)
+
+
+def _meaning(node: Node) -> str:
+    """What two options that are the same have in common: their type."""
+    if isinstance(node, Listed):
+        return f"list of {_meaning(node.of)}"
+    assert isinstance(node, nodes.Value)
+    return node.expected
