@@ -36,6 +36,7 @@ class Line:
         origin: the parameter's key, or the operator's origin (``events.py``).
         members: of a layer, its parameters.
         runs: of an operator in branches and loops, each of its runs, in the order of the forward pass.
+        dtype: of a parameter, the type of its gradient.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Line:
     loc: Location = ()
     members: list[str] = field(default_factory=list)
     runs: list[tuple[Inside, Numbers]] = field(default_factory=list)
+    dtype: str = ""
 
     @property
     def ratio(self) -> float | None:
@@ -186,6 +188,7 @@ def parameter(name: str, weight: Any, gradient: Any, origin: Any = None, loc: Lo
         tuple(weight.shape),
         origin,
         loc,
+        dtype="" if gradient is None else str(gradient.dtype),
     )
 
 

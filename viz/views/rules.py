@@ -42,8 +42,18 @@ def one(code: str) -> View:
         options = Table(["option", "value", "meaning"])
         options.rows += [[name, f"{value:g}", text] for name, (value, text) in rule.options.items()]
         blocks += ["", options]
+    judged = ", ".join(f"{name} = {value:g}" for name, value in rule.shown.items())
     for title, source in (("wrong", rule.wrong), ("right", rule.right)):
-        blocks.append("\n".join(["", f"{title}:", "", *(f"    {line}".rstrip() for line in source.splitlines())]))
+        blocks.append(
+            "\n".join(
+                [
+                    "",
+                    f"{title}{f' ({judged})' if judged else ''}:",
+                    "",
+                    *(f"    {line}".rstrip() for line in source.splitlines()),
+                ]
+            )
+        )
     return View("rule", _data(rule), [*blocks, ""], [command_line("gradtool", "check", "MODEL", "--select", rule.code)])
 
 
@@ -56,6 +66,7 @@ def _data(rule: Rule) -> dict[str, Any]:
         "summary": rule.summary,
         "why": rule.why,
         "options": {name: {"value": value, "meaning": text} for name, (value, text) in rule.options.items()},
+        "shown": dict(rule.shown),
         "wrong": rule.wrong,
         "right": rule.right,
     }

@@ -18,6 +18,9 @@ from .rule import Options, Rule
 UNLOADED = "GT903"
 """The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""
 
+BACKWARD_FAILS = "GT108"
+"""The code of an error in backward that explains itself; the other answers do not come to an end after it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
@@ -79,7 +82,8 @@ def findings(request: Request, name: str, selection: Selection, feed: str | None
             for finding in rule.findings(evidence, selection.options.get(rule.code)):
                 found.append(replace(finding, severity=selection.severities.get(rule.code, finding.severity)))
     except (ModelError, GradtoolError) as error:
-        found.append(_unloaded(name, error))
+        if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
+            found.append(_unloaded(name, error))
     return sorted(_once(found), key=lambda f: f.order)
 
 

@@ -9,10 +9,12 @@ from .. import telling
 from ..loader import Request
 
 if TYPE_CHECKING:
+    from ..questions.gradcheck import Comparison
     from ..questions.nan import Births
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
     from ..questions.why import Verdicts
+    from .listings import FrozenList
 
 
 class Evidence:
@@ -58,6 +60,27 @@ class Evidence:
         from ..questions.stats import Stats
 
         return Stats(feed=self.feed).ask(self.request, self)
+
+    @cached_property
+    def sizes_again(self) -> Sizes:
+        """The same, of another run."""
+        from ..questions.stats import Stats
+
+        return Stats(feed=self.feed).ask(self.request, self)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Gradients beside differences of the loss."""
+        from ..questions.gradcheck import Gradcheck
+
+        return Gradcheck(feed=self.feed).ask(self.request, self)
+
+    @cached_property
+    def frozen_and_listed(self) -> list[FrozenList]:
+        """Frozen parameters that optimizers hold."""
+        from .listings import frozen_and_listed
+
+        return frozen_and_listed(self.request, self)
 
     @cached_property
     def kept(self) -> Kept:

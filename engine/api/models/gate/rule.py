@@ -46,6 +46,7 @@ class Rule:
         wrong, right: two models; the first one has the finding, the second one has none.
         options: numbers that settings may change: name -> its value and what it means.
         always: whether it is on unless the settings say otherwise.
+        shown: options that the two models are judged with, where those of the rule fit no small model.
     """
 
     code: str
@@ -58,6 +59,7 @@ class Rule:
     right: str
     options: Mapping[str, tuple[float, str]] = field(default_factory=dict)
     always: bool = True
+    shown: Mapping[str, float] = field(default_factory=dict)
 
     def findings(self, evidence: Evidence, options: Options | None = None) -> Iterator[Finding]:
         """What the rule finds in the model that *evidence* is of.

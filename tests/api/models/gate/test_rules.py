@@ -11,15 +11,18 @@ import gradtool.models.gate.rules as folder
 from gradtool.models.gate import rules
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding, Severity, Spot
+from gradtool.models.gate.rule import Rule
 from gradtool.models.loader import Request
 from tests.scripts.test_scripts import CORRECT, header
 
 RULES = rules.every()
 
 
-def found(file: Path, text: str) -> list[Finding]:
+def found(file: Path, rule: Rule, text: str) -> list[Finding]:
+    """What the rules that are on find in an example, and the one that it is of."""
     file.write_text(text, encoding="utf-8")
-    return findings(Request(str(file)), file.stem, Selection())
+    selection = Selection(extend=(rule.code,), options={rule.code: rule.shown})
+    return findings(Request(str(file)), file.stem, selection)
 
 
 def test_the_rules_are_the_folder() -> None:
@@ -32,14 +35,14 @@ def test_the_rules_are_the_folder() -> None:
 @pytest.mark.parametrize("code", RULES)
 def test_the_wrong_example_has_the_finding(code: str, tmp_path: Path) -> None:
     rule = RULES[code]
-    results = found(tmp_path / "wrong.py", rule.wrong)
+    results = found(tmp_path / "wrong.py", rule, rule.wrong)
     assert code in [f.code for f in results]
     assert all(f.severity is rule.severity and f.rule == rule.name for f in results if f.code == code)
 
 
 @pytest.mark.parametrize("code", RULES)
 def test_the_right_example_has_none(code: str, tmp_path: Path) -> None:
-    assert found(tmp_path / "right.py", RULES[code].right) == []
+    assert found(tmp_path / "right.py", RULES[code], RULES[code].right) == []
 
 
 @pytest.mark.filterwarnings("ignore:.*makes no effect")
