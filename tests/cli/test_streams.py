@@ -62,6 +62,9 @@ REDIRECTS = {
     "all closed": [[0, ""], [1, ""], [2, ""]],
     "both full": [[1, "/dev/full"], [2, "/dev/full"]],
 }
+FOR_ALL = ("stdout full", "all closed")
+FEW = ["backward", "why", "graph", "ops"]
+"""For the other streams, which are met where these are: in what writes for all commands."""
 
 
 def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]]) -> tuple[list[int], str]:
@@ -78,13 +81,14 @@ def ends(folder: Path, lines: Sequence[list[str]], redirect: list[list[object]])
 def test_a_stream_that_takes_nothing(folder: Path, redirect: str) -> None:
     (folder / "model.py").write_text(DOCUMENT)
     (folder / "hunt.gdt").write_text("step\n")
-    commands = [ON_MODEL.get(c, [c] if c in ("ops", "doctor") else [c, "model.py"]) for c in command_names()]
+    names = command_names() if redirect in FOR_ALL else FEW
+    commands = [ON_MODEL.get(c, [c] if c in ("ops", "doctor") else [c, "model.py"]) for c in names]
     codes, said = ends(folder, [*LINES, *commands], REDIRECTS[redirect])
     assert set(codes) <= {0, 1, 2}
     assert "itself failed" not in said
     assert "Traceback" not in said
     if redirect.startswith("stdout"):
-        assert said.count("error: cannot write to stdout: ") > len(command_names())
+        assert said.count("error: cannot write to stdout: ") > len(names)
 
 
 NASTY = "a\x1b[31m\x07\x9b1m\u202e\u2066\x00\x7f\ud800\u2028b"

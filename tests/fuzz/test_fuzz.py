@@ -1,4 +1,4 @@
-"""A few thousand changed files and strange names; ``python -m tests.fuzz`` runs more."""
+"""Two thousand changed files and strange names; ``python -m tests.fuzz`` runs more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.fuzz import hunting, mutations, output, reading
 
-CASES = 4000
+CASES = 2000
 SEED = 11
 SHARES = hunting.shares(CASES)
 

@@ -55,4 +55,4 @@ def test_the_checks_run_the_command_that_the_readme_names() -> None:
     assert packages in script
     options = install.removeprefix("pip install ")
     assert any(done.endswith(options) for done in script)
-    assert script[-1] == tests == "python -m pytest"
+    assert script[-1] == tests == "python -m pytest -n auto"
