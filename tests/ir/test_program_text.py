@@ -195,7 +195,7 @@ def test_numbers_are_read_back_exactly(value: float) -> None:
 names = st.text(max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_random_programs_are_read_back(data: st.DataObject) -> None:
     program = Program()
@@ -310,7 +310,7 @@ def test_only_text_is_read() -> None:
         parse_program(b"")  # type: ignore[arg-type]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10_000), st.sampled_from(["", " ", "'", "[", "}", ",", "=", "\n", "x"]))
 def test_a_damaged_text_is_read_or_refused_but_never_breaks(at: int, damage: str) -> None:
     text = text_of(X, Y, RELU, "{Out=['y']} = scale(inputs={X=['x']}, bias = 0.5, scale = 2.0)")

@@ -16,7 +16,7 @@ from gradtool.engine.ir.variable import Variable
 from tests.autodiff.random_programs import Net, Step, steps
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(recipe=steps(20))
 def test_random_programs(recipe: list[Step]) -> None:
     with default.fresh_programs():

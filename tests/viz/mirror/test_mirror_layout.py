@@ -55,7 +55,7 @@ def test_nothing_overlaps_in_recorded_programs(name: str) -> None:
     assert faults(mirror(whole)) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps(25))
 def test_nothing_overlaps_in_random_programs(recipe: list[Step]) -> None:
     with default.fresh_programs(), paddle.utils.unique_name.guard():
