@@ -85,6 +85,8 @@ def command(**values: Any) -> int:
     trust = values.pop("trust")
     if on_error and values["step"] is not None:
         raise CommandError("--on-error and --step exclude each other: the pass that failed is recorded")
+    if values["step"] is not None and values["backward"] is not None:
+        raise CommandError("--step and --backward exclude each other: both say which backward pass is recorded")
     if check and replay is None:
         raise CommandError("--check compares with a saved session", "--replay FILE.jsonl --check")
     if trust and replay is None:

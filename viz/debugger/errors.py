@@ -29,7 +29,11 @@ class NotTrusted(BaseException):
         return f"{self.args[0]}\n  hint  {self.hint}"
 
 
-def unknown(what: str, asked: str, choices: Iterable[str]) -> VerbError:
-    """There is nothing of that name; with the names that come closest."""
+def unknown(what: str, asked: str, choices: Iterable[str], otherwise: str | None = None) -> VerbError:
+    """There is nothing of that name; with the names that come closest.
+
+    Args:
+        otherwise: what to do where no name comes close.
+    """
     close = ", ".join(map(shortened, near(asked, choices)))
-    return VerbError(f"there is no {what} {shortened(asked)!r}.", hint=f"there is {close}" if close else None)
+    return VerbError(f"there is no {what} {shortened(asked)!r}.", hint=f"there is {close}" if close else otherwise)

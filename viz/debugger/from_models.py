@@ -8,14 +8,19 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gradtool.engine.core import watch
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.executor.scope import global_scope, scope_guard
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.models import loader, opening, sessions, users_code
-from gradtool.models.errors import CommandError
-from gradtool.models.loader import Request
+from gradtool.models.errors import CommandError, ModelError
+from gradtool.models.loader import Loaded, Request
+from gradtool.models.model import About, Model
 from gradtool.models.notes import SILENT, Notes
+from gradtool.models.questions.calls import number_of
 from gradtool.models.questions.debug import Debug
-from gradtool.models.questions.why import Why
+from gradtool.models.questions.why import Verdicts, Why, failure_in
+from gradtool.models.wording import command_line
 from gradtool.viz.document.session import line_of
 
 from . import firing, show, verbs
@@ -34,17 +39,28 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
         ModelError: the user's code raised; not for a post-mortem.
         GradtoolError: the engine refused; not for a post-mortem.
     """
-    try:
-        until = firing.first_with(asked.catch) if asked.step is None else None
-    except VerbError as error:
-        raise _refused("--catch", error) from None
-    request = dataclasses.replace(request, full_stacks=True)
+    counter = Counter()
+    until = _until(request, asked, counter)
+    # With a journal, so that why is answered from this very run; and as far as the pass that is asked for.
+    steps = max(request.steps, asked.step or 0)
+    request = dataclasses.replace(request, full_stacks=True, journal=True, steps=steps)
     # Ahead of anything that is imported while the file runs: what was computed is told to the recorder alone.
     recorder = Recorder(asked.history, asked.step, until)
-    with shown_on(sys.stdout), recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(shown_on(sys.stdout))
+        stack.enter_context(recorder.recording())
+        stack.enter_context(state.passes.listened(counter))
+        try:
+            left = stack.enter_context(loader.executed(request, notes, lambda: recorder.closed))
+        except (ModelError, GradtoolError):
+            if not request.post_mortem:
+                words = [*request.words(), *asked.session_words, "--on-error"]
+                notes.note(f"{command_line('gradtool', 'debug', *words)} begins where it failed")
+            raise
+        stack.enter_context(watch.unwatched())
         kind = opening.kind_of(left, request, recorder)
-        timeline = kind.timeline(left, request, recorder, asked, notes)
-        session = Session(timeline, {"why": _why(request, asked)})
+        timeline, model = kind.timeline(left, request, recorder, asked, notes)
+        session = Session(timeline, {"why": _why(left, model, request, asked)})
         if timeline.failed is not None:
             session.locals = _locals(timeline.failed[1])
             for line in users_code.stack_of(timeline.failed[1]):
@@ -61,17 +77,43 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
         yield book
 
 
+class Counter:
+    """How many backward passes of dynamic mode have begun: by that number ``--backward`` knows them."""
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+    def __call__(self, roots: Sequence[Any], how: str, recorded: bool) -> None:
+        self.passes += bool(roots)
+
+
+def _until(request: Request, asked: Debug, counter: Counter) -> Callable[[Recorder], bool] | None:
+    """What says that the pass that was just recorded is the one to go through; None for the last one.
+
+    Raises:
+        CommandError: there is no such catch, or no such backward pass.
+    """
+    if asked.step is not None:
+        return None
+    number = number_of(request)
+    if number is not None:
+        return lambda recorder: counter.passes >= number
+    try:
+        return firing.first_with(asked.catch)
+    except VerbError as error:
+        raise _refused("--catch", error) from None
+
+
 # -- what a session knows beside the run ------------------------------------------------------------------------------
 
 
-def _why(request: Request, asked: Debug) -> Callable[[str], Sequence[Any]]:
-    """Answers of ``gradtool why``; the file runs once more for them, with a journal. A loss in a notebook does not."""
+def _why(left: Loaded, model: Model | None, request: Request, asked: Debug) -> Callable[[str], Sequence[Any]]:
+    """Answers of ``gradtool why`` about the run that is gone through: the file does not run again."""
     there = _there(request)
+    scope = global_scope()
     answers: dict[str, Sequence[Any]] = {}
 
     def ask(name: str) -> Sequence[Any]:
-        if request.model.partition(":")[0] == "-":
-            raise VerbError("the model came from stdin, which cannot be read a second time.")
         if _there(request) is not there:
             raise VerbError(f"{request.model} is another one by now.", hint=f"%gdebug {request.model} begins anew")
         if name not in answers:
@@ -87,7 +129,16 @@ def _why(request: Request, asked: Debug) -> Callable[[str], Sequence[Any]]:
             contributions=bool(name),
         )
         try:
-            return why.ask(request, SILENT)
+            if left.live:
+                return why.ask(request, SILENT)  # of a loss in a notebook, which is there and runs no file
+            if (failure := failure_in(left)) is not None:
+                return Verdicts.of(About(left.name, "eager", request.words()), "", [failure], failure=failure)
+            # A session in a notebook outlives what was set up for the file.
+            with state.kept(), scope_guard(scope):
+                # Of a file that raised on its way to a loss, the pass before.
+                there = opening.model_in(left, request) if model is None else model
+                (state.enable_static if there.mode == "static" else state.disable_static)()
+                return why.answer(there, SILENT)
         except CommandError as error:
             raise VerbError(error.message, hint=error.hint) from None
 

@@ -141,7 +141,9 @@ class Notebook:
         try:
             value, shown = scope.run(session, source)
         except SyntaxError as error:
-            raise VerbError(f"neither a verb nor Python: {error.msg}.", hint="help lists the verbs") from None
+            words = scope.near(session, source.split()[0], verbs.table())[:1] if source.split() else []
+            hint = f"there is {words[0]} · help lists the verbs" if words else "help lists the verbs"
+            raise VerbError(f"neither a verb nor Python: {error.msg}.", hint=hint) from None
         except NameError as error:
             name = getattr(error, "name", None) or ""
             close = scope.near(session, name, verbs.table())

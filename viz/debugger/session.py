@@ -86,9 +86,10 @@ class Session:
         return entries[self.cursor] if self.cursor < len(entries) else None
 
     def entry(self, text: str) -> Entry:
-        """The operator called *text*: ``relu_grad.0``, ``%7`` (the seventh of the run), a line or a type.
+        """The operator called *text*: ``relu_grad.0``, ``%7`` (the seventh of the run), a type, a line, a layer.
 
-        Of several, the next one from the cursor on, else the last one.
+        The name of a tensor means the operator that makes it. Of several, the next one from the cursor on, else the
+        last one.
 
         Raises:
             VerbError: there is none.
@@ -102,16 +103,10 @@ class Session:
                     f"there is no operator {text}: they are numbered from %1 to %{len(entries)}.", hint=last
                 )
             return entries[int(number) - 1]
-        bare = text.removeprefix("op:").removeprefix("line:")
+        bare = text.removeprefix("op:")
         if bare in self._entries:
             return self._entries[bare]
-        matches = [e for e in entries if e.type == bare or stops.on_line(e, bare)]
-        if not matches and text.isdigit() and 1 <= int(text) <= len(entries):
-            raise VerbError(f"there is no operator made by line {text}.", hint=f"%{text} is operator {text} of the run")
-        if not matches and (close := stops.near_lines(entries, bare)):
-            raise VerbError(f"no operator was made by line {bare}.", hint=f"the nearest are {', '.join(close)}")
-        if not matches:
-            raise unknown("operator", text, [*self._entries, *dict.fromkeys(e.type for e in entries)])
+        matches = [entries[i] for i in sorted(stops.places(self, text, here=True))]
         return next((e for e in matches if e.index >= self.cursor), matches[-1])
 
     def number(self, name: str) -> int:
@@ -122,7 +117,7 @@ class Session:
         """
         number = self.timeline.find(name, self.cursor)
         if number is None:
-            raise unknown("tensor", name, self.timeline.names)
+            raise unknown("tensor", name, self.timeline.names, otherwise="list shows the tensors around the cursor")
         return number
 
     def label(self, entry: Entry) -> str:

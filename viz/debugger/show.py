@@ -132,17 +132,21 @@ def opening(session: Session, halt: Halt | None = None) -> str:
 
 
 def gradients(session: Session) -> str:
-    """``2 of 3 gradients · 1 NaN ✗ (catch nan and rc go back to where that began)``: those that the run ends with."""
+    """``2 of 3 gradients · 1 None (why b says why) · 1 NaN ✗ (…)``: those that the run ends with."""
     results = session.results(session.branch)
     states = {name: Numbers.of(a).state for name, a in results.items() if a is not None}
     parts = [f"{len(states)} of {len(results)} gradients"]
+    whole = session.timeline.failed is None  # of a run that failed, what was yet to come is no finding
+    missing = [name for name, a in results.items() if a is None and whole]
     parts += [f"{n} {state} ✗" for state in NOT_FINITE if (n := sum(s == state for s in states.values()))]
     if len(parts) > 1:
         parts[-1] += " (catch nan and rc go back to where that began)"
     zero = [name for name, state in states.items() if state == ZERO]
-    if zero:
-        # What edits made so, the model knows nothing of.
-        parts.append(f"{len(zero)} zero" + ("" if session.branch.edits else f" (why {zero[0]} says why)"))
+    for names, state in ((missing, "None"), (zero, "zero")):
+        if names:
+            # What edits made so, the model knows nothing of.
+            told = "" if session.branch.edits or "why" not in session.tools else f" (why {names[0]} says why)"
+            parts.append(f"{len(names)} {state}{told}")
     return " · ".join(parts)
 
 
@@ -184,7 +188,8 @@ def _first_line(error: BaseException | None) -> str:
 
 def _after_first(error: BaseException | None) -> list[str]:
     notes = [line for note in getattr(error, "__notes__", ()) for line in note.split("\n")]
-    return [f"  {line.strip()}" for line in [*str(error).split("\n")[1:], *notes]]
+    """The other lines of an error, and those of the stack, which keep their indentation."""
+    return [f"  {line.strip()}" for line in str(error).split("\n")[1:]] + [f"  {line.rstrip()}" for line in notes]
 
 
 def _head(session: Session, entry: Entry) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from gradtool.engine.answers import magnitudes
 from gradtool.engine.core import source
 from gradtool.engine.core.rows import RowArray
-from gradtool.engine.runs.timeline import Entry
+from gradtool.engine.runs.timeline import NOBODY, Entry
 
 from . import scope
 from .errors import VerbError, unknown
@@ -63,38 +63,97 @@ class Raised(str):
 
 
 def breakpoint_at(session: Session, text: str) -> tuple[Callable[[Entry], bool], str]:
-    """Which entries a breakpoint stops before, and how many in words.
-
-    ``op:T`` names an operator or a type (also with ``*``), ``line:FILE:N`` a line of source, ``layer:L`` a layer;
-    anything else a tensor, whose makers are meant.
+    """Which entries a breakpoint stops before, and how many in words; *text* as for :func:`places`.
 
     Raises:
         VerbError: nothing is called so.
     """
-    entries = session.timeline.entries
-    kind, colon, rest = text.partition(":")
-    if colon and kind == "op":
-        indices = {e.index for e in entries if fnmatchcase(e.name, rest) or fnmatchcase(e.type, rest)}
-        what, names = "operator", [*(e.name for e in entries), *(e.type for e in entries)]
-    elif colon and kind == "line":
-        indices = {e.index for e in entries if on_line(e, rest)}
-        what, names = "operator made by line", [source.short(e.loc) for e in entries if e.loc]
-    elif colon and kind == "layer":
-        indices = {
-            e.index for e in entries if e.layer and (fnmatchcase(e.layer, rest) or e.layer.startswith(f"{rest}."))
-        }
-        what, names = "layer", [e.layer for e in entries if e.layer]
-    else:
-        numbers = session.timeline.versions(text) or session.timeline.versions(f"{text}@GRAD")
-        indices = {session.timeline.values[n].maker for n in numbers} - {-1}
-        if not numbers and any(e.name == text for e in entries):
-            return breakpoint_at(session, f"op:{text}")
-        what, rest, names = "tensor", text, session.timeline.names
-        if numbers and not indices:
-            raise VerbError(f"no operator makes {text}: it is there before the run.")
-    if not indices:
-        raise unknown(what, rest, dict.fromkeys(names))
+    indices = places(session, text)
     return (lambda entry: entry.index in indices), f"{len(indices)} operator{'s' * (len(indices) != 1)}"
+
+
+def places(session: Session, text: str, here: bool = False) -> set[int]:
+    """The indices of the entries that a place means.
+
+    ``op:T`` names an operator or a type (also with ``*``), ``line:FILE:N`` a line of source, ``layer:L`` a layer.
+    Without a word in front it is a tensor, whose makers are meant, an operator or a type, or a line.
+
+    Args:
+        here: whether one of them is to be gone to, and not to be stopped before: an operator is what is looked for
+            first, and the gradient of a tensor is not meant by the tensor's name.
+
+    Raises:
+        VerbError: nothing is called so; the hint names what comes close.
+    """
+    kind, colon, rest = text.partition(":")
+    look = _KINDS.get(kind) if colon else None
+    if look is not None:
+        indices = look(session, rest)
+        if not indices:
+            raise _nowhere(session, text, kind, rest)
+        return indices
+    order = (_of_operator, _on_lines, _of_tensor) if here else (_of_tensor, _of_operator, _on_lines)
+    indices = next(filter(None, (look(session, text) for look in order)), set())
+    if not indices and not here:
+        indices = _of_tensor(session, f"{text}@GRAD")
+    if not indices:
+        raise _nowhere(session, text, "", text)
+    return indices
+
+
+def _of_operator(session: Session, text: str) -> set[int]:
+    return {e.index for e in session.timeline.entries if fnmatchcase(e.name, text) or fnmatchcase(e.type, text)}
+
+
+def _on_lines(session: Session, text: str) -> set[int]:
+    return {e.index for e in session.timeline.entries if on_line(e, text)}
+
+
+def _in_layer(session: Session, text: str) -> set[int]:
+    """Of a layer and those inside it; a path may begin with what holds the model (``net.head`` for ``head``)."""
+    layers = [(e.index, e.layer) for e in session.timeline.entries if e.layer]
+    inside = {i for i, layer in layers if fnmatchcase(layer, text) or layer.startswith(f"{text}.")}
+    return inside or ({i for i, layer in layers if text.endswith(f".{layer}")})
+
+
+def _of_tensor(session: Session, text: str) -> set[int]:
+    return {session.timeline.values[n].maker for n in session.timeline.versions(text)} - {NOBODY}
+
+
+_KINDS = {"op": _of_operator, "line": _on_lines, "layer": _in_layer}
+"""What may stand before a colon -> the entries that are meant by what stands after it."""
+
+_NO_LAYERS = "nothing here belongs to a layer: a place is an operator, a tensor or FILE:LINE"
+
+_NAMED = 5
+"""So many layers are named where none comes close."""
+
+PLACES = "a place is an operator or its type, a tensor, FILE:LINE or layer:NAME; list shows those around the cursor"
+
+
+def _nowhere(session: Session, text: str, kind: str, rest: str) -> VerbError:
+    """The error for a place that there is not, with those that come close."""
+    entries = session.timeline.entries
+    if rest.isdigit() and 1 <= int(rest) <= len(entries):
+        return VerbError(f"there is no operator made by line {rest}.", hint=f"%{rest} is operator {rest} of the run")
+    if close := near_lines(entries, rest):
+        return VerbError(f"no operator was made by line {rest}.", hint=f"the nearest are {', '.join(close)}")
+    readers = {n for n in session.timeline.versions(text) if session.timeline.values[n].maker == NOBODY}
+    if readers:
+        first = next((e.name for e in entries if not readers.isdisjoint(e.inputs)), None)
+        hint = f"{first} is the first to read it" if first is not None else f"x {text} says what is known of it"
+        return VerbError(f"no operator makes {text}: it is there before the run.", hint=hint)
+    layers = [e.layer for e in entries if e.layer]
+    if kind == "layer":
+        some = ", ".join(list(dict.fromkeys(layers))[:_NAMED])
+        return unknown("layer", rest, dict.fromkeys(layers), otherwise=f"there is {some}" if some else _NO_LAYERS)
+    names = dict.fromkeys([*(e.name for e in entries), *(e.type for e in entries)])
+    if kind == "op":
+        return unknown("operator", rest, names, otherwise=PLACES)
+    if kind == "line":
+        return unknown("line", rest, [source.short(e.loc) for e in entries if e.loc], otherwise=PLACES)
+    what = "operator and no tensor"
+    return unknown(what, rest, [*names, *session.timeline.names, *dict.fromkeys(layers)], otherwise=PLACES)
 
 
 def on_line(entry: Entry, text: str) -> bool:
@@ -107,12 +166,13 @@ def on_line(entry: Entry, text: str) -> bool:
 
 
 def near_lines(entries: Sequence[Entry], text: str, most: int = 3) -> Sequence[str]:
-    """The lines of operators that come closest to ``FILE:N``, the nearest first; none where *text* is no line."""
+    """The lines of operators that come closest to ``FILE:N`` or ``N``, the nearest first; none if *text* is no line."""
     file, _, number = text.rpartition(":")
-    if not file or not number.isdigit():
+    if not number.isdigit():
         return []
     shown = {source.short(e.loc): place[1] for e in entries if (place := source.file_and_line(e.loc)) is not None}
-    there = [name for name in shown if name.rpartition(":")[0] == file.replace("\\", "/").rpartition("/")[2]]
+    base = file.replace("\\", "/").rpartition("/")[2]
+    there = [name for name in shown if not file or name.rpartition(":")[0] == base]
     return sorted(there, key=lambda name: (abs(shown[name] - int(number)), shown[name]))[:most]
 
 

@@ -47,19 +47,25 @@ def _marks(answers: Verdicts, wrong: int) -> dict[str, str]:
 
 
 def _lines(answers: Verdicts, wrong: int) -> list[str]:
-    """Each answer; parameters that are frozen together, unless they were asked about; how many there are."""
-    frozen = [] if answers.chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
-    told = [a for a in answers if answers.chosen or a.verdict.name != "FROZEN" or a.finding]
-    lines = []
-    for a in told[:_WHOLE]:
-        lines += [*a.lines(), ""]
-    if len(told) > _WHOLE:
-        lines += [*_folded(told[_WHOLE:]), ""]
-    if frozen:
-        lines += [_frozen(frozen), ""]
+    """Each answer, and how many there are."""
+    lines = told(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, _summary(answers, wrong), *dropped(answers.about.dropped)]
+    return [*lines, summary(answers, wrong), *dropped(answers.about.dropped)]
+
+
+def told(answers: Sequence[Answer], chosen: bool) -> list[str]:
+    """Each answer with an empty line after it; parameters that are frozen together, unless *chosen* by name."""
+    frozen = [] if chosen else [a for a in answers if a.verdict.name == "FROZEN" and not a.finding]
+    singly = [a for a in answers if chosen or a.verdict.name != "FROZEN" or a.finding]
+    lines: list[str] = []
+    for a in singly[:_WHOLE]:
+        lines += [*a.lines(), ""]
+    if len(singly) > _WHOLE:
+        lines += [*_folded(singly[_WHOLE:]), ""]
+    if frozen:
+        lines += [_frozen(frozen), ""]
+    return lines
 
 
 _WHOLE = 12
@@ -84,7 +90,8 @@ def _frozen(answers: Sequence[Answer]) -> str:
     return "\n".join(lines)
 
 
-def _summary(answers: Verdicts, wrong: int) -> str:
+def summary(answers: Verdicts, wrong: int) -> str:
+    """How many parameters get a gradient, and what is wrong with how many of these."""
     subjects = answers.subjects
     if not subjects:
         return "no parameters"

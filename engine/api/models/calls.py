@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -104,6 +104,7 @@ class PassCalls:
         deadline: when its time is over, in the seconds of ``time.monotonic``.
         late: whether it was stopped for that.
         interrupted: whether someone stopped it.
+        enough: whether the pass that is meant is over: those that begin then are not.
     """
 
     which: str | None = None
@@ -119,6 +120,7 @@ class PassCalls:
     deadline: float | None = None
     late: bool = False
     interrupted: bool = False
+    enough: Callable[[], bool] = lambda: False
     over: bool = False
     """Whether the file is done: what computes from now on is gradtool itself."""
 
@@ -151,6 +153,9 @@ class PassCalls:
         root = roots[0]
         value = float(root.array.reshape(())) if root.spec.count == 1 and root.dtype.is_floating else None
         call = self._noted(how, root, names=running(sys._getframe(1)), recorded=recorded, value=value)
+        if self.enough():
+            call.loss, call.names = None, ()
+            return
         for before in self.swept[-2:]:
             if not self._may_be_meant(before) or before.how == how:
                 self._let_go(before)
@@ -210,6 +215,13 @@ class PassCalls:
     def _let_go(self, call: PassCall) -> None:
         if self.which is None or not self._may_be_meant(call):
             call.loss, call.names = None, ()
+
+    def mean(self, roots: Sequence[Any]) -> None:
+        """Ask about the last pass of dynamic mode that started from one of *roots*, if it is known."""
+        for call in reversed(self.swept):
+            if any(call.loss is root for root in roots):
+                self.which = str(call.number)
+                return
 
     def meant(self) -> PassCall | None:
         """The pass of dynamic mode that is asked about: of ``backward`` rather than of ``grad``, and the last one.

@@ -171,11 +171,12 @@ def over_already(what: str, name: str) -> CommandError:
 
 
 @contextlib.contextmanager
-def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
+def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool] = lambda: False) -> Iterator[Loaded]:
     """Run the model file and its function; what it set up stays in place inside the ``with`` block.
 
     Args:
         notes: is told where the file was stopped, if it was.
+        enough: says that the backward pass that is asked about is over; the file goes on.
 
     Raises:
         CommandError: there is no such file, module or function.
@@ -193,7 +194,7 @@ def executed(request: Request, notes: Notes = SILENT) -> Iterator[Loaded]:
         overlay = None if request.write else Overlay()
         stack.enter_context(over(overlay))
         main, startup = stack.enter_context(_environment(request, target))
-        calls = PassCalls(request.backward, request.steps)
+        calls = PassCalls(request.backward, request.steps, enough=enough)
         journal = stack.enter_context(_journal(request)) if request.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
         for watching in (

@@ -260,8 +260,12 @@ class Model(ABC):
 
     @classmethod
     @abstractmethod
-    def timeline(cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
-        """The backward pass that the debugger goes through; *recorder* listened while the file ran.
+    def timeline(
+        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+    ) -> tuple[Timeline, Self | None]:
+        """The backward pass that the debugger goes through, and the model that it is of; *recorder* listened.
+
+        There is no model where the file raised before it had a loss.
 
         Raises:
             CommandError: no loss, a selector that selects nothing, an option that fits no such model.

@@ -56,7 +56,7 @@ def run_of(text: str, request: Request, asked: Debug, notes: Notes) -> tuple[Tim
         request = dataclasses.replace(request, model=path)
         with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
             kind = opening.kind_of(left, request, recorder)
-            return kind.timeline(left, request, recorder, asked, notes), recorder.passes
+            return kind.timeline(left, request, recorder, asked, notes)[0], recorder.passes
 
 
 @contextmanager

@@ -170,7 +170,8 @@ def test_a_pass_that_the_file_does_not_run(opened: Open) -> None:
 def test_stops_in_the_forward_part(opened: Open) -> None:
     book = opened(STATIC, break_=("op:relu",))
     assert book.opening.startswith(
-        "2 of 4 gradients · 2 NaN ✗ (catch nan and rc go back to where that began)\n■ break 1 at ▶ 3/"
+        "2 of 4 gradients · 2 NaN ✗ (catch nan and rc go back to where that began) · 2 None "
+        "(why frozen.weight says why)\n■ break 1 at ▶ 3/"
     )
     watched = opened(DYNAMIC, watch=("fc1.weight@GRAD",))
     assert [s.kind for s in watched.session.stops] == ["watch"]

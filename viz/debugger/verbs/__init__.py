@@ -11,6 +11,7 @@ import pkgutil
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import cache
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import VerbError
@@ -54,6 +55,9 @@ class Verb:
     Attributes:
         usage: how it is written: ``step [n]``.
         help: what it does, in a line.
+        page: what is to be said beyond that; empty where the line says it.
+        examples: lines that can be typed as they stand; a test runs each of them.
+        then: verbs that people go on with.
         aliases: shorter names.
         group: what help lists it under, one of :data:`GROUPS`.
         completes: what completion offers after it, a name of ``completion.OFFERS``, or nothing.
@@ -64,9 +68,12 @@ class Verb:
     name: str
     usage: str
     help: str
+    page: str
     act: Act
     aliases: tuple[str, ...]
     group: str
+    examples: tuple[str, ...]
+    then: tuple[str, ...]
     completes: str = ""
     writes: Callable[[str], bool] = lambda rest: False
     evaluates: Callable[[str], bool] = lambda rest: False
@@ -82,8 +89,16 @@ def conditional(rest: str) -> bool:
     return " if " in rest
 
 
-GROUPS: Final = ("moving", "looking", "values", "stops", "edits", "model", "session")
-"""What help lists verbs under, in this order."""
+GROUPS: Final = {
+    "moving": "go through the run",
+    "looking": "see where you are",
+    "values": "look at tensors",
+    "stops": "stop where something happens",
+    "edits": "change values and go on",
+    "model": "ask why",
+    "session": "cells, files, help",
+}
+"""What help lists verbs under, in this order, each with its purpose."""
 
 _verbs: dict[str, Verb] = {}
 
@@ -92,16 +107,21 @@ def verb(
     usage: str,
     *aliases: str,
     group: str,
+    examples: tuple[str, ...],
+    then: str = "",
     completes: str = "",
     writes: Callable[[str], bool] = lambda rest: False,
     evaluates: Callable[[str], bool] = lambda rest: False,
 ) -> Callable[[Act], Act]:
-    """Add a function to the table; its docstring's first line is the help."""
+    """Add a function to the table; its docstring's first line is the help, and all of it the page of ``help VERB``."""
 
     def add(act: Act) -> Act:
         name = usage.split()[0]
-        text = (act.__doc__ or "").strip().split("\n")[0]
-        _verbs[name] = Verb(name, usage, text, act, aliases, group, completes, writes, evaluates)
+        text, _, page = cleandoc(act.__doc__ or "").partition("\n")
+        more = tuple(then.split())
+        _verbs[name] = Verb(
+            name, usage, text, page.strip(), act, aliases, group, examples, more, completes, writes, evaluates
+        )
         return act
 
     return add
@@ -112,7 +132,8 @@ def table() -> dict[str, Verb]:
     """All verbs by name, in the order of the help: by group, then by file, then as they stand there."""
     for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
         importlib.import_module(f".{file}", __name__)
-    return {v.name: v for v in sorted(_verbs.values(), key=lambda v: GROUPS.index(v.group))}
+    order = list(GROUPS)
+    return {v.name: v for v in sorted(_verbs.values(), key=lambda v: order.index(v.group))}
 
 
 def named(word: str) -> Verb | None:

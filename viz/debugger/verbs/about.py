@@ -13,9 +13,19 @@ from ..notebook import Notebook
 from . import Reply, always, nothing, verb
 
 
-@verb("expect EXPR", group="session", completes="tensor", evaluates=always)
+@verb(
+    "expect EXPR",
+    group="session",
+    examples=("expect np.isfinite(v['w@GRAD']).all()",),
+    then="expect-error export",
+    completes="tensor",
+    evaluates=always,
+)
 def expect(book: Notebook, rest: str) -> Reply:
-    """Say whether an expression is true; where it is not, a batch run fails."""
+    """Say whether an expression is true; where it is not, a batch run fails.
+
+    gradtool debug model.py --batch -x FILE ends with exit code 1 then, which makes a test of a file of verbs.
+    """
     if not rest:
         raise VerbError("expect what?", hint='expect np.isfinite(v["w@GRAD"]).all() · expect v["loss"] < 3')
     session = book.session
@@ -49,7 +59,14 @@ def _brief(value: Any) -> str:
     return str(value.reshape(-1)[0]) if isinstance(value, np.ndarray) else repr(value)
 
 
-@verb("expect-error VERB …", group="session", completes="verb", evaluates=always)
+@verb(
+    "expect-error VERB …",
+    group="session",
+    examples=("expect-error set w = np.zeros(99)",),
+    then="expect",
+    completes="verb",
+    evaluates=always,
+)
 def expect_error(book: Notebook, rest: str) -> Reply:
     """Say whether a verb or an expression is refused; where it is not, a batch run fails."""
     if not rest:
@@ -62,7 +79,7 @@ def expect_error(book: Notebook, rest: str) -> Reply:
     return Reply(f"✗ expected an error of {rest}" + (f"\n    it said: {first}" if first else ""), failed=True)
 
 
-@verb("cells", group="session")
+@verb("cells", group="session", examples=("cells",), then="rerun save export")
 def cells(book: Notebook, rest: str) -> Reply:
     """The cells so far, with the first line of what came of each."""
     nothing(rest, "cells")
@@ -77,7 +94,7 @@ def cells(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join(rows))
 
 
-@verb("rerun N …", group="session", completes="cell")
+@verb("rerun N …", group="session", examples=("rerun 1", "rerun 1 2"), then="cells", completes="cell")
 def rerun(book: Notebook, rest: str) -> Reply:
     """Run cells again, in the order given, where the cursor is now."""
     numbers = rest.replace(",", " ").split()
@@ -118,7 +135,7 @@ def _sources(book: Notebook, numbers: list[str]) -> list[tuple[str, bool]]:
 _MOST = 1000
 
 
-@verb("note TEXT", group="session")
+@verb("note TEXT", group="session", examples=("note the gradient dies here",), then="cells export")
 def note(book: Notebook, rest: str) -> Reply:
     """Write a note down, in Markdown; exports have it between the cells."""
     if not rest:
@@ -126,28 +143,50 @@ def note(book: Notebook, rest: str) -> Reply:
     return Reply(rest, note=True)
 
 
-@verb("help [VERB]", "h", group="session", completes="verb")
+@verb("help [VERB]", "h", group="session", examples=("help", "help goto"), completes="verb")
 def help_(book: Notebook, rest: str) -> Reply:
-    """The verbs, or one of them."""
-    if rest:
-        match = verbs.named(rest)
+    """The verbs by what they are for, or the page of one of them."""
+    words = rest.split()
+    if words:
+        match = verbs.named(words[0]) if len(words) == 1 else None
         if match is None:
-            raise unknown("verb", rest, verbs.table())
-        also = f" (also: {', '.join(match.aliases)})" if match.aliases else ""
-        return Reply(f"{match.usage}{also}\n  {match.act.__doc__ or ''}".rstrip())
+            raise unknown("verb", rest, verbs.table(), otherwise="help lists them")
+        return Reply(_page(match))
     rows: list[str] = []
     groups: dict[str, list[verbs.Verb]] = {}
     for v in verbs.table().values():
         groups.setdefault(v.group, []).append(v)
     for group, members in groups.items():
-        rows.append(group)
+        rows.append(f"{group}: {verbs.GROUPS[group]}")
         for v in members:
             short = f" ({', '.join(v.aliases)})" if v.aliases else ""
-            rows.append(f"  {v.usage + short:<34} {v.help}")
-    return Reply("\n".join([*rows, "Anything else is Python: v[NAME], cur, fwd, ins, outs, dout, g, np."]))
+            usage = v.usage + short
+            # A usage that is too long for its column has a line of its own.
+            rows += [f"  {usage}", f"{'':<{_COLUMN}}{v.help}"] if len(usage) > _COLUMN - 3 else []
+            rows += [f"  {usage:<{_COLUMN - 3}} {v.help}"] if len(usage) <= _COLUMN - 3 else []
+    return Reply("\n".join([*rows, *_ANYTHING_ELSE]))
 
 
-@verb("quit", "q", "exit", group="session")
+_COLUMN = 33
+"""Where help says what a verb does."""
+
+_ANYTHING_ELSE = (
+    "help VERB has its page, with examples. What begins with no verb is Python, as is what follows a !:",
+    '  v["w@GRAD"] is a tensor at the cursor; cur the next operator, with cur.ins and cur.outs (or ins, outs, dout);',
+    "  fwd the operator that it differentiates; g the run; Out[3] what cell 3 gave; np is NumPy.",
+)
+
+
+def _page(match: verbs.Verb) -> str:
+    """How a verb is written, what it does, lines to type, and what to go on with."""
+    also = f" (also: {', '.join(match.aliases)})" if match.aliases else ""
+    page = [f"  {line}".rstrip() for line in match.page.split("\n")] if match.page else []
+    lines = [f"{match.usage}{also}", f"  {match.help}", *page]
+    lines += ["examples", *(f"  {example}" for example in match.examples)]
+    return "\n".join([*lines, f"next  {' · '.join(match.then)}"] if match.then else lines)
+
+
+@verb("quit", "q", "exit", group="session", examples=("quit",))
 def quit_(book: Notebook, rest: str) -> Reply:
     """Leave the debugger."""
     nothing(rest, "quit")

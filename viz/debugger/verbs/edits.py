@@ -55,9 +55,20 @@ def _stale(session: Session) -> str:
     return f"{n} op{'s' * (n != 1)} now stale ~"
 
 
-@verb("set VAR = EXPR", group="edits", completes="tensor", evaluates=always)
+@verb(
+    "set VAR = EXPR",
+    group="edits",
+    examples=("set h@GRAD = np.zeros((2, 3))", "set w = 2 * v['w']"),
+    then="continue compare undo",
+    completes="tensor",
+    evaluates=always,
+)
 def set_(book: Notebook, rest: str) -> Reply:
-    """Give a tensor other numbers; what depends on them runs again."""
+    """Give a tensor other numbers; what depends on them runs again.
+
+    The expression is Python, and its value is given the tensor's shape and type. Operators that depend on it are stale
+    (~) until they run again. Nothing of the model changes: undo takes it back, and fork keeps the run as it was.
+    """
     name, equals, expression = rest.partition("=")
     if not equals or not name.strip() or not expression.strip():
         raise VerbError("expected VAR = EXPR.", hint='set x@GRAD = np.zeros(3) · set w = 2 * v["w"]')
@@ -67,13 +78,13 @@ def set_(book: Notebook, rest: str) -> Reply:
     return _edited(session, name.strip(), lambda before: value, f"set {rest}")
 
 
-@verb("zero VAR", group="edits", completes="tensor")
+@verb("zero VAR", group="edits", examples=("zero h@GRAD",), then="continue compare undo", completes="tensor")
 def zero(book: Notebook, rest: str) -> Reply:
     """Make all elements of a tensor zero."""
     return _edited(book.session, _one(rest, "zero VAR"), np.zeros_like, f"zero {rest}")
 
 
-@verb("clip VAR A B", group="edits", completes="tensor")
+@verb("clip VAR A B", group="edits", examples=("clip h@GRAD -1 1",), then="continue compare undo", completes="tensor")
 def clip(book: Notebook, rest: str) -> Reply:
     """Limit the elements of a tensor to A … B."""
     words = rest.rsplit(None, 2)
@@ -86,7 +97,7 @@ def clip(book: Notebook, rest: str) -> Reply:
     return _edited(book.session, name, lambda before: np.clip(before, low, high), f"clip {rest}")
 
 
-@verb("drop OP", group="edits", completes="op")
+@verb("drop OP", group="edits", examples=("drop relu_grad.0",), then="continue compare undo", completes="op")
 def drop(book: Notebook, rest: str) -> Reply:
     """Have an operator that is yet to come give zeros."""
     session = book.session
@@ -97,7 +108,7 @@ def drop(book: Notebook, rest: str) -> Reply:
     return Reply(f"dropped {entry.name} · {_stale(session)}")
 
 
-@verb("undo", group="edits")
+@verb("undo", group="edits", examples=("undo",), then="edits")
 def undo(book: Notebook, rest: str) -> Reply:
     """Take the last edit of this branch back."""
     nothing(rest, "undo")
@@ -107,7 +118,7 @@ def undo(book: Notebook, rest: str) -> Reply:
     return Reply(f"undone: {edit.text} · {_stale(book.session)}")
 
 
-@verb("edits", group="edits")
+@verb("edits", group="edits", examples=("edits",), then="undo compare")
 def edits(book: Notebook, rest: str) -> Reply:
     """The edits of this branch."""
     nothing(rest, "edits")
@@ -120,22 +131,25 @@ def edits(book: Notebook, rest: str) -> Reply:
     )
 
 
-@verb("fork [NAME]", group="edits", completes="branch")
+@verb("fork [NAME]", group="edits", examples=("fork", "fork guard"), then="set compare switch", completes="branch")
 def fork(book: Notebook, rest: str) -> Reply:
-    """Branch the run here; what follows happens in the new branch."""
+    """Branch the run here; what follows happens in the new branch.
+
+    The run as it was is the branch base. compare says what an edit has done to the gradients.
+    """
     before = book.session.branch.name
     branch = book.session.fork(rest or None)
     return Reply(f"in {branch.name}, forked from {before} at {branch.cursor + 1}/{len(book.session.timeline.entries)}")
 
 
-@verb("switch NAME", group="edits", completes="branch")
+@verb("switch NAME", group="edits", examples=("switch base",), then="branches compare", completes="branch")
 def switch(book: Notebook, rest: str) -> Reply:
     """Go on in another branch."""
     book.session.switch(_one(rest, "switch NAME"))
     return Reply(f"in {rest}\n{book.here()}")
 
 
-@verb("branches", group="edits")
+@verb("branches", group="edits", examples=("branches",), then="switch compare")
 def branches(book: Notebook, rest: str) -> Reply:
     """The branches: where each stands, and its edits."""
     nothing(rest, "branches")
@@ -150,7 +164,7 @@ def branches(book: Notebook, rest: str) -> Reply:
     )
 
 
-@verb("compare A B", group="edits", completes="branch")
+@verb("compare A B", group="edits", examples=("compare base guard",), then="branches stats", completes="branch")
 def compare(book: Notebook, rest: str) -> Reply:
     """The final gradients of two branches: which differ, and by how much."""
     words = rest.split()

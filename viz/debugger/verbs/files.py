@@ -23,9 +23,12 @@ def _write(path: str, text: str) -> str:
     return f"{path} · {len(content)} bytes"
 
 
-@verb("save FILE.jsonl", group="session", completes="file", writes=always)
+@verb("save FILE.jsonl", group="session", examples=("save hunt.jsonl",), then="export", completes="file", writes=always)
 def save(book: Notebook, rest: str) -> Reply:
-    """Save the session with all that replaying it needs; the model is not needed for that."""
+    """Save the session with all that replaying it needs; the model is not needed for that.
+
+    gradtool debug --replay FILE.jsonl goes on with it, and with --check runs its cells again and compares.
+    """
     from ..saved import writer
 
     if not rest:
@@ -34,9 +37,19 @@ def save(book: Notebook, rest: str) -> Reply:
     return Reply(f"saved {told} · {len(book.cells)} cell{'s' * (len(book.cells) != 1)}")
 
 
-@verb("export html|ipynb|md|script FILE", group="session", completes="format", writes=always)
+@verb(
+    "export html|ipynb|md|script FILE",
+    group="session",
+    examples=("export html hunt.html", "export script hunt.gdt"),
+    then="save",
+    completes="format",
+    writes=always,
+)
 def export(book: Notebook, rest: str) -> Reply:
-    """Write the cells as a page, a notebook, Markdown or a batch script."""
+    """Write the cells as a page, a notebook, Markdown or a batch script.
+
+    A script is what gradtool debug model.py --batch -x FILE carries out.
+    """
     form, _, path = rest.partition(" ")
     path = path.strip()
     if form not in FORMATS:

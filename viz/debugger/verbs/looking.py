@@ -16,9 +16,13 @@ from ..regions import Inner
 from . import Reply, nothing, verb
 
 
-@verb("list [n]", "l", group="looking")
+@verb("list [n]", "l", group="looking", examples=("list", "list 20"), then="goto src stack")
 def list_(book: Notebook, rest: str) -> Reply:
-    """The operators around the cursor, n before and after it."""
+    """The operators around the cursor, n before and after it.
+
+    Each with its letter (legend says what they mean), its number in the run, what it makes, and the other one of its
+    pair of forward and gradient operator.
+    """
     if rest and not rest.isdigit():
         raise VerbError(f"expected a number, but got {rest!r}.", hint="list [n]")
     around = int(rest or 5)
@@ -54,7 +58,13 @@ def _asked(book: Notebook, rest: str) -> Entry:
     return session.current or session.timeline.entries[-1]
 
 
-@verb("src [OP] [n]", group="looking", completes="op")
+@verb(
+    "src [OP] [n]",
+    group="looking",
+    examples=("src", "src relu_grad.0", "src relu_grad.0 3"),
+    then="stack list",
+    completes="op",
+)
 def src(book: Notebook, rest: str) -> Reply:
     """The forward source of an operator with its pair, n lines before and after it."""
     words = rest.split()
@@ -68,7 +78,7 @@ def src(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join([head + (f"   {entry.part}, its pair is {pair}" if pair else f"   {entry.part}"), *lines]))
 
 
-@verb("stack [OP]", "bt", "where", group="looking", completes="op")
+@verb("stack [OP]", "bt", "where", group="looking", examples=("stack", "stack relu.0"), then="src goto", completes="op")
 def stack(book: Notebook, rest: str) -> Reply:
     """The user's stack when an operator was made, the innermost call last."""
     entry = _asked(book, rest)
@@ -82,7 +92,13 @@ def stack(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join([entry.name, *(f"  {place:<{width}}   {text}".rstrip() for place, text in reversed(rows))]))
 
 
-@verb("inside [OP] [n]", group="looking", completes="op")
+@verb(
+    "inside [OP] [n]",
+    group="looking",
+    examples=("inside while.0", "inside while.0 2"),
+    then="list goto",
+    completes="op",
+)
 def inside(book: Notebook, rest: str) -> Reply:
     """What a branch or a loop did, iteration by iteration; the operators of iteration n with their values."""
     words = rest.split()
@@ -148,7 +164,7 @@ def _steps(block: Round[Inner], indent: str) -> Iterator[str]:
             stack.append((iter(inner.rounds[-1].steps), indent + "    "))
 
 
-@verb("legend", group="looking")
+@verb("legend", group="looking", examples=("legend",), then="list")
 def legend(book: Notebook, rest: str) -> Reply:
     """What the letters beside operators mean."""
     nothing(rest, "legend")

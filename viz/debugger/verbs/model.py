@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.core import names, source
 from gradtool.engine.files.writing import write_files
 from gradtool.engine.runs.timeline import NOBODY, Entry
 from gradtool.engine.view.graph import GraphView
+from gradtool.models.questions.why import Verdicts
 
 from ...text import cells
+from ...views.why import summary, told
 from .. import show, ways
 from ..errors import VerbError, unknown
 from ..notebook import Notebook
@@ -22,23 +25,38 @@ _AROUND = 5
 """Pairs before and after the cursor that ``program`` shows."""
 
 
-@verb("why [VAR]", group="model", completes="tensor")
+@verb("why [VAR]", group="model", examples=("why", "why w"), then="path contrib goto", completes="tensor")
 def why(book: Notebook, rest: str) -> Reply:
-    """Why a tensor has no gradient, or a zero one; of all parameters where none is named."""
+    """Why a tensor has no gradient, or a zero one; of all parameters where none is named.
+
+    It is what gradtool why answers, told from the run of this session: the file is not run again. With a name, it
+    also says what each use adds to the gradient.
+    """
     ask = book.session.tools.get("why")
     if ask is None:
         raise VerbError("this session knows the run alone, not the model.", hint="path VAR · contrib VAR")
     answers = ask(rest.removesuffix(names.GRAD))
-    if not answers:
-        about = book.session.timeline.results
-        return Reply("every parameter gets a gradient that is not zero" if about else "the run is about no gradients")
-    return Reply("\n\n".join("\n".join(a.lines()) for a in answers), value=answers)
+    lines = [*told(answers, bool(rest))]
+    if not rest:
+        lines.append(_summary(book.session, answers))
+    if book.session.branch.edits:
+        lines.append("this is about the run as it was recorded, without the edits of this branch")
+    return Reply("\n".join(lines).rstrip(), value=answers)
+
+
+def _summary(session: Session, answers: Sequence[Answer]) -> str:
+    """How many gradients there are, in the words of the command where the session is about a file."""
+    if isinstance(answers, Verdicts):
+        return "" if answers.failure is not None else summary(answers, answers.findings)
+    return show.gradients(session) if session.timeline.results else "the run is about no gradients"
 
 
 # -- ways -------------------------------------------------------------------------------------------------------------
 
 
-@verb("path [A [B]]", group="model", completes="tensor")
+@verb(
+    "path [A [B]]", group="model", examples=("path", "path w", "path h loss"), then="goto contrib", completes="tensor"
+)
 def path(book: Notebook, rest: str) -> Reply:
     """The way from the loss to a tensor's gradient (by default what the next operator makes), or from A to B."""
     session = book.session
@@ -124,7 +142,7 @@ def _outputs(session: Session, entry: Entry) -> str:
 # -- summands ---------------------------------------------------------------------------------------------------------
 
 
-@verb("contrib VAR", group="model", completes="tensor")
+@verb("contrib VAR", group="model", examples=("contrib h",), then="path goto", completes="tensor")
 def contrib(book: Notebook, rest: str) -> Reply:
     """What each use of a tensor adds to its gradient: norm, cosine with the sum, operator and line."""
     if not rest:
@@ -188,6 +206,8 @@ def _asked_file(rest: str) -> tuple[str, str | None]:
 @verb(
     "graph [VAR] [-o FILE.svg]",
     group="model",
+    examples=("graph", "graph w", "graph w -o near.svg"),
+    then="path program",
     completes="tensor",
     writes=lambda rest: _asked_file(rest)[1] is not None,
 )
@@ -237,7 +257,7 @@ def _called(name: str) -> list[str]:
     return [name, first, second[:-1]] if bracket and name.endswith(")") else [name]
 
 
-@verb("program [all]", group="model")
+@verb("program [all]", group="model", examples=("program", "program all"), then="list graph")
 def program(book: Notebook, rest: str) -> Reply:
     """Forward operators beside their gradient operators, around the cursor, or all of them."""
     from ...render import text

@@ -20,7 +20,7 @@ from . import Reply, nothing, verb
 _SHOWN = 12
 
 
-@verb("saved", group="model")
+@verb("saved", group="model", examples=("saved",), then="mem x")
 def saved(book: Notebook, rest: str) -> Reply:
     """The forward values that backward keeps alive: bytes, who made them, who reads them."""
     nothing(rest, "saved")
@@ -86,7 +86,7 @@ def _event(session: Session, entry: Entry) -> OpEvent:
     return OpEvent(entry.type, entry.part, entry.loc, attrs, read, wrote, entry)
 
 
-@verb("mem", group="model")
+@verb("mem", group="model", examples=("mem",), then="saved")
 def mem(book: Notebook, rest: str) -> Reply:
     """What the session holds: values of the run, branches, and how many operators ran again."""
     nothing(rest, "mem")

@@ -22,15 +22,27 @@ from ..notebook import Notebook
 from ..session import Session
 from . import Reply, verb
 
+_NAME = re.compile(r"[\w.@/:-]+")
+
 
 def _is_expression(rest: str) -> bool:
     """Of ``p``, by what stands after it: more than a name, or a name with a slice."""
     return re.fullmatch(r"[\w.@/:-]+(\[[-\d\s,:]*\])?", rest) is None
 
 
-@verb("p VAR[slice]", group="values", completes="tensor", evaluates=_is_expression)
+@verb(
+    "p VAR[slice]",
+    group="values",
+    examples=("p h@GRAD", "p w[0, :2]", "p v['h'].max()"),
+    then="stats x why",
+    completes="tensor",
+    evaluates=_is_expression,
+)
 def print_(book: Notebook, rest: str) -> Reply:
-    """A tensor in a few words, and its numbers."""
+    """A tensor in a few words, and its numbers.
+
+    As it is at the cursor; what is not made yet, as it will be. Anything that is no tensor is evaluated as Python.
+    """
     if not rest:
         raise VerbError("p what?", hint="p h@GRAD · p w[0, :3]")
     session = book.session
@@ -48,7 +60,7 @@ def _expression(session: Session, text: str) -> Reply:
     try:
         value = scope.evaluate(session, text, session.current)
     except NameError:
-        if text.isidentifier():
+        if _NAME.fullmatch(text):  # a path such as net.head.weight is no expression to whoever types it
             raise unknown("tensor", text, session.timeline.names) from None
         raise
     except VerbError:
@@ -74,7 +86,7 @@ def _tensor(session: Session, name: str, usage: str) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
-@verb("stats [VAR]", group="values", completes="tensor")
+@verb("stats [VAR]", group="values", examples=("stats", "stats h@GRAD"), then="hist top why", completes="tensor")
 def stats(book: Notebook, rest: str) -> Reply:
     """What a tensor's numbers are like; without a tensor, the final gradients of this branch."""
     if rest:
@@ -145,7 +157,7 @@ def _g(value: float) -> str:
 _WIDTH = 40
 
 
-@verb("hist VAR", group="values", completes="tensor")
+@verb("hist VAR", group="values", examples=("hist w@GRAD",), then="top stats", completes="tensor")
 def hist(book: Notebook, rest: str) -> Reply:
     """How many elements of a tensor are of each order of magnitude."""
     array = _tensor(book.session, rest, "hist VAR")
@@ -164,7 +176,7 @@ def hist(book: Notebook, rest: str) -> Reply:
     return Reply("\n".join([f"{rest} {show.in_words(array)}", *rows]))
 
 
-@verb("top VAR [k]", group="values", completes="tensor")
+@verb("top VAR [k]", group="values", examples=("top w@GRAD", "top w@GRAD 3"), then="x hist", completes="tensor")
 def top(book: Notebook, rest: str) -> Reply:
     """The k largest elements of a tensor with their indices; what is not finite first."""
     name, _, count = rest.rpartition(" ")
@@ -189,7 +201,7 @@ def _index(shape: tuple[int, ...], flat: int) -> str:
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape))}]" if shape else "[]"
 
 
-@verb("x VAR", group="values", completes="tensor")
+@verb("x VAR", group="values", examples=("x h@GRAD",), then="goto path contrib", completes="tensor")
 def examine(book: Notebook, rest: str) -> Reply:
     """Everything about a tensor: its versions, who makes and who reads them, where, and its bytes."""
     session = book.session

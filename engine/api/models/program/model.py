@@ -200,7 +200,9 @@ class ProgramModel(Model):
         return derivatives(self, asked, notes)
 
     @classmethod
-    def timeline(cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
+    def timeline(
+        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+    ) -> tuple[Timeline, ProgramModel | None]:
         """As in the base: one run of the program."""
         from .timeline import timeline
 

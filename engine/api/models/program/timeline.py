@@ -20,8 +20,8 @@ from . import feeds, finding
 from .model import ProgramModel
 
 
-def timeline(left: Loaded, request: Request, asked: Debug, notes: Notes) -> Timeline:
-    """The run; of a file that raised, what can be run of its program."""
+def timeline(left: Loaded, request: Request, asked: Debug, notes: Notes) -> tuple[Timeline, ProgramModel | None]:
+    """The run and its model; of a file that raised, what can be run of its program."""
     refused = ProgramModel.refusal("--step", left.name) if asked.step is not None else None
     if refused is not None:
         raise refused
@@ -46,7 +46,7 @@ def timeline(left: Loaded, request: Request, asked: Debug, notes: Notes) -> Time
     if left.error is not None:
         at = run.failed[0] if run.failed is not None else len(run.entries)
         run.failed = at, left.error
-    return run
+    return run, (model if model.loss is not None else None)
 
 
 def _model(left: Loaded, request: Request) -> ProgramModel:

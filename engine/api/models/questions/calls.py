@@ -88,6 +88,13 @@ def listed(request: Request, notes: Notes = SILENT) -> CallList:
         return calls_of(left, request)
 
 
+def number_of(request: Request) -> int | None:
+    """The number of the pass that is asked about; None for the last one. That of a line takes a run of its own."""
+    if request.backward is None or request.backward.isdecimal():
+        return None if request.backward is None else int(request.backward)
+    return listed(request).asked
+
+
 def calls_of(left: Loaded, request: Request) -> CallList:
     """The calls of a file that has run."""
     return CallList(

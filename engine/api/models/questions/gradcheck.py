@@ -15,7 +15,7 @@ from ..answered import Answered
 from ..loader import Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
-from .calls import listed
+from .calls import number_of
 from .question import Question
 from .why import Why
 
@@ -49,7 +49,7 @@ class Gradcheck(Question[Comparison]):
 
     def ask(self, request: Request, notes: Notes = SILENT) -> Comparison:
         """As in the base; what dynamic mode computes is recorded while the file runs."""
-        recorder = Recorder(which=_pass(request))
+        recorder = Recorder(which=number_of(request))
         request = replace(request, **self.needs)
         with recorder.recording(), loader.executed(request, notes) as left, watch.unwatched():
             meant = left.calls.meant() if request.backward is None else None
@@ -84,10 +84,3 @@ def _say_what_is_lost(model: Model, wrong: Sequence[Checked]) -> None:
         lost = None if subject is None else case.lost.in_brief(subject.value)
         if lost is not None:
             entry.cause, entry.loc = lost
-
-
-def _pass(request: Request) -> int | None:
-    """The number of the pass that is asked about; None for the last one. That of a line takes a run of its own."""
-    if request.backward is None or request.backward.isdecimal():
-        return None if request.backward is None else int(request.backward)
-    return listed(request).asked

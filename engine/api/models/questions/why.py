@@ -160,13 +160,9 @@ def opened(
     words = [*request.words(), *asked.words]
     with loader.executed(request, notes) as left:
         error = left.error
-        if isinstance(error, (FreedGraphError, InplaceError)):
-            last = next(reversed(left.calls.swept), None)
-            raised = users_code.raised_at(error)
-            if last is not None and last.location[:1] == raised:
-                raised = last.location
+        failure = failure_in(left)
+        if failure is not None:
             left.error = None  # it is the answer
-            failure = explained(error, raised, left.journal, None if last is None else last.loss)
             yield Opened(About(left.name, "eager", words), "", None, False, failure, error=error, left=left)
             return
         model = opening.model_in(left, request)
@@ -174,3 +170,15 @@ def opened(
         case = model.case(asked, notes)
         about = replace(model.about, words=words)
         yield Opened(about, case.target_name(), case, bool(asked.variables), model=model, error=error, left=left)
+
+
+def failure_in(left: Loaded) -> Answer | None:
+    """The answer about the error that a file raised, where it explains itself."""
+    error = left.error
+    if not isinstance(error, (FreedGraphError, InplaceError)):
+        return None
+    last = next(reversed(left.calls.swept), None)
+    raised = users_code.raised_at(error)
+    if last is not None and last.location[:1] == raised:
+        raised = last.location
+    return explained(error, raised, left.journal, None if last is None else last.loss)

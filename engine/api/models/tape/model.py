@@ -272,7 +272,9 @@ class TapeModel(Model):
         return run(self, listener, order)
 
     @classmethod
-    def timeline(cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
+    def timeline(
+        cls, left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+    ) -> tuple[Timeline, TapeModel | None]:
         """As in the base: the pass that the file ran, or one more."""
         from .timeline import timeline
 

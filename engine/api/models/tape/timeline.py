@@ -22,8 +22,10 @@ from . import finding
 from .model import Entry, TapeModel, recorded
 
 
-def timeline(left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes) -> Timeline:
-    """The recorded pass; of a file that raised, what it had computed until then."""
+def timeline(
+    left: Loaded, request: Request, recorder: Recorder, asked: Debug, notes: Notes
+) -> tuple[Timeline, TapeModel | None]:
+    """The recorded pass and its model; of a file that raised, what it had computed until then."""
     refused = TapeModel.refusal("--feed", left.name) if asked.feed else None
     if refused is not None:
         raise refused
@@ -38,7 +40,7 @@ def timeline(left: Loaded, request: Request, recorder: Recorder, asked: Debug, n
             raise error
         if recorder.last is not None:
             restore(nodes_behind(recorder.last.roots))
-        return _timeline(recorder, left.name, entries, None, error)
+        return _timeline(recorder, left.name, entries, None, error), None
     if left.live:
         recorded(model)
         restore(nodes_behind([model.loss]))
@@ -59,7 +61,7 @@ def timeline(left: Loaded, request: Request, recorder: Recorder, asked: Debug, n
         )
     if recorder.passes > 1:
         notes.note(f"recorded: backward pass {recorder.passes} of {left.name}; --step N takes another")
-    return _timeline(recorder, left.name, model.entries, chosen, error)
+    return _timeline(recorder, left.name, model.entries, chosen, error), model
 
 
 def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | None:
@@ -68,6 +70,7 @@ def _model(left: Loaded, request: Request, recorder: Recorder) -> TapeModel | No
         return None
     if recorder.last is None or request.loss is not None:
         return finding.find(left, request)
+    left.calls.mean(recorder.last.roots)
     return finding.around(left, recorder.last.roots[0], request)
 
 

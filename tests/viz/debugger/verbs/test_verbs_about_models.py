@@ -45,6 +45,58 @@ def test_why(opened: Open, text: str) -> None:
     assert said(book, "why nothing").startswith("✗ unknown tensor for why: 'nothing'")
 
 
+TRAINED = """\
+import paddle
+paddle.seed(3)
+print("ran")
+w, b = (paddle.create_parameter([2], "float32", name=n) for n in "wb")
+for step in range(4):
+    loss = (w * (b if step == 1 else b.detach())).sum()
+    loss.backward()
+"""
+
+TRAINED_PROGRAM = """\
+import numpy as np
+import paddle
+paddle.enable_static()
+print("ran")
+x = paddle.static.data("x", [1, 3])
+b = paddle.static.nn.fc(x, 3, name="b").detach()
+loss = paddle.mean(paddle.static.nn.fc(x, 3, name="w") + b)
+paddle.optimizer.SGD(0.1).minimize(loss)
+exe = paddle.static.Executor()
+exe.run(paddle.static.default_startup_program())
+for _ in range(3):
+    exe.run(feed={"x": np.ones([1, 3], "float32")}, fetch_list=[loss])
+"""
+
+
+@pytest.mark.parametrize(("text", "step", "tensor"), [(TRAINED, None, "b"), (TRAINED_PROGRAM, None, "b.w_0")])
+def test_why_is_answered_from_the_run_of_the_session(
+    text: str, step: int | None, tensor: str, opened: Open, capfd: pytest.CaptureFixture[str]
+) -> None:
+    book = opened(text, step=step)
+    assert f"1 None (why {tensor} says why)" in book.opening or f"2 None (why {tensor} says why)" in book.opening
+    assert "verdict: DETACHED" in said(book, "why")
+    assert f"{tensor}   grad = None   verdict: DETACHED" in said(book, f"why {tensor}")
+    assert capfd.readouterr().err.count("ran") == 1
+
+
+@pytest.mark.parametrize(("step", "answer"), [(1, "grad = None"), (2, "‖g‖"), (3, "grad = None")])
+def test_why_is_about_the_pass_that_is_gone_through(step: int, answer: str, opened: Open) -> None:
+    """What later passes did is not told, and weights are as they were."""
+    book = opened(TRAINED, step=step)
+    assert said(book, "why b").startswith(f"b   {answer}")
+    said(book, "zero w")
+    assert said(book, "why w").endswith("this is about the run as it was recorded, without the edits of this branch")
+
+
+def test_why_never_says_that_all_is_well_where_nothing_is_finite(opened: Open) -> None:
+    book = opened("import paddle\nw = paddle.to_tensor([0.0], stop_gradient=False)\nloss = (w.sqrt() * 0).sum()\n")
+    assert "1 of 1 gradients · 1 NaN ✗" in book.opening
+    assert said(book, "why").endswith("1 of 1 parameter gets a gradient · 1 of them not finite · 1 finding")
+
+
 @BOTH
 def test_the_way_from_the_loss(opened: Open, text: str) -> None:
     book = opened(text)
@@ -135,7 +187,7 @@ def test_pictures(opened: Open, text: str, tmp_path: Path) -> None:
     assert ET.fromstring(file.read_text(encoding="utf-8")).tag.endswith("svg")
     assert said(book, "graph").startswith("forward and backward graph")
     assert said(book, "graph -o near.png").startswith("✗ expected a name that ends with .svg")
-    assert said(book, "graph nobody").startswith("✗ there is no operator 'nobody'")
+    assert said(book, "graph nobody").startswith("✗ there is no operator and no tensor 'nobody'")
     assert said(book, f"graph -o {tmp_path / 'missing' / 'a.svg'}").startswith("✗ cannot write")
 
 
