@@ -142,6 +142,8 @@ class Prompt:
         named = list(zip(self.scripts, self._texts or (), strict=True))
         if self.batch and not named:
             named = [("<stdin>", self._typed(book))]
+            if not named[0][1].strip():
+                screen.say(screen.text(book.opening or book.here()))
         code = batch.CLEAN
         for file, text in named:
             try:

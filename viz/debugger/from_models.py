@@ -53,7 +53,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
         try:
             left = stack.enter_context(loader.executed(request, notes, lambda: recorder.closed))
         except (ModelError, GradtoolError):
-            if not request.post_mortem:
+            if not request.post_mortem and (recorder.calls or recorder.failure is not None):
                 words = [*request.words(), *asked.session_words, "--on-error"]
                 notes.note(f"{command_line('gradtool', 'debug', *words)} begins where it failed")
             raise

@@ -89,6 +89,7 @@ def test_a_program_feeds_and_notes(gradtool: Run, model: Write, verbs: Write) ->
         (["--step", "0"], "0 is not in the range x>=1"),
         (["--catch", "wind"], "--catch: cannot catch 'wind'"),
         (["--on-error", "--step", "2"], "--on-error and --step exclude each other"),
+        (["--backward", "1", "--step", "2"], "--step and --backward exclude each other"),
         (["-x", "missing.gdt", "--batch"], "cannot read missing.gdt: No such file or directory"),
         (["--feed", "f.npz"], "--feed works on static programs, and model.py works in dynamic mode"),
         (["--params", "nobody"], "unknown tensor for --params: 'nobody'"),
@@ -115,6 +116,47 @@ def test_exit_codes_of_models_that_fail(gradtool: Run, model: Write, verbs: Writ
     assert gradtool("debug", model("raise ValueError\n")).code == 3
     sound = gradtool("debug", model(BROKEN), "--on-error", "--batch", "-x", verbs("list\n"))
     assert (sound.code, sound.err) == (0, "model.py raised no error\n")
+
+
+def test_a_model_that_raises_names_the_post_mortem(gradtool: Run, model: Write) -> None:
+    done = gradtool("debug", model("import paddle\nx = paddle.ones([2]) * 2\nx @ paddle.ones([3, 3])\n"))
+    assert done.code == 4
+    assert done.err.startswith("gradtool debug model.py --on-error begins where it failed\n")
+    assert "--on-error" not in gradtool("debug", model("x = (\n")).err
+
+
+PASSES = """\
+import paddle
+w = paddle.to_tensor([1.0], stop_gradient=False)
+for step in range(60):
+    x = paddle.to_tensor([1.0 + step], stop_gradient=False)
+    (slope,) = paddle.grad((w * x).sum(), x)
+    loss = (w * x).sum()
+    loss.backward()
+    w.clear_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--backward", "6"], "x [1]  3"),
+        (["--step", "6"], "x [1]  3"),
+        (["--backward", "line:model.py:5"], "x [1]  51"),
+        (["--step", "119"], "x [1]  60"),
+    ],
+)
+def test_which_pass_is_gone_through(gradtool: Run, model: Write, verbs: Write, words: list[str], said: str) -> None:
+    done = gradtool("debug", model(PASSES), *words, "--batch", "-x", verbs("p x\n"))
+    assert (done.code, said.replace("[1]", "1") in done.out) == (0, True)
+
+
+def test_a_batch_with_nothing_to_do_says_how_the_gradients_are(
+    gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    done = gradtool("debug", model(BROKEN), "--batch")
+    assert (done.code, done.out.split("\n")[0][:28]) == (0, "1 of 1 gradients · 1 infinit")
 
 
 def test_an_interrupted_model(gradtool: Run, model: Write) -> None:

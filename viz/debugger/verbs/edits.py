@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -179,12 +180,17 @@ def compare(book: Notebook, rest: str) -> Reply:
         if w not in session.branches:
             raise VerbError(f"there is no branch {w!r}.", hint=f"there is {', '.join(session.branches)}")
     first, second = (session.results(session.branches[w]) for w in words)
-    told = [f"{n} {_told(first[n], second[n])}" for n in first if not _equal(first[n], second[n])]
-    same = len(first) - len(told)
-    equal = [_in_common(same, bool(told))] if same else []
+    differing = [n for n in first if not _equal(first[n], second[n])]
+    same = len(first) - len(differing)
+    equal = [_in_common(same, bool(differing))] if same else []
+    if len(differing) > _LISTED:
+        differing.sort(key=lambda n: -_change(first[n], second[n]))  # a stable sort: equal ones keep their order
+    told = [f"{n} {_told(first[n], second[n])}" for n in differing[:_LISTED]]
     if len(told) > _IN_A_LINE:
-        told = [f"{len(told)} of {len(first)} gradients differ", *(f"  {t}" for t in told)]
-        return Reply("\n".join([*told, *(f"  {e}" for e in equal)]), value=(first, second))
+        more = len(differing) - len(told)
+        under = [f"{more} more that differ less", *equal] if more else equal
+        head = f"{len(differing)} of {len(first)} gradients differ" + (", the most first" if more else "")
+        return Reply("\n".join([head, *(f"  {t}" for t in (*told, *under))]), value=(first, second))
     return Reply("   ".join([*told, *equal]), value=(first, second))
 
 
@@ -198,6 +204,20 @@ _IN_A_LINE = 3
 """So many gradients are told in one line."""
 
 
+_LISTED = 20
+"""So many gradients are told; of more, those that differ most."""
+
+
+def _change(a: Any, b: Any) -> float:
+    """How far a gradient is from what it was, in terms of that; infinity where that is no number."""
+    if a is None or b is None:
+        return math.inf
+    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all() and np.any(x)):
+        return math.inf
+    return float(np.linalg.norm(x - y) / np.linalg.norm(x))
+
+
 def _equal(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
@@ -208,11 +228,8 @@ def _equal(a: Any, b: Any) -> bool:
 def _told(a: Any, b: Any) -> str:
     if a is None or b is None:
         return f"{_norm(a)} → {_norm(b)}"
-    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    text = f"{_norm(a)} → {_norm(b)}"
-    if x.shape == y.shape and np.isfinite(x).all() and np.isfinite(y).all() and np.any(x):
-        text += f" (Δ {np.linalg.norm(x - y) / np.linalg.norm(x):.2g})"
-    return text
+    change = _change(a, b)
+    return f"{_norm(a)} → {_norm(b)}" + (f" (Δ {change:.2g})" if math.isfinite(change) else "")
 
 
 def _norm(a: Any) -> str:

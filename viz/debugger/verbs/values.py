@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,8 @@ def _gradients(session: Session) -> str:
     norms = {n: Numbers.of(a).norm for n, a in gradients.items() if a is not None}
     positive = [x for x in norms.values() if x > 0]
     rows = [("gradient of", "shape", "‖g‖", "‖g‖/‖w‖", "", "")]
-    for name, gradient in gradients.items():
+    shown = _chosen(gradients)
+    for name, gradient in ((n, gradients[n]) for n in shown):
         if gradient is None:
             rows.append((name, "", "None", "", "", ""))
             continue
@@ -137,9 +139,23 @@ def _gradients(session: Session) -> str:
         norm = _g(g.norm) if g.nonfinite < g.elements or not g.elements else "–"
         rows.append((name, show.dims(gradient), norm, ratio if norm != "–" else "", drawn, wrong))
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    lines = ["  ".join(c + " " * (w - cells(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    more = len(gradients) - len(shown)
+    return "\n".join([*lines, f"{more} more, in which nothing is wrong · stats VAR@GRAD"] if more else lines)
+
+
+_ROWS = 60
+"""So many gradients are listed; those in which something is wrong always are."""
+
+
+def _chosen(gradients: Mapping[str, Any]) -> list[str]:
+    """The gradients that are listed, in their order."""
+    if len(gradients) <= _ROWS:
+        return list(gradients)
+    wrong = {n for n, a in gradients.items() if a is None or Numbers.of(a).state != OK}
+    sound = [n for n in gradients if n not in wrong][: max(_ROWS - len(wrong), 0)]
+    shown = wrong.union(sound)
+    return [n for n in gradients if n in shown]
 
 
 def _norm_of(session: Session, name: str) -> float:
