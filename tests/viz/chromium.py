@@ -178,11 +178,13 @@ class Page:
         return answer
 
     def settle(self) -> None:
-        """Wait until what was asked for is drawn and nothing glides any more."""
+        """Wait until what was asked for is drawn and nothing glides any more.
+
+        The page says itself whether it glides: how long a frame takes depends on what else the machine does.
+        """
         self.run(
-            "new Promise((done) => { let before = ''; const look = () => { const now = document.querySelector("
-            "'#stage svg > g')?.getAttribute('transform') ?? ''; if (now === before) done(); else { before = now; "
-            "setTimeout(look, 60); } }; requestAnimationFrame(() => requestAnimationFrame(look)); })"
+            "new Promise((done) => { let still = 0; const look = () => { still = document.querySelector("
+            "'[data-gliding]') ? 0 : still + 1; if (still > 2) done(); else requestAnimationFrame(look); }; look(); })"
         )
 
     def problems(self) -> list[str]:

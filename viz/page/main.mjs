@@ -36,8 +36,14 @@ let gliding = 0;
 // -- moving -----------------------------------------------------------------------------------------------------------
 
 function place(at) {
-  cancelAnimationFrame(gliding);
+  halt();
   drawing.move(held(at, drawing.picture, drawing.screen()));
+}
+
+/** End a glide, wherever it is; the mark on the stage says to others whether one goes on. */
+function halt() {
+  cancelAnimationFrame(gliding);
+  delete stage.dataset.gliding;
 }
 
 function glide(to) {
@@ -54,8 +60,10 @@ function glide(to) {
     const between = (a, b) => a + (b - a) * s;
     drawing.move({ k: between(from.k, goal.k), x: between(from.x, goal.x), y: between(from.y, goal.y) });
     if (t < 1) gliding = requestAnimationFrame(frame);
+    else halt();
   };
-  cancelAnimationFrame(gliding);
+  halt();
+  stage.dataset.gliding = "";
   gliding = requestAnimationFrame(frame);
 }
 

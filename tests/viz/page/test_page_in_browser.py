@@ -459,6 +459,7 @@ def test_without_scripts_a_table_stands_in_for_the_picture(opened: Opener) -> No
 def test_models_open_fold_and_are_searched(model: Model, opened: Opener) -> None:
     page = opened(model.view, model.details())
     assert page.problems() == []
+    page.wait("performance.getEntriesByName('first-contentful-paint').length")
     far = page.run("Object.fromEntries(performance.getEntriesByType('paint').map(e => [e.name, e.startTime]))")
     assert "first-contentful-paint" in far
     layer, op = ("layer:blocks.7.attn", "op:softmax") if model.name == "gpt" else ("layer:layer3.5", "op:relu")
