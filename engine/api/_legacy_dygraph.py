@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gradtool.engine.core import state
-from gradtool.engine.core.errors import ArgumentTypeError
+from gradtool.engine.core.errors import ArgumentTypeError, UsageError
+from gradtool.engine.eager.parameter import TensorParameter
 from gradtool.engine.eager.tensor import Tensor
 
+from . import _saving, autograd
 from ._creation import to_tensor
+
+PARAMETERS, OPTIMIZER = ".pdparams", ".pdopt"
+"""The endings of what a layer's and an optimizer's state are saved under."""
 
 
 @contextmanager
@@ -53,6 +59,11 @@ def enabled() -> bool:
     return not state.in_static_mode()
 
 
+def no_grad(func: Callable[..., Any] | None = None) -> Any:
+    """As ``paddle.no_grad()``, which it gives; a function that it decorates without brackets is run within that."""
+    return autograd.no_grad() if func is None else autograd.no_grad()(func)
+
+
 def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = None, dtype: Any = None) -> Tensor:
     """A tensor with the values of an array, list or tuple; a tensor is returned itself.
 
@@ -75,3 +86,29 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
     if name is not None:
         tensor.name = name
     return tensor  # type: ignore[no-any-return]
+
+
+def save_dygraph(state_dict: Mapping[str, Any], model_path: str) -> None:
+    """Write the state of a layer to ``MODEL_PATH.pdparams``, that of an optimizer to ``MODEL_PATH.pdopt``.
+
+    Raises:
+        UsageError: there is nothing to save (a ValueError).
+    """
+    if not state_dict:
+        raise UsageError("fluid.save_dygraph: state_dict is empty, there is nothing to save")
+    of_layer = any(isinstance(value, TensorParameter) for value in state_dict.values())
+    _saving.save(dict(state_dict), model_path + (PARAMETERS if of_layer else OPTIMIZER))
+
+
+def load_dygraph(model_path: str) -> tuple[Any, Any]:
+    """What :func:`save_dygraph` wrote: the layer's state and the optimizer's, None for one that is not there.
+
+    Raises:
+        UsageError: neither is there (a ValueError).
+    """
+    stem = model_path.removesuffix(PARAMETERS).removesuffix(OPTIMIZER)
+    files = [stem + PARAMETERS, stem + OPTIMIZER]
+    if not any(map(os.path.exists, files)):
+        raise UsageError(f"fluid.load_dygraph: neither {files[0]} nor {files[1]} is there")
+    layer, optimizer = (_saving.load(file) if os.path.exists(file) else None for file in files)
+    return layer, optimizer

@@ -49,11 +49,12 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.param_attr", "gradtool._parameters", "ParamAttr")
     provide(f"{_package}.unique_name", "gradtool.utils.unique_name", "generate switch guard")
     provide(f"{_package}.initializer", "gradtool._legacy_initializers", INITIALIZERS)
-    provide(f"{_package}.dygraph", "gradtool._legacy_dygraph", "guard enabled to_variable")
+    provide(f"{_package}.dygraph", "gradtool._legacy_dygraph", "guard enabled no_grad to_variable")
     provide(f"{_package}.dygraph", "gradtool.framework", "enable_dygraph disable_dygraph")
-    provide(f"{_package}.dygraph", "gradtool.autograd", "no_grad grad")
+    provide(f"{_package}.dygraph", "gradtool.autograd", "grad")
     provide(f"{_package}.dygraph", "gradtool.nn", "Layer Sequential LayerList")
-    announce(_package, "DataFeeder dataset", "reading data is not part of this version")
+    provide(_package, "gradtool._legacy_feeding", "DataFeeder")
+    announce(_package, "dataset", "reading data is not part of this version")
     announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
 
 announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
@@ -66,6 +67,10 @@ provide(
     "SGD SGDOptimizer Momentum MomentumOptimizer Adagrad AdagradOptimizer Adam AdamOptimizer Adamax AdamaxOptimizer "
     "Adadelta AdadeltaOptimizer RMSPropOptimizer Lamb LambOptimizer",
 )
+provide("gradtool.fluid.dygraph", "gradtool._legacy_layers", "Conv2D Dropout Embedding Linear Pool2D")
+provide("gradtool.fluid.dygraph", "gradtool.nn", "BatchNorm LayerNorm ParameterList")
+provide("gradtool.fluid.dygraph", "gradtool._legacy_dygraph", "load_dygraph save_dygraph")
+provide("gradtool.fluid", "gradtool._legacy_dygraph", "load_dygraph save_dygraph")
 provide("gradtool.fluid", "gradtool.static._saving", "load save")
 provide(
     "gradtool.fluid.io",
@@ -90,6 +95,13 @@ provide("gradtool.fluid.layers", "gradtool._parameters", "create_global_var crea
 provide("gradtool.fluid.layers", "gradtool.static._branches", "case cond switch_case")
 provide("gradtool.fluid.layers", "gradtool.static._effects", "Assert Print py_func")
 provide("gradtool.fluid.layers", "gradtool.static._loops", "while_loop")
+provide("gradtool.fluid.layers", "gradtool.static._metrics", "accuracy")
+announce(
+    "gradtool.fluid.layers",
+    "cosine_decay exponential_decay inverse_time_decay linear_lr_warmup natural_exp_decay noam_decay piecewise_decay "
+    "polynomial_decay",
+    "give the optimizer one of paddle.optimizer.lr, and call its step()",
+)
 provide(
     "gradtool.fluid.layers",
     "gradtool.fluid.layers._written",

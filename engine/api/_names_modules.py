@@ -57,10 +57,10 @@ provide(
 provide(
     "gradtool.base.dygraph.base",
     "gradtool._legacy_dygraph",
-    "enabled guard switch_to_static_graph to_variable",
+    "enabled guard no_grad switch_to_static_graph to_variable",
 )
 provide("gradtool.base.dygraph.base", "gradtool.framework", "enable_dygraph disable_dygraph")
-provide("gradtool.base.dygraph.base", "gradtool.autograd", "no_grad grad")
+provide("gradtool.base.dygraph.base", "gradtool.autograd", "grad")
 provide("gradtool.common_ops_import", "gradtool", "ParamAttr")
 provide("gradtool.common_ops_import", "gradtool.base", "Variable core default_main_program")
 provide("gradtool.common_ops_import", "gradtool.device", "device_guard")

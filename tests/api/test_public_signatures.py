@@ -52,7 +52,6 @@ DIFFERENCES = {
     "base.Program.switch_name_generator_guard": LENIENT,
     "base.Program.to_string": LENIENT,
     "base.Variable.to_string": LENIENT,
-    "base.dygraph.no_grad": "says what is wrong with @no_grad without parentheses",
     "base.executor.Executor": BACKEND,
     "base.framework.Block": BUILT,
     "base.framework.Block.append_op": "Paddle's hands on whatever comes",

@@ -228,13 +228,25 @@ def _pulled(
     flags = iter(wanted)
     by_slot = [[next(flags) for _ in v] if isinstance(v, tuple) else [next(flags)] for v in op.inputs]
     k = reference().ops
-    groups = rare.pulled(op.op, k, args, [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt], op.attrs)
+    groups = rare.pulled(
+        op.op, k, args, [by_slot[p] if p < len(by_slot) else [False] for p in rule.wrt], _of_arrays(op)
+    )
     by_place = dict(zip(rule.wrt, groups, strict=True))
     gradients: list[Any] = []
     for i, flags_of in enumerate(by_slot):
         group = by_place.get(i) or [None] * len(flags_of)
         gradients += [g if w else None for g, w in zip(group, flags_of, strict=True)]
     return gradients
+
+
+def _of_arrays(op: Operator) -> Mapping[str, Any]:
+    """The attributes of *op* as its rule reads them where the operands are arrays, which have no names."""
+    names = op.attrs.get("backward_skip_vars")
+    if not names:
+        return op.attrs
+    operands = [*laid_flat(op.inputs), *laid_flat(op.outputs)]
+    places = [i for i, v in enumerate(operands) if v is not None and v.name in names]
+    return {**op.attrs, "backward_skip_vars": places}
 
 
 def _by_slot(op: Operator, run: _Ran) -> tuple[dict[str, Any], dict[str, Any]]:

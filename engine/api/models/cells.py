@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradtool.engine.core.errors import FileFormatError
 from gradtool.engine.files import jsontext
 
+from . import magics
+
 ENDING = ".ipynb"
 
 
-def cells(data: bytes, file: str) -> list[tuple[str, bytes]]:
-    """What each code cell of a notebook is called (``In[3]``), and its text.
+class Cell(NamedTuple):
+    """A code cell.
 
-    Lines that are the notebook's own (``%time``, ``!ls``) become comments, so that the others keep their numbers.
+    Attributes:
+        name: ``In[3]``.
+        text: its Python.
+        may_raise: an error is a part of it, and the cells after it run: a tag says so, or it raised when the
+            notebook was saved, and its author went on.
+    """
+
+    name: str
+    text: bytes
+    may_raise: bool
+
+
+def cells(data: bytes, file: str) -> list[Cell]:
+    """The code cells of a notebook.
+
+    What is the notebook's own (``%time``, ``!ls``) is taken out or made Python, and all lines keep their numbers.
 
     Raises:
         FileFormatError: it is no notebook of version 4 of the format.
@@ -22,7 +39,12 @@ def cells(data: bytes, file: str) -> list[tuple[str, bytes]]:
     book = jsontext.read(data, file)
     if not isinstance(book, dict) or not isinstance(book.get("cells"), list):
         raise FileFormatError(file, "a Jupyter notebook (version 4)", "there is no list of cells")
-    return [(f"In[{i}]", "".join(map(_python, _lines(cell, file))).encode()) for i, cell in enumerate(_code(book), 1)]
+    code = list(_code(book))
+    last = max(map(_count, code), default=0)
+    return [
+        Cell(f"In[{i}]", magics.python(_text(cell, file)).encode(), _may_raise(cell, last))
+        for i, cell in enumerate(code, 1)
+    ]
 
 
 def _code(book: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -31,15 +53,50 @@ def _code(book: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield cell
 
 
-def _lines(cell: dict[str, Any], file: str) -> list[str]:
-    """The lines of a cell, each with its end; they stand there as a list or as one text."""
+def _text(cell: dict[str, Any], file: str) -> str:
+    """The text of a cell, which stands there as lines or as one."""
     source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
     if not isinstance(source, str):
         raise FileFormatError(file, "the text of each cell", f"{type(source).__name__} stands there")
-    return source.splitlines(keepends=True)
+    return source
 
 
-def _python(line: str) -> str:
-    return f"# {line}" if line.lstrip().startswith(("%", "!", "?")) else line
+def _may_raise(cell: dict[str, Any], last: int) -> bool:
+    metadata, outputs = cell.get("metadata"), cell.get("outputs")
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    if isinstance(tags, list) and "raises-exception" in tags:
+        return True
+    raised = isinstance(outputs, list) and any(isinstance(o, dict) and o.get("output_type") == "error" for o in outputs)
+    return raised and 0 < _count(cell) < last
+
+
+def _count(cell: dict[str, Any]) -> int:
+    """The number under which a cell ran before the notebook was saved; 0 if it did not."""
+    count = cell.get("execution_count")
+    return count if isinstance(count, int) else 0
+
+
+def names() -> dict[str, Any]:
+    """What every cell finds without importing it."""
+    return {"display": _display, "get_ipython": _Shell}
+
+
+def _display(*shown: Any, **_: Any) -> None:
+    """As IPython's, for who reads text."""
+    print(*shown, sep="\n")
+
+
+class _Shell:
+    """As far as cells ask their shell by name: for magics, which show and set, and for commands, which are not run."""
+
+    def run_line_magic(self, name: str, line: str = "", *_: Any) -> None:
+        """Nothing: what runs Python stands in cells as ``%name``."""
+
+    run_cell_magic = run_line_magic
+
+    def magic(self, line: str) -> None:
+        """Nothing, likewise."""
+
+    system = getoutput = magic

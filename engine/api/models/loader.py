@@ -28,6 +28,7 @@ from gradtool.engine.ir.program import Program
 from gradtool.engine.ir.variable import Variable
 from gradtool.utils import unique_name
 
+from . import cells as notebooks
 from . import entries, imports, scripts, seeds, sessions, targets, telling
 from .calls import PassCalls, Stopped
 from .errors import CommandError, ModelError, ScriptExit
@@ -189,7 +190,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
         with live as left:
             yield left
         return
-    target = targets.target(request.model, request.stdin_filename)
+    target = targets.target(request.model, request.stdin_filename, request.as_module)
     with contextlib.ExitStack() as stack:
         overlay = None if request.write else Overlay()
         stack.enter_context(over(overlay))
@@ -209,7 +210,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             _import(loaded, target.saved, target, request)
             stack.enter_context(_values_wanted())
         else:
-            stack.enter_context(_run(loaded, target, request))
+            stack.enter_context(_run(loaded, target, request, notes))
         calls.over = True
         telling.stop(loaded, notes)
         try:
@@ -227,7 +228,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
 
 
 @contextlib.contextmanager
-def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
+def _run(loaded: Loaded, target: Target, request: Request, notes: Notes) -> Iterator[None]:
     """Run the file and its function; its module is there as long as it is asked about."""
     data = target.read()
     wanted = request.as_module or bool(request.script)
@@ -236,7 +237,7 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
         loaded.namespace = module.__dict__
         try:
             with interruptible(loaded.calls, request.limit, request.unfinished), leaving(target.name):
-                _run_file(loaded, target, request, data, parts, wanted)
+                _run_file(loaded, target, request, data, parts, wanted, notes)
         except (ModelError, GradtoolError) as error:
             if not _is_done(loaded, request, error):
                 loaded.error = error
@@ -252,17 +253,37 @@ def _run(loaded: Loaded, target: Target, request: Request) -> Iterator[None]:
 
 
 def _run_file(
-    loaded: Loaded, target: Target, request: Request, data: bytes, parts: scripts.Parts | None, wanted: bool
+    loaded: Loaded,
+    target: Target,
+    request: Request,
+    data: bytes,
+    parts: scripts.Parts | None,
+    wanted: bool,
+    notes: Notes,
 ) -> None:
     if target.package:
         call(target.name, importlib.import_module, target.package)
     if parts is not None:
         _run_parts(loaded, target, request, data, parts)
         return
-    for name, text in target.cells or ((target.shown, data),):
-        call(target.name, execute, call(target.name, compiled, text, name), loaded.namespace)
+    if target.cells:
+        _run_cells(loaded, target, notes)
+    else:
+        call(target.name, execute, call(target.name, compiled, data, target.shown), loaded.namespace)
     if not wanted:
         entries.called(loaded, target.function, request)
+
+
+def _run_cells(loaded: Loaded, target: Target, notes: Notes) -> None:
+    """Run the cells of a notebook, as far as its author's kernel ran them."""
+    loaded.namespace.update(notebooks.names())
+    for name, text, may_raise in target.cells:
+        try:
+            call(target.name, execute, call(target.name, compiled, text, name), loaded.namespace)
+        except (ModelError, GradtoolError) as error:
+            if not may_raise:
+                raise
+            notes.note(f"{name}: {error}; the cells after it run, as they did when the notebook was saved")
 
 
 def _is_done(loaded: Loaded, request: Request, error: Exception) -> bool:
@@ -388,7 +409,8 @@ def run_file(where: str, namespace: dict[str, Any]) -> None:
     if target.saved is not None:
         raise CommandError(f"{target.name} holds a program: it has no functions")
     namespace["__file__"] = target.file
-    for name, text in target.cells or ((target.shown, target.read()),):
+    texts = [(cell.name, cell.text) for cell in target.cells] or [(target.shown, target.read())]
+    for name, text in texts:
         call(target.name, execute, call(target.name, compiled, text, name), namespace)
 
 

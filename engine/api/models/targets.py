@@ -18,6 +18,9 @@ from . import cells as notebooks
 from . import importers, sessions
 from .errors import CommandError
 
+STARTED = "__main__.py"
+"""What Python runs of a folder, and of a package."""
+
 _LONGEST_PATH = 4096
 """Bytes of a path, by the longest that systems take."""
 
@@ -34,20 +37,21 @@ class Target:
     folder: str | None
     """Where its own modules lie; None for what is not Python."""
     function: str | None
-    cells: Sequence[tuple[str, bytes]] = ()
-    """Names and texts of the code cells of a notebook."""
+    cells: Sequence[notebooks.Cell] = ()
+    """The code cells of a notebook."""
     saved: Callable[[], Any] | None = None
     """Reads the model, if the file holds something else than Python."""
     package: str | None = None
     """The package around a module."""
 
 
-def target(text: str, stdin_filename: str = "<stdin>") -> Target:
+def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) -> Target:
     """What a MODEL argument names.
 
     Args:
         text: the argument.
         stdin_filename: what to call what comes from stdin.
+        as_module: it is a module, as behind ``python -m``: a package is its ``__main__``.
 
     Raises:
         CommandError: there is nothing of that name, or it is no model.
@@ -64,7 +68,19 @@ def target(text: str, stdin_filename: str = "<stdin>") -> Target:
     text_there = session.source(where) if session is not None else None
     if text_there is not None:
         return Target(text_there.encode, where, where, where, "", function)
+    if as_module:
+        started = _module(where, function, started=True)
+        if started is not None:
+            return started
+    return _of_file(where, function)
+
+
+def _of_file(where: str, function: str | None) -> Target:
+    """A file, or a module that is named as if it were one."""
     path = Path(where)
+    if path.is_dir() and (path / STARTED).is_file():
+        path = path / STARTED  # as ``python FOLDER`` does
+        where = str(path)
     if not exists(where):
         module = None if importers.is_file_name(path) else _module(where, function)
         if module is not None:
@@ -105,8 +121,11 @@ def _python_files(folder: Path, like: str | None = None) -> str | None:
     return f"there is {', '.join(close)}" if close else None
 
 
-def _module(name: str, function: str | None) -> Target | None:
+def _module(name: str, function: str | None, started: bool = False) -> Target | None:
     """A module by its dotted name, looked up with the current folder first; None when there is none.
+
+    Args:
+        started: of a package, its ``__main__`` is meant.
 
     Nothing is imported: the packages around it are imported when it runs.
     """
@@ -123,6 +142,10 @@ def _module(name: str, function: str | None) -> Target | None:
             spec = _spec(parts[i - 1], folders)
             if spec is None:
                 return None
+        inside = None if spec is None else _listed(spec.submodule_search_locations)
+        if started and inside is not None and not name.endswith("__main__"):
+            name = f"{name}.__main__"
+            spec = _spec("__main__", inside)
     finally:
         sys.path.remove("")
     if spec is None or spec.origin is None or not hasattr(spec.loader, "get_source"):

@@ -175,6 +175,7 @@ def py_func(k, x, *, forward_callable_id):
 def _(k, x, out, dout: Late, *, backward_callable_id, backward_skip_vars):
     if backward_callable_id < 0:
         return [None] * len(x)
-    operands = [v for v in (*x, *out) if getattr(v, "name", None) not in backward_skip_vars]
+    skipped = set(backward_skip_vars)  # by name where the operands are variables, by place where they are arrays
+    operands = [v for i, v in enumerate((*x, *out)) if i not in skipped and getattr(v, "name", None) not in skipped]
     outs = k.py_func([*operands, *dout], forward_callable_id=backward_callable_id)
     return [outs[i] for i in range(len(x))]

@@ -43,3 +43,15 @@ def test_what_only_the_layer_reads_has_no_gradient_of_its_own() -> None:
     (answer,) = paddle.why(loss, [w])
     assert answer.verdict is Verdict.NON_DIFFERENTIABLE
     assert "pylayer has no gradient for w" in str(answer)
+
+
+def test_functions_in_programs_are_called_without_what_they_skip() -> None:
+    """Arrays have no names: what to skip is found by its place."""
+    x = paddle.static.data("x", [3])
+    w = paddle.static.create_parameter([3], "float32", name="w")
+    hidden = w * x
+    out = paddle.static.default_main_program().current_block().create_var(name="out", shape=[3], dtype="float32")
+    paddle.static.py_func(np.tanh, hidden, out, lambda y, dy: dy * (1 - y * y), skip_vars_in_backward_input=hidden)
+    paddle.static.Executor().run(paddle.static.default_startup_program())
+    (answer,) = paddle.why(paddle.sum(out), [w], feed={"x": np.ones(3, "float32")})
+    assert answer.verdict is Verdict.OK

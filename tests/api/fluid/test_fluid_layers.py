@@ -471,13 +471,16 @@ def test_impossible_arguments(call: Callable[[Variable], Any], about: str) -> No
         call(x)
 
 
-def test_layers_build_static_programs_only() -> None:
+def test_layers_compute_at_once_in_dynamic_mode() -> None:
     x = layers.data("x", [3])
-    fluid.enable_dygraph()
-    for call in (lambda: layers.relu(x), lambda: layers.mean(x), lambda: layers.fill_constant([1], "float32", 0)):
-        with pytest.raises(AssertionError, match="dynamic mode is on"):
-            call()
-    fluid.disable_dygraph()
+    with fluid.dygraph.guard():
+        w = paddle.to_tensor([[0.5, -2.0]], stop_gradient=False)
+        loss = layers.mean(layers.relu(w) + layers.fill_constant([1], "float32", 1))
+        loss.backward()
+        assert (loss.shape, loss.item(), w.grad.tolist()) == ([1], 1.25, [[0.5, 0.0]])
+        for call in (lambda: layers.relu(x), lambda: layers.mean(x), lambda: layers.fc(x, 2)):
+            with pytest.raises(AssertionError, match="dynamic mode"):
+                call()
     assert layers.relu(x).shape == (-1, 3)
 
 

@@ -121,3 +121,21 @@ def test_an_error_in_a_package_is_told_with_its_line(gradtool: Run, folder: Path
     assert done.code == 3
     assert 'figures/__init__.py", line 1, in <module>\n      import no_such_module' in done.err
     assert "figures" not in sys.modules
+
+
+@pytest.mark.parametrize("words", [["-m", "figures"], ["-m", "figures.__main__"], ["figures"]])
+def test_a_package_is_its_main_module(gradtool: Run, folder: Path, text: str, words: list[str]) -> None:
+    (folder / "figures").mkdir()
+    (folder / "figures" / "__init__.py").write_text("")
+    (folder / "figures" / "sizes.py").write_text("WIDTH = 3\n")
+    module = "figures.sizes" if "-m" in words else "sizes"
+    (folder / "figures" / "__main__.py").write_text(text.format(module=module))
+    done = gradtool("backward", *words, "--format", "json")
+    assert json.loads(done.out)["parameters"][0]["shape"] == [3], done.err
+
+
+def test_a_package_without_a_main_module_is_no_model(gradtool: Run, folder: Path) -> None:
+    (folder / "figures").mkdir()
+    (folder / "figures" / "__init__.py").write_text("")
+    done = gradtool("backward", "-m", "figures")
+    assert (done.code, "figures is a folder" in done.err) == (2, True)

@@ -13,10 +13,9 @@ from typing import Any
 
 import gradtool
 from gradtool._dispatch import apply
-from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, did_you_mean
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import default
-from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops import registry
 from gradtool.static._layers_conv import activated
 
@@ -98,7 +97,6 @@ class OperatorLayer:
         slots = {s.name: s.many for s in op.inputs}
 
         def layer(*args: Any, **named: Any) -> Any:
-            state.require_static(f"fluid.layers.{name}")
             arguments = bound(name, signature, args, named)
             operands: dict[str, Any] = {}
             attrs: dict[str, Any] = {}
@@ -106,7 +104,7 @@ class OperatorLayer:
             for p in signature:
                 value = arguments[p.name]
                 if p.target in slots:
-                    single = slots[p.target] and isinstance(value, Variable)
+                    single = slots[p.target] and isinstance(value, AnyTensor)
                     operands[p.target] = [value] if single else value
                 elif p.target.startswith(">"):
                     if value is not None:

@@ -15,6 +15,7 @@ from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, ShapeError, UsageError
 from gradtool.engine.core.spec import UNKNOWN
 from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.value import AnyTensor
 from gradtool.engine.ir import default
 from gradtool.engine.ir.variable import Variable
 from gradtool.engine.ops.infer import product
@@ -26,9 +27,8 @@ def _layer(key: str, name: str | None) -> str:
     return name if name is not None else default.default_main_program().names(key)
 
 
-def _variable(value: Any, what: str, where: str) -> Variable:
-    state.require_static(f"fluid.layers.{where}")
-    if not isinstance(value, Variable):
+def _variable(value: Any, what: str, where: str) -> Any:
+    if not isinstance(value, AnyTensor):
         raise ArgumentTypeError(
             f"fluid.layers.{where}: {what} must be a Variable, but received {type(value).__name__}."
         )
@@ -226,7 +226,6 @@ def fill_constant(
     shape: Sequence[int], dtype: Any, value: float, force_cpu: bool = False, out: Variable | None = None
 ) -> Variable:
     """A tensor of one value, through which no gradient flows; written to *out* if that is given."""
-    state.require_static("fluid.layers.fill_constant")
     attrs = {
         "shape": shape,
         "dtype": dtype_of(dtype).code,
