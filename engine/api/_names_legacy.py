@@ -46,6 +46,7 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.core", "gradtool._legacy", "VarDesc LoDTensor")
     provide(f"{_package}.executor", "gradtool.engine.executor.executor", "Executor")
     provide(f"{_package}.executor", "gradtool.engine.executor.scope", SCOPES)
+    provide(f"{_package}.layer_helper", "gradtool._layer_helper", "LayerHelper")
     provide(f"{_package}.param_attr", "gradtool._parameters", "ParamAttr")
     provide(f"{_package}.unique_name", "gradtool.utils.unique_name", "generate switch guard")
     provide(f"{_package}.initializer", "gradtool._legacy_initializers", INITIALIZERS)

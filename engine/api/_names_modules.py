@@ -62,12 +62,13 @@ provide(
 provide("gradtool.base.dygraph.base", "gradtool.framework", "enable_dygraph disable_dygraph")
 provide("gradtool.base.dygraph.base", "gradtool.autograd", "grad")
 provide("gradtool.common_ops_import", "gradtool", "ParamAttr")
+provide("gradtool.common_ops_import", "gradtool._layer_helper", "LayerHelper")
 provide("gradtool.common_ops_import", "gradtool.base", "Variable core default_main_program")
 provide("gradtool.common_ops_import", "gradtool.device", "device_guard")
 provide("gradtool.common_ops_import", "gradtool.framework", "convert_np_dtype_to_dtype_ in_dygraph_mode")
 announce(
     "gradtool.common_ops_import",
-    "LayerHelper OpProtoHolder check_dtype check_type check_variable_and_dtype",
+    "OpProtoHolder check_dtype check_type check_variable_and_dtype",
     "it is for writing new operators in Paddle; gradtool's have definitions of their own",
 )
 

@@ -134,11 +134,11 @@ def make(
     is_new = name not in program.global_block().vars
     parameter = program.current_block().create_parameter(name, dims, kind, **flags)
     if is_new:
-        _initialise(name, parameter.spec, init)
+        initialise(name, parameter.spec, init)
     return parameter
 
 
-def _initialise(name: str, spec: TensorSpec, init: Any) -> None:
+def initialise(name: str, spec: TensorSpec, init: Any) -> None:
     """Append the operator that fills *name* to the startup program."""
     home = default.default_startup_program().global_block()
     target = home.vars.get(name)
@@ -190,5 +190,5 @@ def create_global_var(
     """A variable that the startup program sets to *value*; no gradient flows through it."""
     block = default.default_main_program().global_block()
     variable = block.create_var(name, tuple(shape), dtype, stop_gradient=True, persistable=persistable)
-    _initialise(variable.name, variable.spec, initializer.Constant(value))
+    initialise(variable.name, variable.spec, initializer.Constant(value))
     return variable

@@ -33,9 +33,9 @@ def test_other_modules_have_what_scripts_import() -> None:
     assert switch_to_static_graph(paddle.in_dynamic_mode)() is False
     assert paddle.in_dynamic_mode()
     with pytest.raises(
-        AttributeError, match="LayerHelper is not implemented in gradtool: it is for writing new operators"
+        AttributeError, match="OpProtoHolder is not implemented in gradtool: it is for writing new operators"
     ):
-        paddle.common_ops_import.LayerHelper  # noqa: B018
+        paddle.common_ops_import.OpProtoHolder  # noqa: B018
 
 
 def test_decorators_keep_names() -> None:

@@ -19,9 +19,9 @@ OURS = signatures(gradtool)
 BACKEND = "says what computes, a choice of ours"
 BUILT = "built by the engine's functions, not by users"
 LAYOUT = "None stands for the layout with the channels first, as the layer's number of dimensions names it"
-ONE_FORWARD = "layers of 1, 2 and 3 dimensions share one forward, whose parameter is x"
 HANDS_ON = "hands its arguments on"
 ONE_BY_ONE = "takes numbers one by one too, as Paddle does by a decorator"
+BOTH_ORDERS = "takes the arguments of 3.1.1, and those of 3.3.1, where inplace comes before one of them"
 LENIENT = "a parameter that Paddle demands has a default"
 LAYOUTS = (
     "BatchNorm1D BatchNorm2D BatchNorm3D CircularPad1D CircularPad1d CircularPad2D CircularPad2d CircularPad3D "
@@ -69,12 +69,10 @@ DIFFERENCES = {
     "framework.Parameter": BUILT,
     "framework.load": "names the one setting that **configs may hold",
     "load": "names the one setting that **configs may hold",
-    "nn.AdaptiveAvgPool1D.forward": ONE_FORWARD,
-    "nn.AdaptiveMaxPool1D.forward": ONE_FORWARD,
-    "nn.MaxPool1D.forward": ONE_FORWARD,
+    "nn.Dropout": BOTH_ORDERS,
+    "nn.functional.dropout": BOTH_ORDERS,
     "nn.MultiHeadAttention.gen_cache": "the class is gradtool's",
     "nn.Parameter": "names what **kwargs may hold",
-    "nn.SiLU": "is Silu, whose parameters are those of 3.1.1; inplace is not taken",
     "nn.Transformer.generate_square_subsequent_mask": "a static method, called alike",
     "no_grad": "says what is wrong with @no_grad without parentheses",
     "randint": "the default shape is a tuple, which nobody can change",

@@ -12,27 +12,31 @@ from ._table import REQUIRED, table_layer
 from .functional._norm import InputRankError
 from .layer import Layer
 
-CELU = table_layer(__name__, "CELU", "celu", alpha=1.0)
-ELU = table_layer(__name__, "ELU", "elu", alpha=1.0)
-GLU = table_layer(__name__, "GLU", "glu", axis=-1)
-Hardshrink = table_layer(__name__, "Hardshrink", "hardshrink", threshold=0.5)
+CELU = table_layer(__name__, "CELU", "celu", prefix="_", alpha=1.0)
+ELU = table_layer(__name__, "ELU", "elu", prefix="_", alpha=1.0)
+GLU = table_layer(__name__, "GLU", "glu", prefix="_", second={"dim": "_axis"}, axis=-1)
+Hardshrink = table_layer(
+    __name__, "Hardshrink", "hardshrink", prefix="_", second={"lambd": "_threshold"}, threshold=0.5
+)
 Hardsigmoid = table_layer(__name__, "Hardsigmoid", "hardsigmoid")
-Hardswish = table_layer(__name__, "Hardswish", "hardswish")
-Hardtanh = table_layer(__name__, "Hardtanh", "hardtanh", min=-1.0, max=1.0)
-LeakyReLU = table_layer(__name__, "LeakyReLU", "leaky_relu", negative_slope=0.01)
-LogSigmoid = table_layer(__name__, "LogSigmoid", "log_sigmoid")
-LogSoftmax = table_layer(__name__, "LogSoftmax", "log_softmax", axis=-1)
-Maxout = table_layer(__name__, "Maxout", "maxout", groups=REQUIRED, axis=1)
-Mish = table_layer(__name__, "Mish", "mish")
-ReLU6 = table_layer(__name__, "ReLU6", "relu6")
-SELU = table_layer(__name__, "SELU", "selu", scale=1.0507009873554805, alpha=1.6732632423543772)
-Silu = table_layer(__name__, "Silu", "silu")
-Softplus = table_layer(__name__, "Softplus", "softplus", beta=1, threshold=20)
-Softshrink = table_layer(__name__, "Softshrink", "softshrink", threshold=0.5)
-Softsign = table_layer(__name__, "Softsign", "softsign")
-Swish = table_layer(__name__, "Swish", "swish")
-Tanhshrink = table_layer(__name__, "Tanhshrink", "tanhshrink")
-ThresholdedReLU = table_layer(__name__, "ThresholdedReLU", "thresholded_relu", threshold=1.0, value=0.0)
+Hardswish = table_layer(__name__, "Hardswish", "hardswish", prefix="_")
+Hardtanh = table_layer(__name__, "Hardtanh", "hardtanh", prefix="_", min=-1.0, max=1.0)
+LeakyReLU = table_layer(__name__, "LeakyReLU", "leaky_relu", prefix="_", negative_slope=0.01)
+LogSigmoid = table_layer(__name__, "LogSigmoid", "log_sigmoid", prefix="_")
+LogSoftmax = table_layer(__name__, "LogSoftmax", "log_softmax", prefix="_", axis=-1)
+Maxout = table_layer(__name__, "Maxout", "maxout", prefix="_", groups=REQUIRED, axis=1)
+Mish = table_layer(__name__, "Mish", "mish", prefix="_")
+ReLU6 = table_layer(__name__, "ReLU6", "relu6", prefix="_")
+SELU = table_layer(__name__, "SELU", "selu", prefix="_", scale=1.0507009873554805, alpha=1.6732632423543772)
+Silu = table_layer(__name__, "Silu", "silu", shows=(), prefix="_", inplace=False)
+Softplus = table_layer(__name__, "Softplus", "softplus", prefix="_", beta=1, threshold=20)
+Softshrink = table_layer(
+    __name__, "Softshrink", "softshrink", prefix="_", second={"lambd": "_threshold"}, threshold=0.5
+)
+Softsign = table_layer(__name__, "Softsign", "softsign", prefix="_")
+Swish = table_layer(__name__, "Swish", "swish", prefix="_")
+Tanhshrink = table_layer(__name__, "Tanhshrink", "tanhshrink", prefix="_")
+ThresholdedReLU = table_layer(__name__, "ThresholdedReLU", "thresholded_relu", prefix="_", threshold=1.0, value=0.0)
 
 
 class PReLU(Layer):
@@ -53,6 +57,7 @@ class PReLU(Layer):
     ) -> None:
         super().__init__(dtype=state.default_dtype())
         self._num_parameters, self._init, self._data_format, self._name = num_parameters, init, data_format, name
+        self._weight_attr = weight_attr
         self._weight: Any = self.create_parameter(
             [num_parameters], weight_attr, default_initializer=initializer.Constant(init)
         )
@@ -62,7 +67,7 @@ class PReLU(Layer):
 
     def extra_repr(self) -> str:
         text = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
-        return f"{text}, dtype={self._dtype.name}" + (f", name={self._name}" if self._name else "")
+        return f"{text}, dtype={self._dtype}" + (f", name={self._name}" if self._name else "")
 
 
 class RReLU(Layer):
@@ -79,7 +84,7 @@ class RReLU(Layer):
         return F.rrelu(x, self._lower, self._upper, self.training)
 
     def extra_repr(self) -> str:
-        text = f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype.name}"
+        text = f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}"
         return text + (f", name={self._name}" if self._name else "")
 
 

@@ -40,11 +40,7 @@ class _BatchNorm(Layer):
     ) -> None:
         super().__init__(dtype=state.default_dtype())
         data_format = self.layouts[0] if data_format is None else data_format
-        if data_format not in self.layouts:
-            raise UsageError(
-                f"expected {' or '.join(self.layouts)} for data_format input of {type(self).__name__}, "
-                f"but got {data_format!r}"
-            )
+        self._check_data_format(data_format)
         ones, zeros = initializer.Constant(1.0), initializer.Constant(0.0)
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=ones)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
@@ -52,7 +48,17 @@ class _BatchNorm(Layer):
             moving = gradtool.ParamAttr(initializer=start, trainable=False, do_model_average=True)
             setattr(self, attribute, self.create_parameter([num_features], moving))
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        self._in_place = self._fuse_with_relu = False
         self._data_format, self._use_global_stats, self._name = data_format, use_global_stats, name
+
+    def _check_data_format(self, input: str) -> None:
+        """Refuse a layout that is not of the layer's rank; subclasses may take others."""
+        if input not in self.layouts:
+            raise UsageError(
+                f"expected {' or '.join(self.layouts)} for data_format input of {type(self).__name__}, "
+                f"but got {input!r}"
+            )
 
     def _check_input_dim(self, input: Any) -> None:
         """Refuse what is not of the layer's rank; subclasses may take other ranks."""
@@ -185,6 +191,8 @@ class BatchNorm(Layer):
         self._act, self._is_test, self._momentum, self._epsilon = act, is_test, momentum, epsilon
         self._data_layout, self._use_global_stats = data_layout, use_global_stats
         self._trainable_statistics = trainable_statistics
+        self._param_attr, self._bias_attr = param_attr, bias_attr
+        self._in_place, self._fuse_with_relu = in_place, False
 
     def forward(self, input: Any) -> Any:
         tensor(input, "input", "BatchNorm", FLOATS)

@@ -24,7 +24,8 @@ class Bilinear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=state.default_dtype())
-        self._sizes, self._name = (in1_features, in2_features, out_features), name
+        self._in1_features, self._in2_features, self._out_features = in1_features, in2_features, out_features
+        self._weight_attr, self._bias_attr, self._name = weight_attr, bias_attr, name
         self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
@@ -32,6 +33,6 @@ class Bilinear(Layer):
         return F.bilinear(x1, x2, self.weight, self.bias, self._name)
 
     def extra_repr(self) -> str:
-        first, second, out = self._sizes
-        text = f"in1_features={first}, in2_features={second}, out_features={out}, dtype={self._dtype.name}"
+        first, second, out = self._in1_features, self._in2_features, self._out_features
+        text = f"in1_features={first}, in2_features={second}, out_features={out}, dtype={self._dtype}"
         return text + named(self._name)

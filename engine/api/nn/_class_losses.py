@@ -39,7 +39,9 @@ class HSigmoidLoss(Layer):
         super().__init__(dtype=state.default_dtype())
         if num_classes < 2 and not is_custom:
             raise UsageError("num_classes must not be less than 2 with default tree")
-        self._num_classes, self._is_sparse, self._name = num_classes, is_sparse, name
+        self._feature_size, self._num_classes, self._name = feature_size, num_classes, name
+        self._is_custom, self._is_sparse = is_custom, is_sparse
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         nodes = num_classes if is_custom else num_classes - 1
         self.weight = self.create_parameter([nodes, feature_size], weight_attr)
         self.bias = self.create_parameter([nodes, 1], bias_attr, is_bias=True)
@@ -84,6 +86,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
                 f"value is between 1 and n_classes-1, but received {places}"
             )
         self.in_features, self.n_classes, self.div_value = in_features, n_classes, div_value
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.cutoffs, self.is_head_bias = [*places, n_classes], head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(places)
         self.head_size = self.shortlist_size + self.n_clusters
@@ -102,7 +105,10 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     def log_prob(self, input: Any) -> Any:
         """The logarithm of the probability of every class, ``[batch, n_classes]``."""
-        head = F.log_softmax(F.linear(input, self.head_weight, self.head_bias), axis=1)
+        return self._get_full_log_prob(input, F.linear(input, self.head_weight, self.head_bias))
+
+    def _get_full_log_prob(self, input: Any, head_output: Any) -> Any:
+        head = F.log_softmax(head_output, axis=1)
         parts = [head[:, : self.shortlist_size]]
         for i, (first, second) in enumerate(self.tail_weights):
             shares = F.log_softmax(F.linear(F.linear(input, first), second), axis=1)

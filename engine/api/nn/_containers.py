@@ -47,6 +47,15 @@ class Sequential(Layer):
     def __setitem__(self, key: Any, layer: Layer) -> None:
         self.add_sublayer(str(key), layer)
 
+    def insert(self, index: int, module: Layer) -> Sequential:
+        """Add a layer before the one at *index*; the layers are numbered anew."""
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        layers = self.children_in_order()
+        layers.insert(index, module)
+        self.__dict__["_sub_layers"].clear()
+        return self.extend(layers)
+
     def append(self, module: Layer) -> Sequential:
         """Add a layer at the end."""
         self.add_sublayer(str(len(self)), module)
@@ -102,6 +111,21 @@ class LayerList(Layer):
         for layer in list(sublayers):
             self.append(layer)
         return self
+
+    def _get_abs_idx(self, idx: int) -> int:
+        """The place *idx*, counted from the first layer."""
+        if isinstance(idx, int) and not -len(self) <= idx < len(self):
+            raise IndexError(f"index {idx} is out of range, should be an integer in range [{-len(self)}, {len(self)})")
+        return idx + len(self) if isinstance(idx, int) and idx < 0 else idx
+
+    def _get_abs_string_index(self, idx: int) -> str:
+        return str(self._get_abs_idx(idx))
+
+    def pop(self, key: int | slice) -> Any:
+        """Take out the layer at *key*, or those of a slice, and return it; the others are numbered anew."""
+        taken = self[key]
+        del self[key]
+        return taken
 
     def insert(self, index: int, sublayer: Layer) -> None:
         """Add a layer before the one at *index*."""

@@ -39,18 +39,30 @@ class _Conv(Layer):
         if groups < 1 or in_channels % groups:
             raise UsageError(f"{kind}: in_channels ({in_channels}) must be divisible by groups ({groups}).")
         self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
-        self._kernel_size = numbers(kernel_size, self.rank, "kernel_size")
-        self._stride = numbers(stride, self.rank, "stride")
-        self._dilation = numbers(dilation, self.rank, "dilation")
+        # What subclasses of users read, and set before calls: lists, under Paddle's names.
+        self._kernel_size = [*numbers(kernel_size, self.rank, "kernel_size")]
+        self._stride = [*numbers(stride, self.rank, "stride")]
+        self._dilation = [*numbers(dilation, self.rank, "dilation")]
         self._padding, self._padding_mode, self.output_padding = padding, "zeros", 0
         self._data_format = data_format
+        self._channel_last = data_format.endswith("C")
+        self._channel_dim = len(data_format) - 1 if self._channel_last else 1
+        each = self.rank == 2 and in_channels == groups != 1 and out_channels % in_channels == 0
+        self._op_type = f"{'depthwise_' if each else ''}conv{self.rank}d"
+        self._use_cudnn, self._device = False, None
+        if self.rank > 1:
+            self._updated_padding, self._padding_algorithm = self._windows(padding)
 
-    @property
-    def _channel_last(self) -> bool:
-        return self._data_format.endswith("C")
+    def _windows(self, padding: Any) -> tuple[list[int], str]:
+        """*padding* as numbers, and what Paddle calls its algorithm."""
+        if self.rank == 1:
+            pads, algorithm = sequence_windows(padding, self._channel_last)
+        else:
+            pads, algorithm = windows(padding, self._channel_last, self.rank)
+        return [*pads], algorithm
 
     def extra_repr(self) -> str:
-        one = (1,) * self.rank
+        one = [1] * self.rank
         parts = [f"{self._in_channels}, {self._out_channels}, kernel_size={list(self._kernel_size)}"]
         if self._stride != one:
             parts.append(f"stride={list(self._stride)}")
@@ -99,31 +111,38 @@ class _Forward(_Conv):
             )
         layout = self.layouts[0] if data_format is None else data_format
         self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, layout)
-        self._padding_mode = padding_mode
-        pads, algorithm = self._windows()
-        if padding_mode != "zeros" and algorithm == "SAME":
-            raise UsageError(f"{kind}: padding 'SAME' goes with padding_mode 'zeros' only, not {padding_mode!r}")
-        both = pads if len(pads) == 2 * self.rank else [n for pad in pads for n in (pad, pad)]
-        # functional.pad begins with the last dimension.
-        self._border = [n for i in reversed(range(self.rank)) for n in both[2 * i : 2 * i + 2]]
+        self._padding_mode, self._param_attr, self._bias_attr = padding_mode, weight_attr, bias_attr if bias else False
+        if padding_mode != "zeros":
+            self._set_border(padding)
         fan_in = math.prod(self._kernel_size) * in_channels
         self.weight = self.create_parameter(
             [out_channels, in_channels // groups, *self._kernel_size],
             weight_attr,
             default_initializer=initializer.Normal(0.0, math.sqrt(2.0 / fan_in)) if fan_in else None,
         )
-        self.bias = self.create_parameter([out_channels], bias_attr if bias else False, is_bias=True)
+        self.bias = self.create_parameter([out_channels], self._bias_attr, is_bias=True)
 
-    def _windows(self) -> tuple[tuple[int, ...], str]:
+    def _set_border(self, padding: Any) -> None:
+        """The border that ``functional.pad`` makes, which begins with the last dimension; nothing is left to pad."""
+        pads, algorithm = self._windows(padding)
+        if algorithm == "SAME":
+            kind = type(self).__name__
+            raise UsageError(f"{kind}: padding 'SAME' goes with padding_mode 'zeros' only, not {self._padding_mode!r}")
+        both = pads if len(pads) == 2 * self.rank else [n for pad in pads for n in (pad, pad)]
+        self._reversed_padding_repeated_twice = [n for i in reversed(range(self.rank)) for n in both[2 * i : 2 * i + 2]]
+        self._updated_padding, self._padding_algorithm = [0] * self.rank, "EXPLICIT"
+
+    def _left_to_pad(self) -> Any:
+        """What the convolution itself pads: for sequences ``_padding``, else ``_updated_padding``, as in Paddle."""
         if self.rank == 1:
-            return sequence_windows(self._padding, self._channel_last)
-        return windows(self._padding, self._channel_last, self.rank)
+            return self._padding if self._padding_mode == "zeros" else 0
+        return self._updated_padding if self._padding_algorithm == "EXPLICIT" else self._padding_algorithm
 
     def forward(self, x: Any) -> Any:
-        padding = self._padding
         if self._padding_mode != "zeros":
-            x = F.pad(x, self._border, mode=self._padding_mode, data_format=self._data_format)
-            padding = 0
+            border = self._reversed_padding_repeated_twice
+            x = F.pad(x, border, mode=self._padding_mode, data_format=self._data_format)
+        padding = self._left_to_pad()
         return getattr(F, f"conv{self.rank}d")(
             x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format
         )
@@ -167,7 +186,7 @@ class _Transposed(_Conv):
 
     def _make(self, output_padding: Any, weight_attr: Any, bias_attr: Any) -> None:
         needed(weight_attr, "weight_attr", "Conv")
-        self.output_padding = output_padding
+        self.output_padding, self._param_attr, self._bias_attr = output_padding, weight_attr, bias_attr
         shape = [self._in_channels, self._out_channels // self._groups, *self._kernel_size]
         self.weight = self.create_parameter(shape, weight_attr)
         self.bias = self.create_parameter([self._out_channels], bias_attr, is_bias=True)

@@ -10,16 +10,28 @@ from .layer import Layer
 
 
 class Dropout(Layer):
-    """Set each element to zero with probability *p* in training."""
+    """Set each element to zero with probability *p* in training.
+
+    Args:
+        inplace: write to the input, in dynamic mode.
+    """
 
     def __init__(
-        self, p: float = 0.5, axis: Any = None, mode: str = "upscale_in_train", name: str | None = None
+        self,
+        p: float = 0.5,
+        axis: Any = None,
+        mode: str = "upscale_in_train",
+        name: str | None = None,
+        *,
+        inplace: bool = False,
     ) -> None:
         super().__init__()
-        self.p, self.axis, self.mode, self.name = p, axis, mode, name
+        if isinstance(axis, bool):  # the second argument is *inplace* since Paddle 3.3, and was *axis* before
+            axis, inplace = None, axis
+        self.p, self.axis, self.mode, self.inplace, self.name = p, axis, mode, inplace, name
 
     def forward(self, input: Any) -> Any:
-        return F.dropout(input, self.p, self.axis, self.training, self.mode, self.name)
+        return F.dropout(input, self.p, self.axis, self.training, self.mode, self.name, inplace=self.inplace)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, axis={self.axis}, mode={self.mode}" + named(self.name)

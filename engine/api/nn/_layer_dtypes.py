@@ -131,6 +131,6 @@ def _convert(layers: Sequence[Any], kind: DType, everything: bool = False) -> No
                 )
             tensors.append(value)
     for layer in layers:
-        layer.__dict__["_dtype"] = kind
+        layer.__dict__["_dtype"] = kind.name
     for value in tensors:
         value.convert(kind)

@@ -11,6 +11,7 @@ from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer
+from ._second_attributes import second_name
 from .layer import Layer
 
 
@@ -47,7 +48,7 @@ class Linear(Layer):
 
     def extra_repr(self) -> str:
         rows, columns = self.weight.shape
-        return f"in_features={rows}, out_features={columns}, dtype={self._dtype.name}" + named(self.name)
+        return f"in_features={rows}, out_features={columns}, dtype={self._dtype}" + named(self.name)
 
 
 class LayerNorm(Layer):
@@ -70,7 +71,7 @@ class LayerNorm(Layer):
         if not isinstance(sizes, (list, tuple)) or not all(isinstance(n, int) for n in sizes):
             raise UsageError("normalized_shape of LayerNorm should be int, list of ints or tuple of ints.")
         self._normalized_shape, self._epsilon = list(sizes), epsilon
-        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        self._weight_attr, self._bias_attr, self._device = weight_attr, bias_attr, None
         size = [math.prod(sizes)]
         self.weight = self.create_parameter(size, weight_attr, default_initializer=initializer.Constant(1.0))
         self.bias = self.create_parameter(size, bias_attr, is_bias=True)
@@ -104,29 +105,34 @@ class Embedding(Layer):
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise UsageError(f"padding_idx must be within [-{num_embeddings}, {num_embeddings}), but is {padding_idx}.")
         needed(weight_attr, "weight_attr", "Embedding")
-        # what subclasses of users read
+        # what subclasses of users read and set
         self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
         self._size, self._padding_idx = [num_embeddings, embedding_dim], padding_idx
         self._sparse, self._weight_attr, self._name = sparse, weight_attr, name
-        self._settings: dict[str, Any] = {
-            "padding_idx": padding_idx,
-            "max_norm": max_norm,
-            "norm_type": norm_type,
-            "sparse": sparse,
-            "scale_grad_by_freq": scale_grad_by_freq,
-            "name": name,
-        }
+        self._max_norm, self._norm_type, self._scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self._is_distributed = self._remote_prefetch = False
+        self._device: Any = None
         self.weight: Any = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
 
+    padding_idx = second_name("_padding_idx")
+
     def forward(self, x: Any) -> Any:
-        return F.embedding(x, self.weight, **self._settings)
+        return F.embedding(
+            x,
+            self.weight,
+            padding_idx=self._padding_idx,
+            max_norm=self._max_norm,
+            norm_type=self._norm_type,
+            sparse=self._sparse,
+            scale_grad_by_freq=self._scale_grad_by_freq,
+            name=self._name,
+        )
 
     def extra_repr(self) -> str:
-        s = self._settings
-        padding = "" if s["padding_idx"] is None else f", padding_idx={s['padding_idx']}"
+        padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
         rows, columns = self.weight.shape
-        flags = f", sparse={s['sparse']}, scale_grad_by_freq={s['scale_grad_by_freq']}"
-        return f"{rows}, {columns}{padding}{flags}" + named(s["name"])
+        flags = f", sparse={self._sparse}, scale_grad_by_freq={self._scale_grad_by_freq}"
+        return f"{rows}, {columns}{padding}{flags}" + named(self._name)
 
 
 class Flatten(Layer):
@@ -180,6 +186,10 @@ class Sigmoid(_Activation):
     """``1 / (1 + exp(-x))`` of each element."""
 
     function = "sigmoid"
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name)
+        self.name = name
 
 
 class GELU(Layer):

@@ -33,18 +33,22 @@ class CrossEntropyLoss(Layer):
     ) -> None:
         super().__init__()
         self.weight = weight
-        self.settings = {
-            "ignore_index": ignore_index,
-            "reduction": reduction,
-            "soft_label": soft_label,
-            "axis": axis,
-            "use_softmax": use_softmax,
-            "label_smoothing": label_smoothing,
-            "name": name,
-        }
+        self.ignore_index, self.reduction, self.soft_label = ignore_index, reduction, soft_label
+        self.axis, self.use_softmax, self.label_smoothing, self.name = axis, use_softmax, label_smoothing, name
 
     def forward(self, input: Any, label: Any) -> Any:
-        return F.cross_entropy(input, label, weight=self.weight, **self.settings)
+        return F.cross_entropy(
+            input,
+            label,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            soft_label=self.soft_label,
+            axis=self.axis,
+            use_softmax=self.use_softmax,
+            label_smoothing=self.label_smoothing,
+            name=self.name,
+        )
 
 
 class MSELoss(Layer):

@@ -50,7 +50,8 @@ class GroupNorm(Layer):
             if attr is False:
                 parameter.trainable, parameter.stop_gradient = False, True
         self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
-        self._data_format = data_format
+        self._data_format, self._weight_attr, self._bias_attr = data_format, weight_attr, bias_attr
+        self._device: Any = None
 
     def forward(self, input: Any) -> Any:
         return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
@@ -63,6 +64,7 @@ class _InstanceNorm(Layer):
     """Standardise every channel of every example, with a scale and shift for each channel."""
 
     ranks: ClassVar[tuple[int, ...]]
+    layout: ClassVar[str]
 
     def __init__(
         self,
@@ -80,7 +82,9 @@ class _InstanceNorm(Layer):
         one = initializer.Constant(1.0)
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=one)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
-        self._num_features, self._epsilon = num_features, epsilon
+        self._num_features, self._epsilon, self._momentum = num_features, epsilon, momentum
+        self._data_format = self.layout if data_format is None else data_format
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
 
     def _check_input_dim(self, input: Any) -> None:
         """Refuse what is not of the layer's rank; subclasses may take other ranks."""
@@ -99,16 +103,16 @@ class _InstanceNorm(Layer):
 class InstanceNorm1D(_InstanceNorm):
     """As :class:`InstanceNorm2D`, for ``[batch, channels]`` and ``[batch, channels, length]``."""
 
-    ranks = (2, 3)
+    ranks, layout = (2, 3), "NCL"
 
 
 class InstanceNorm2D(_InstanceNorm):
     """Standardise every channel of every image, with a scale and shift for each channel."""
 
-    ranks = (4,)
+    ranks, layout = (4,), "NCHW"
 
 
 class InstanceNorm3D(_InstanceNorm):
     """As :class:`InstanceNorm2D`, for ``[batch, channels, depth, height, width]``."""
 
-    ranks = (5,)
+    ranks, layout = (5,), "NCDHW"

@@ -8,247 +8,66 @@ from . import functional as F
 from ._table import REQUIRED, table_layer
 from .layer import Layer
 
-
-class _Pool(Layer):
-    """A pooling with the settings that maxima and means share."""
-
-    def __init__(self, kernel_size: Any, stride: Any, padding: Any, **settings: Any) -> None:
-        super().__init__()
-        self.ksize, self.stride, self.padding = kernel_size, stride, padding
-        self._settings = settings
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
+_SHOWN = ("kernel_size", "stride", "padding")
+_WINDOW: dict[str, Any] = {"kernel_size": REQUIRED, "stride": None, "padding": 0}
 
 
-class MaxPool2D(_Pool):
-    """Maximum of every window of an image."""
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        return_mask: bool = False,
-        ceil_mode: bool = False,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel_size,
-            stride,
-            padding,
-            return_mask=return_mask,
-            ceil_mode=ceil_mode,
-            data_format=data_format,
-            name=name,
-        )
-
-    def forward(self, x: Any) -> Any:
-        return F.max_pool2d(x, self.ksize, self.stride, self.padding, **self._settings)
+def _pool(name: str, function: str, doc: str, **settings: Any) -> Any:
+    """A pooling of windows; those of more than one dimension have their size as ``ksize``."""
+    renamed = {"divisor_override": "divisor"} | ({} if name.endswith("1D") else {"kernel_size": "ksize"})
+    kept = {setting: other for setting, other in renamed.items() if setting in {**_WINDOW, **settings}}
+    return table_layer(__name__, name, function, shows=_SHOWN, renamed=kept, doc=doc, **_WINDOW, **settings)
 
 
-class AvgPool2D(_Pool):
-    """Mean of every window of an image."""
+_MAX: dict[str, Any] = {"return_mask": False, "ceil_mode": False}
+_AVG: dict[str, Any] = {"ceil_mode": False, "exclusive": True, "divisor_override": None}
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        exclusive: bool = True,
-        divisor_override: float | None = None,
-        data_format: str = "NCHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode=ceil_mode,
-            exclusive=exclusive,
-            divisor_override=divisor_override,
-            data_format=data_format,
-            name=name,
-        )
-
-    def forward(self, x: Any) -> Any:
-        return F.avg_pool2d(x, self.ksize, self.stride, self.padding, **self._settings)
+MaxPool1D = _pool("MaxPool1D", "max_pool1d", "Maximum of every window of a sequence", **_MAX)
+MaxPool2D = _pool("MaxPool2D", "max_pool2d", "Maximum of every window of an image", **_MAX, data_format="NCHW")
+MaxPool3D = _pool("MaxPool3D", "max_pool3d", "Maximum of every window of a volume", **_MAX, data_format="NCDHW")
+AvgPool1D = _pool("AvgPool1D", "avg_pool1d", "Mean of every window of a sequence", exclusive=True, ceil_mode=False)
+AvgPool2D = _pool("AvgPool2D", "avg_pool2d", "Mean of every window of an image", **_AVG, data_format="NCHW")
+AvgPool3D = _pool("AvgPool3D", "avg_pool3d", "Mean of every window of a volume", **_AVG, data_format="NCDHW")
 
 
-class MaxPool1D(_Pool):
-    """Maximum of every window of a sequence."""
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        return_mask: bool = False,
-        ceil_mode: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(kernel_size, stride, padding, return_mask=return_mask, ceil_mode=ceil_mode, name=name)
-
-    def forward(self, x: Any) -> Any:
-        return F.max_pool1d(x, self.ksize, self.stride, self.padding, **self._settings)
+def _adaptive(name: str, function: str, doc: str, **settings: Any) -> Any:
+    """A pooling of as many windows as the result has elements."""
+    hidden = not name.endswith("1D")
+    first = "_" if hidden else ""
+    second = {"return_indices": f"{first}return_mask"} if "return_mask" in settings else {}
+    if hidden and not second:
+        second = {"output_size": "_output_size"}
+    shown = ("output_size", *(n for n in settings if n == "return_mask"))
+    return table_layer(
+        __name__, name, function, shows=shown, prefix=first, second=second, doc=doc, output_size=REQUIRED, **settings
+    )
 
 
-class AvgPool1D(_Pool):
-    """Mean of every window of a sequence."""
+_PARTS = "of the windows that divide"
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        exclusive: bool = True,
-        ceil_mode: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(kernel_size, stride, padding, exclusive=exclusive, ceil_mode=ceil_mode, name=name)
-
-    def forward(self, x: Any) -> Any:
-        return F.avg_pool1d(x, self.ksize, self.stride, self.padding, **self._settings)
-
-
-class AdaptiveAvgPool1D(Layer):
-    """Means of the *output_size* windows that divide a sequence."""
-
-    def __init__(self, output_size: Any, name: str | None = None) -> None:
-        super().__init__()
-        self._output_size, self._name = output_size, name
-
-    def forward(self, x: Any) -> Any:
-        return F.adaptive_avg_pool1d(x, self._output_size, self._name)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self._output_size}"
-
-
-class _AdaptiveMax(Layer):
-    """Maxima of the windows that divide the spatial dimensions."""
-
-    function: ClassVar[str]
-
-    def __init__(self, output_size: Any, return_mask: bool = False, name: str | None = None) -> None:
-        super().__init__()
-        self._output_size, self._return_mask, self._name = output_size, return_mask, name
-
-    def forward(self, x: Any) -> Any:
-        return getattr(F, self.function)(x, self._output_size, self._return_mask, self._name)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self._output_size}, return_mask={self._return_mask}"
-
-
-class AdaptiveMaxPool1D(_AdaptiveMax):
-    """Maxima of the *output_size* windows that divide a sequence."""
-
-    function = "adaptive_max_pool1d"
-
-
-class AdaptiveMaxPool2D(_AdaptiveMax):
-    """Maxima of the windows that divide an image into ``output_size`` parts."""
-
-    function = "adaptive_max_pool2d"
-
-
-class AdaptiveAvgPool2D(Layer):
-    """Means of the windows that divide an image into ``output_size`` parts."""
-
-    def __init__(self, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> None:
-        super().__init__()
-        self._output_size, self._data_format, self._name = output_size, data_format, name
-
-    def forward(self, x: Any) -> Any:
-        return F.adaptive_avg_pool2d(x, self._output_size, self._data_format, self._name)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self._output_size}"
-
-
-class MaxPool3D(_Pool):
-    """Maximum of every window of a volume."""
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        return_mask: bool = False,
-        ceil_mode: bool = False,
-        data_format: str = "NCDHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel_size,
-            stride,
-            padding,
-            return_mask=return_mask,
-            ceil_mode=ceil_mode,
-            data_format=data_format,
-            name=name,
-        )
-
-    def forward(self, x: Any) -> Any:
-        return F.max_pool3d(x, self.ksize, self.stride, self.padding, **self._settings)
-
-
-class AvgPool3D(_Pool):
-    """Mean of every window of a volume."""
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        exclusive: bool = True,
-        divisor_override: float | None = None,
-        data_format: str = "NCDHW",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode=ceil_mode,
-            exclusive=exclusive,
-            divisor_override=divisor_override,
-            data_format=data_format,
-            name=name,
-        )
-
-    def forward(self, x: Any) -> Any:
-        return F.avg_pool3d(x, self.ksize, self.stride, self.padding, **self._settings)
-
-
-class AdaptiveMaxPool3D(_AdaptiveMax):
-    """Maxima of the windows that divide a volume into ``output_size`` parts."""
-
-    function = "adaptive_max_pool3d"
-
-
-class AdaptiveAvgPool3D(Layer):
-    """Means of the windows that divide a volume into ``output_size`` parts."""
-
-    def __init__(self, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> None:
-        super().__init__()
-        self._output_size, self._data_format, self._name = output_size, data_format, name
-
-    def forward(self, x: Any) -> Any:
-        return F.adaptive_avg_pool3d(x, self._output_size, self._data_format, self._name)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self._output_size}"
+AdaptiveAvgPool1D = _adaptive("AdaptiveAvgPool1D", "adaptive_avg_pool1d", f"Means {_PARTS} a sequence")
+AdaptiveAvgPool2D = _adaptive(
+    "AdaptiveAvgPool2D", "adaptive_avg_pool2d", f"Means {_PARTS} an image", data_format="NCHW"
+)
+AdaptiveAvgPool3D = _adaptive(
+    "AdaptiveAvgPool3D", "adaptive_avg_pool3d", f"Means {_PARTS} a volume", data_format="NCDHW"
+)
+AdaptiveMaxPool1D = _adaptive(
+    "AdaptiveMaxPool1D", "adaptive_max_pool1d", f"Maxima {_PARTS} a sequence", return_mask=False
+)
+AdaptiveMaxPool2D = _adaptive(
+    "AdaptiveMaxPool2D", "adaptive_max_pool2d", f"Maxima {_PARTS} an image", return_mask=False
+)
+AdaptiveMaxPool3D = _adaptive(
+    "AdaptiveMaxPool3D", "adaptive_max_pool3d", f"Maxima {_PARTS} a volume", return_mask=False
+)
 
 
 class _UnPool(Layer):
     """Zeros with what a maximum pooling left in its places."""
 
     function: ClassVar[str]
+    layout: ClassVar[str]
 
     def __init__(
         self,
@@ -261,10 +80,10 @@ class _UnPool(Layer):
     ) -> None:
         super().__init__()
         self.ksize, self.stride, self.padding = kernel_size, stride, padding
-        self.data_format, self.output_size, self.name = data_format, output_size, name
+        self.data_format = self.layout if data_format is None else data_format
+        self.output_size, self.name = output_size, name
 
     def forward(self, x: Any, indices: Any, output_size: Any = None) -> Any:
-        settings = {} if self.data_format is None else {"data_format": self.data_format}
         return getattr(F, self.function)(
             x,
             indices,
@@ -273,7 +92,7 @@ class _UnPool(Layer):
             self.padding,
             output_size=output_size or self.output_size,
             name=self.name,
-            **settings,
+            data_format=self.data_format,
         )
 
     def extra_repr(self) -> str:
@@ -283,7 +102,7 @@ class _UnPool(Layer):
 class MaxUnPool1D(_UnPool):
     """As :class:`MaxUnPool2D`, for sequences."""
 
-    function = "max_unpool1d"
+    function, layout = "max_unpool1d", "NCL"
 
 
 class MaxUnPool2D(_UnPool):
@@ -293,23 +112,35 @@ class MaxUnPool2D(_UnPool):
     ``output_size`` where the layer's own is not meant.
     """
 
-    function = "max_unpool2d"
+    function, layout = "max_unpool2d", "NCHW"
 
 
 class MaxUnPool3D(_UnPool):
     """As :class:`MaxUnPool2D`, for volumes."""
 
-    function = "max_unpool3d"
+    function, layout = "max_unpool3d", "NCDHW"
 
 
-_WINDOW: dict[str, Any] = {"norm_type": REQUIRED, "kernel_size": REQUIRED, "stride": None, "padding": 0}
-_SHOWN = ("norm_type", "kernel_size", "stride", "padding")
+_POWER: dict[str, Any] = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False}
+_POWER_SHOWN = ("norm_type", *_SHOWN)
 
-LPPool1D = table_layer(__name__, "LPPool1D", "lp_pool1d", shows=_SHOWN, **_WINDOW, ceil_mode=False, data_format="NCL")
-LPPool2D = table_layer(__name__, "LPPool2D", "lp_pool2d", shows=_SHOWN, **_WINDOW, ceil_mode=False, data_format="NCHW")
+LPPool1D = table_layer(__name__, "LPPool1D", "lp_pool1d", shows=_POWER_SHOWN, **_POWER, data_format="NCL")
+LPPool2D = table_layer(
+    __name__,
+    "LPPool2D",
+    "lp_pool2d",
+    shows=_POWER_SHOWN,
+    renamed={"kernel_size": "ksize"},
+    **_POWER,
+    data_format="NCHW",
+)
 
 _FRACTION: dict[str, Any] = {"output_size": REQUIRED, "kernel_size": None, "random_u": None, "return_mask": False}
 _SIZES = ("output_size", "return_mask")
 
-FractionalMaxPool2D = table_layer(__name__, "FractionalMaxPool2D", "fractional_max_pool2d", shows=_SIZES, **_FRACTION)
-FractionalMaxPool3D = table_layer(__name__, "FractionalMaxPool3D", "fractional_max_pool3d", shows=_SIZES, **_FRACTION)
+FractionalMaxPool2D = table_layer(
+    __name__, "FractionalMaxPool2D", "fractional_max_pool2d", shows=_SIZES, prefix="_", **_FRACTION
+)
+FractionalMaxPool3D = table_layer(
+    __name__, "FractionalMaxPool3D", "fractional_max_pool3d", shows=_SIZES, prefix="_", **_FRACTION
+)

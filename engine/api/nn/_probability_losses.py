@@ -7,72 +7,71 @@ from typing import Any
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
+from ._second_attributes import second_name
 from .layer import Layer
 
 REDUCTIONS = ("sum", "mean", "none")
 
 
-class _Loss(Layer):
-    """A loss of an input and a label, each element weighted if there are weights."""
-
-    reductions: tuple[str, ...] = REDUCTIONS
-
-    def __init__(self, reduction: str, **settings: Any) -> None:
-        super().__init__()
-        if reduction not in self.reductions:
-            choice = " or ".join(map(repr, self.reductions))
-            raise UsageError(
-                f"The value of 'reduction' in {type(self).__name__} should be {choice}, but received {reduction!r}."
-            )
-        self.settings = {"reduction": reduction, **settings}
+def _checked(layer: Layer, reduction: str, allowed: tuple[str, ...] = REDUCTIONS) -> str:
+    if reduction not in allowed:
+        choice = " or ".join(map(repr, allowed))
+        raise UsageError(
+            f"The value of 'reduction' in {type(layer).__name__} should be {choice}, but received {reduction!r}."
+        )
+    return reduction
 
 
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(Layer):
     """Squares of small differences, the sizes of large ones; arguments as ``functional.smooth_l1_loss``."""
 
     def __init__(
         self, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True, name: str | None = None
     ) -> None:
-        super().__init__(reduction, delta=delta, is_huber=is_huber, name=name)
+        super().__init__()
+        self.reduction = _checked(self, reduction)
+        self.delta, self.is_huber, self.name = delta, is_huber, name
 
     def forward(self, input: Any, label: Any) -> Any:
-        return F.smooth_l1_loss(input, label, **self.settings)
+        return F.smooth_l1_loss(
+            input, label, reduction=self.reduction, delta=self.delta, is_huber=self.is_huber, name=self.name
+        )
 
 
-class BCELoss(_Loss):
+class BCELoss(Layer):
     """Binary cross entropy of probabilities and labels."""
 
     def __init__(self, weight: Any = None, reduction: str = "mean", name: str | None = None) -> None:
-        super().__init__(reduction, name=name)
-        self.weight = weight
+        super().__init__()
+        self.weight, self.reduction, self.name = weight, _checked(self, reduction), name
 
     def forward(self, input: Any, label: Any) -> Any:
-        return F.binary_cross_entropy(input, label, self.weight, **self.settings)
+        return F.binary_cross_entropy(input, label, self.weight, self.reduction, self.name)
 
 
-class NLLLoss(_Loss):
+class NLLLoss(Layer):
     """Minus the logarithm of the probability of each label; arguments as ``functional.nll_loss``."""
 
     def __init__(
         self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: str | None = None
     ) -> None:
-        super().__init__(reduction, ignore_index=ignore_index, name=name)
-        self.weight = weight
+        super().__init__()
+        self._weight, self._ignore_index = weight, ignore_index
+        self._reduction, self._name = _checked(self, reduction), name
 
     def forward(self, input: Any, label: Any) -> Any:
-        return F.nll_loss(input, label, self.weight, **self.settings)
+        return F.nll_loss(input, label, self._weight, self._ignore_index, self._reduction, self._name)
 
 
-class KLDivLoss(_Loss):
+class KLDivLoss(Layer):
     """Kullback-Leibler divergence; arguments as ``functional.kl_div``."""
 
-    reductions = (*REDUCTIONS, "batchmean")
-
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
-        super().__init__(reduction, log_target=log_target)
+        super().__init__()
+        self.reduction, self.log_target = _checked(self, reduction, (*REDUCTIONS, "batchmean")), log_target
 
     def forward(self, input: Any, label: Any) -> Any:
-        return F.kl_div(input, label, **self.settings)
+        return F.kl_div(input, label, reduction=self.reduction, log_target=self.log_target)
 
 
 class CosineSimilarity(Layer):
@@ -81,6 +80,8 @@ class CosineSimilarity(Layer):
     def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self._axis, self._eps = axis, eps
+
+    dim = second_name("_axis")
 
     def forward(self, x1: Any, x2: Any) -> Any:
         return F.cosine_similarity(x1, x2, self._axis, self._eps)

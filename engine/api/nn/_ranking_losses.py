@@ -22,7 +22,14 @@ MultiLabelSoftMarginLoss = table_layer(
     reduction="mean",
 )
 PairwiseDistance = table_layer(
-    __name__, "PairwiseDistance", "pairwise_distance", shows=("p",), p=2.0, epsilon=1e-6, keepdim=False
+    __name__,
+    "PairwiseDistance",
+    "pairwise_distance",
+    shows=("p",),
+    second={"eps": "epsilon", "norm": "p"},
+    p=2.0,
+    epsilon=1e-6,
+    keepdim=False,
 )
 SoftMarginLoss = table_layer(__name__, "SoftMarginLoss", "soft_margin_loss", shows=(), reduction="mean")
 TripletMarginLoss = table_layer(

@@ -8,6 +8,7 @@ import gradtool
 
 from . import functional as F
 from ._layers import named
+from ._second_attributes import second_name
 from .layer import Layer
 
 
@@ -18,13 +19,15 @@ class _Shuffle(Layer):
     function: ClassVar[str]
 
     def _set_up(self, value: int, data_format: str, name: str | None) -> None:
-        self._number, self._data_format, self._name = value, data_format, name
+        setattr(self, f"_{self.number}", value)
+        self._data_format, self._name = data_format, name
 
     def forward(self, x: Any) -> Any:
-        return getattr(F, self.function)(x, self._number, self._data_format, self._name)
+        value = getattr(self, f"_{self.number}")
+        return getattr(F, self.function)(x, value, self._data_format, self._name)
 
     def extra_repr(self) -> str:
-        text = f"{self.number}={self._number}"
+        text = f"{self.number}={getattr(self, f'_{self.number}')}"
         if self._data_format != "NCHW":
             text += f", data_format={self._data_format}"
         return text + named(self._name)
@@ -92,6 +95,9 @@ class Fold(Unfold):
     ) -> None:
         super().__init__(kernel_sizes, dilations, paddings, strides, name)
         self.output_sizes = output_sizes
+
+    output_size, kernel_size = second_name("output_sizes"), second_name("kernel_sizes")
+    dilation, padding, stride = second_name("dilations"), second_name("paddings"), second_name("strides")
 
     def forward(self, input: Any) -> Any:
         sizes = self.output_sizes, self.kernel_sizes

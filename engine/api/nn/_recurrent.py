@@ -129,14 +129,14 @@ class SimpleRNNCell(RNNCellBase):
         self._make(input_size, hidden_size, hidden_size, attrs)
         if activation not in ("tanh", "relu"):
             raise UsageError(f"activation for SimpleRNNCell should be tanh or relu, but get {activation}")
-        self.activation = activation
+        self.activation, self._activation_fn = activation, getattr(F, activation)
 
     def forward(self, inputs: Any, states: Any = None) -> Any:
         inputs = self._checked(inputs)
         before = self.get_initial_states(inputs) if states is None else states
         from_input = gradtool.matmul(inputs, self.weight_ih, transpose_y=True) + self.bias_ih
         from_state = gradtool.matmul(before, self.weight_hh, transpose_y=True) + self.bias_hh
-        after = getattr(F, self.activation)(from_input + from_state)
+        after = self._activation_fn(from_input + from_state)
         return after, after
 
     def extra_repr(self) -> str:
@@ -190,6 +190,7 @@ class LSTMCell(RNNCellBase):
         attrs = weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr
         self._make(input_size, hidden_size, proj_size or hidden_size, attrs)
         self.proj_size = proj_size
+        self._gate_activation, self._activation = F.sigmoid, F.tanh
         if proj_size:
             self.weight_ho = self._weight([hidden_size, proj_size], weight_hh_attr)
 
@@ -204,9 +205,9 @@ class LSTMCell(RNNCellBase):
         gates = gradtool.matmul(inputs, self.weight_ih, transpose_y=True) + self.bias_ih
         gates = gates + gradtool.matmul(hidden, self.weight_hh, transpose_y=True) + self.bias_hh
         chunks = gradtool.split(gates, self.gates, axis=-1)
-        write, keep, read = (F.sigmoid(chunks[i]) for i in (0, 1, 3))
-        cell = keep * cell + write * F.tanh(chunks[2])
-        hidden = read * F.tanh(cell)
+        write, keep, read = (self._gate_activation(chunks[i]) for i in (0, 1, 3))
+        cell = keep * cell + write * self._activation(chunks[2])
+        hidden = read * self._activation(cell)
         if self.proj_size:
             hidden = gradtool.matmul(hidden, self.weight_ho)
         return hidden, (hidden, cell)
@@ -248,6 +249,7 @@ class GRUCell(RNNCellBase):
         super().__init__(dtype=state.default_dtype())
         attrs = weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr
         self._make(input_size, hidden_size, hidden_size, attrs)
+        self._gate_activation, self._activation = F.sigmoid, F.tanh
 
     def forward(self, inputs: Any, states: Any = None) -> Any:
         inputs = self._checked(inputs)
@@ -256,8 +258,8 @@ class GRUCell(RNNCellBase):
         from_state = gradtool.matmul(before, self.weight_hh, transpose_y=True) + self.bias_hh
         x_reset, x_update, x_candidate = gradtool.split(from_input, self.gates, axis=-1)
         h_reset, h_update, h_candidate = gradtool.split(from_state, self.gates, axis=-1)
-        reset = F.sigmoid(x_reset + h_reset)
-        update = F.sigmoid(x_update + h_update)
-        candidate = F.tanh(x_candidate + reset * h_candidate)
+        reset = self._gate_activation(x_reset + h_reset)
+        update = self._gate_activation(x_update + h_update)
+        candidate = self._activation(x_candidate + reset * h_candidate)
         after = (before - candidate) * update + candidate
         return after, after

@@ -214,6 +214,7 @@ class RNNBase(LayerList):
         self.num_layers, self.num_directions = num_layers, 1 if direction == "forward" else 2
         self.time_major, self.dropout = time_major, dropout
         self.proj_size = settings.get("proj_size", 0)
+        self.state_components, self.could_use_cudnn = self.parts, True
         width = input_size
         for _ in range(num_layers):
             first, *second = (cell(width, hidden_size, **settings) for _ in range(self.num_directions))
@@ -225,6 +226,12 @@ class RNNBase(LayerList):
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
                 if not (name.startswith("bias") and settings[f"{name}_attr"] is False):
                     setattr(self, name + ending, getattr(one, name))
+
+    @property
+    def _all_weights(self) -> list[Any]:
+        """Its own parameters: weights of all layers, then biases."""
+        own = self.__dict__["_parameters"]
+        return [p for kind in ("weight", "bias") for name, p in own.items() if name.startswith(kind)]
 
     def _cells(self) -> list[Any]:
         return [cell for layer in self for cell in layer.children()]

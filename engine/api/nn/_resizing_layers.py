@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from gradtool.engine.core.value import AnyTensor
 
 from . import functional as F
+from ._second_attributes import second_name
 from .layer import Layer
 
 
@@ -15,6 +16,11 @@ class _Pad(Layer):
 
     sides: ClassVar[int]
     default_format: ClassVar[str]
+    _pad, _value = second_name("padding"), second_name("value")
+
+    @property
+    def _n_dim(self) -> int:
+        return self.sides // 2
 
     def __init__(
         self,
@@ -26,16 +32,16 @@ class _Pad(Layer):
     ) -> None:
         super().__init__()
         whole = isinstance(padding, (list, tuple, AnyTensor))
-        self._pad = padding if whole else [padding] * self.sides
-        self._mode, self._value, self._name = mode, value, name
+        self.padding = padding if whole else [padding] * self.sides
+        self._mode, self.value, self._name = mode, value, name
         self._data_format = self.default_format if data_format is None else data_format
 
     def forward(self, x: Any) -> Any:
-        return F.pad(x, self._pad, self._mode, self._value, self._data_format, name=self._name)
+        return F.pad(x, self.padding, self._mode, self.value, self._data_format, name=self._name)
 
     def extra_repr(self) -> str:
         named = f", name={self._name}" if self._name else ""
-        return f"padding={self._pad}, mode={self._mode}, value={self._value}, data_format={self._data_format}{named}"
+        return f"padding={self.padding}, mode={self._mode}, value={self.value}, data_format={self._data_format}{named}"
 
 
 class Pad1D(_Pad):
@@ -64,7 +70,7 @@ class _ZeroPad(_Pad):
 
     def extra_repr(self) -> str:
         named = f", name={self._name}" if self._name else ""
-        return f"padding={self._pad}, data_format={self._data_format}{named}"
+        return f"padding={self.padding}, data_format={self._data_format}{named}"
 
 
 class ZeroPad1D(_ZeroPad):
@@ -143,23 +149,27 @@ class Upsample(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._resize = {"size": size} if scale_factor is None else {"size": size, "scale_factor": scale_factor}
-        self._settings: dict[str, Any] = {
-            "mode": mode.lower(),
-            "align_corners": align_corners,
-            "align_mode": align_mode,
-            "data_format": data_format,
-        }
-        self._recompute, self._name = recompute_scale_factor, name
+        self.size, self.scale_factor, self.mode = size, scale_factor, mode.lower()
+        self.align_corners, self.align_mode, self.data_format = align_corners, align_mode, data_format
+        self.recompute_scale_factor, self.name = recompute_scale_factor, name
 
     def forward(self, x: Any) -> Any:
         return F.interpolate(
-            x, **self._resize, **self._settings, recompute_scale_factor=self._recompute, name=self._name
+            x,
+            size=self.size,
+            scale_factor=self.scale_factor,
+            mode=self.mode,
+            align_corners=self.align_corners,
+            align_mode=self.align_mode,
+            data_format=self.data_format,
+            recompute_scale_factor=self.recompute_scale_factor,
+            name=self.name,
         )
 
     def extra_repr(self) -> str:
-        shown = {k: v for k, v in self._resize.items() if v is not None} | self._settings
-        shown |= {"name": self._name} if self._name else {}
+        always = ("mode", "align_corners", "align_mode", "data_format")
+        set_ones = (n for n in ("size", "scale_factor") if getattr(self, n) is not None)
+        shown = {n: getattr(self, n) for n in (*set_ones, *always, *(("name",) if self.name else ()))}
         return ", ".join(f"{k}={v}" for k, v in shown.items())
 
 

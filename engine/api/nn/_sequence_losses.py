@@ -25,6 +25,7 @@ PoissonNLLLoss = table_layer(
     "PoissonNLLLoss",
     "poisson_nll_loss",
     shows=(),
+    prefix="_",
     log_input=True,
     full=False,
     epsilon=1e-8,

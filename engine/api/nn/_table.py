@@ -6,6 +6,7 @@ import inspect
 from typing import Any, ClassVar
 
 from . import functional as F
+from ._second_attributes import second_name
 from .layer import Layer
 
 REQUIRED = inspect.Parameter.empty
@@ -13,32 +14,56 @@ REQUIRED = inspect.Parameter.empty
 
 
 class TableLayer(Layer):
-    """``function`` names what computes it, ``shown`` the settings of its text form."""
+    """``function`` names what computes it, ``shown`` the settings of its text form, ``kept`` their attributes.
+
+    Settings are attributes, under Paddle's names, and every call reads them: code that changes one is heard.
+    """
 
     function: ClassVar[str]
     shown: ClassVar[tuple[str, ...]]
+    kept: ClassVar[dict[str, str]]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__()
         bound = self.__signature__.bind(*args, **named)
         bound.apply_defaults()
-        self._name = bound.arguments.pop("name")
-        self._arguments = dict(bound.arguments)
+        for setting, value in bound.arguments.items():
+            setattr(self, self.kept[setting], value)
+
+    def _setting(self, name: str) -> Any:
+        return getattr(self, self.kept[name])
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        return getattr(F, self.function)(*inputs, **named, **self._arguments, name=self._name)
+        settings = {setting: getattr(self, attribute) for setting, attribute in self.kept.items()}
+        return getattr(F, self.function)(*inputs, **named, **settings)
 
     def extra_repr(self) -> str:
-        shown = {n: self._arguments[n] for n in self.shown} | ({"name": self._name} if self._name else {})
+        name = self._setting("name")
+        shown = {n: self._setting(n) for n in self.shown} | ({"name": name} if name else {})
         return ", ".join(f"{n}={v}" for n, v in shown.items())
 
 
-def table_layer(module: str, name: str, function: str, *, shows: tuple[str, ...] | None = None, **settings: Any) -> Any:
+def table_layer(
+    module: str,
+    name: str,
+    function: str,
+    *,
+    shows: tuple[str, ...] | None = None,
+    prefix: str = "",
+    renamed: dict[str, str] | None = None,
+    second: dict[str, str] | None = None,
+    doc: str = "",
+    **settings: Any,
+) -> Any:
     """The layer *name* of ``paddle.nn.functional.<function>``.
 
     Args:
         module: where it is defined.
         shows: the settings of its text form; all of them, and its name, when None.
+        prefix: what the attributes that hold the settings start with.
+        renamed: setting -> attribute, where that is another.
+        second: further names of attributes, each with the one that it stands for.
+        doc: what it computes.
         settings: the arguments that it keeps for the function, with their defaults; ``REQUIRED`` for none.
     """
     parameters = [
@@ -48,8 +73,10 @@ def table_layer(module: str, name: str, function: str, *, shows: tuple[str, ...]
     members = {
         "function": function,
         "shown": tuple(settings) if shows is None else shows,
-        "__doc__": f"``paddle.nn.functional.{function}`` as a layer.",
+        "kept": {n: prefix + n for n in (*settings, "name")} | (renamed or {}),
+        "__doc__": f"{doc or 'A layer'}: ``paddle.nn.functional.{function}`` of what it is given.",
         "__module__": module,
         "__signature__": inspect.Signature(parameters),
+        **{other: second_name(first) for other, first in (second or {}).items()},
     }
     return type(name, (TableLayer,), members)

@@ -31,7 +31,7 @@ def test_a_layer_changes_dtype_with_all_it_holds() -> None:
     layers = model()
     assert layers.astype("float64") is layers
     assert dtypes(layers) == ["float64"] * 7 + ["int64"]
-    assert layers[0]._dtype.name == "float64"
+    assert layers[0]._dtype == "float64"
     assert layers(paddle.ones([4, 2], dtype="float64")).dtype.name == "float64"
     assert dtypes(layers.float()) == ["float32"] * 7 + ["int64"]
     assert dtypes(layers.to("cpu")) == ["float32"] * 7 + ["int64"]

@@ -12,8 +12,10 @@ from gradtool._images import FLOATS, layout
 from gradtool._math import sigmoid as sigmoid
 from gradtool._math import tanh as tanh
 from gradtool._remembered import remembered
+from gradtool._tensor_methods import in_place
 from gradtool.engine.core.errors import UsageError
 from gradtool.engine.core.spec import dtype as dtype_of
+from gradtool.engine.core.state import in_static_mode
 from gradtool.engine.core.value import AnyTensor
 
 _UNARY = {
@@ -23,7 +25,6 @@ _UNARY = {
     "mish": ("mish",),
     "relu": ("relu",),
     "relu6": ("relu6",),
-    "silu": ("silu",),
     "softsign": ("softsign",),
     "swish": ("swish",),
     "tanhshrink": ("tanh_shrink",),
@@ -31,6 +32,17 @@ _UNARY = {
 """By function: what its results are counted under, and its operator if that is called otherwise."""
 
 __getattr__ = made_when_used(globals(), {name: partial(unary, *row) for name, row in _UNARY.items()})
+
+
+def silu(x: Any, inplace: bool = False, name: str | None = None) -> AnyTensor:
+    """``x·sigmoid(x)``.
+
+    Args:
+        inplace: write to *x*, in dynamic mode.
+    """
+    if inplace and not in_static_mode():
+        return in_place("silu", "gradtool.nn.functional")(tensor(x, "x", "silu"))  # type: ignore[no-any-return]
+    return apply("silu", x, name=name)  # type: ignore[no-any-return]
 
 
 @remembered

@@ -10,6 +10,7 @@ from gradtool._arguments import number_of, tensor
 from gradtool._dispatch import apply
 from gradtool._images import FLOATS
 from gradtool._remembered import remembered
+from gradtool._tensor_methods import in_place
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import ArgumentTypeError, UsageError
 from gradtool.engine.ir import default
@@ -33,10 +34,13 @@ def dropout(
     training: bool = True,
     mode: str = "upscale_in_train",
     name: str | None = None,
+    *,
+    inplace: bool = False,
 ) -> Any:
     """Set each element to zero with probability *p*.
 
     Args:
+        inplace: write to *x*, in dynamic mode.
         axis: a dimension or a list of them: elements that differ in the others only are dropped together.
         mode: ``upscale_in_train`` divides the others by ``1 - p`` in training; ``downscale_in_infer`` multiplies all
             by ``1 - p`` outside it.
@@ -44,6 +48,10 @@ def dropout(
     Raises:
         UsageError: *p* outside [0, 1], an unknown mode, an axis out of range (a ValueError).
     """
+    if isinstance(mode, bool):  # the fifth argument is *inplace* since Paddle 3.3, and was *mode* before
+        mode, inplace = "upscale_in_train", mode
+    if inplace and not state.in_static_mode():
+        return in_place("dropout", "gradtool.nn.functional")(tensor(x, "x", "dropout"), p, axis, training, mode, name)
     p = number_of(p)
     if isinstance(p, (int, float)) and p == 0:
         return x

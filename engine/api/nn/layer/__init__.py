@@ -17,6 +17,7 @@ from gradtool.engine.eager.tensor import Tensor
 from gradtool.engine.ir.variable import Parameter
 from gradtool.utils import unique_name
 
+from .._layer_construction import Constructing
 from .._layer_dtypes import Convertible
 from .._layer_errors import MissingAttribute, MissingForward, NameTaken, NoLayer
 from .._layer_hooks import Hooked
@@ -35,7 +36,7 @@ def snake_case(name: str) -> str:
     return _TAIL.sub(r"\1_\2", _HEAD.sub(r"\1_\2", name)).lower()
 
 
-class Layer(Hooked, Stateful, Convertible, Reachable):
+class Layer(Hooked, Stateful, Convertible, Reachable, Constructing):
     """A part of a model: it holds parameters and other layers, and computes when it is called.
 
     Subclasses call ``super().__init__()`` first, assign parameters and layers to attributes, and define ``forward``.
@@ -57,7 +58,7 @@ class Layer(Hooked, Stateful, Convertible, Reachable):
         fields = self.__dict__
         fields["training"] = True
         fields["_full_name"] = unique_name.generate(name_scope or snake_case(type(self).__name__))
-        fields["_dtype"] = dtype_of(dtype)
+        fields["_dtype"] = dtype_of(dtype).name  # a text, as in Paddle: layers of users compare it with texts
         fields["_parameters"] = OrderedDict()
         fields["_sub_layers"] = OrderedDict()
         fields["_buffers"] = OrderedDict()
