@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 DEVICES = "it is about devices, and gradtool computes on the CPU"
 DISTRIBUTED = "it is about training on several machines or devices, and gradtool computes in one process"
 SPARSE = "it is about sparse tensors, and gradtool's tensors are dense"
@@ -65,6 +67,78 @@ ABSENT: tuple[tuple[str, str, str], ...] = (
     ),
 )
 """Package or class, names separated by blanks, and the reason, which messages give."""
+
+
+PARTS: dict[str, tuple[str, str]] = {
+    "paddle.vision": (
+        "images: models, transforms, data sets, operators on boxes",
+        "put the model's class beside your file, write transforms with NumPy, and give images by paddle.io.Dataset",
+    ),
+    "paddle.hapi": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
+    "paddle.Model": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
+    "paddle.callbacks": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
+    "paddle.flops": ("counting operations", "paddle.summary counts parameters; gradtool profile MODEL measures time"),
+    "paddle.signal": ("Fourier transforms over windows", "cut the frames with paddle.nn.functional.unfold"),
+    "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),
+    "paddle.distribution": (
+        "distributions as objects",
+        "draw with paddle.normal, paddle.uniform or paddle.multinomial, and write the log-probability as a formula",
+    ),
+    "paddle.text": ("data sets of texts", "read the texts yourself and give them by paddle.io.Dataset"),
+    "paddle.audio": ("sound: features and data sets", "compute features with NumPy and give them by paddle.io.Dataset"),
+    "paddle.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
+    "paddle.reader": ("readers of the old kind", "use paddle.io.Dataset and paddle.io.DataLoader"),
+    "paddle.quantization": ("quantised models", "ask about the model before it is quantised"),
+    "paddle.nn.quant": ("quantised models", "ask about the model before it is quantised"),
+    "paddle.geometric": ("graphs as data", "use paddle.gather, paddle.scatter and paddle.index_add"),
+    "paddle.profiler": ("measuring time", "leave it out and run gradtool profile MODEL"),
+    "paddle.onnx": ("exporting models", "gradtool graph and gradtool dump write graphs; leave the export out"),
+    "paddle.inference": ("running exported models", "run the model itself"),
+    "paddle.tensorrt": ("running exported models", "run the model itself"),
+    "paddle.hub": ("models from the network", "gradtool downloads nothing: put the model's file beside yours"),
+    "paddle.cost_model": ("costs of programs", "run gradtool profile MODEL"),
+    "paddle.pir": ("another form of programs", "gradtool's programs are those of paddle.static"),
+    "paddle.decomposition": ("another form of programs", "gradtool's programs are those of paddle.static"),
+    "paddle.base.dataset": ("data sets of the old kind", "read the data yourself and give them by paddle.io.Dataset"),
+    "paddle.utils.cpp_extension": (
+        "operators written in C++",
+        "write the operator as a subclass of paddle.autograd.PyLayer",
+    ),
+    "paddle.incubate.nn": ("fused layers for graphics cards", "use the layers of paddle.nn that they fuse"),
+    "paddle.incubate.autotune": ("speed on graphics cards", "leave it out"),
+    "paddle.distributed.auto_parallel": ("training on several devices", "run the script for one process"),
+    "paddle.distributed.sharding": ("training on several devices", "run the script for one process"),
+    "paddle.distributed.rpc": ("training on several machines", "run the script for one process"),
+}
+"""Parts of Paddle that are not here as a whole: what each is for, and what to do instead."""
+
+NEAR = 0.75
+"""How alike, from 0 to 1, a name has to be that a message proposes."""
+
+
+def explained(package: str, name: str, why: str | None, names: list[str]) -> tuple[str | None, str | None]:
+    """Why *package* lacks *name*, and what to do: the part of Paddle that it is of, or names that are really near.
+
+    Args:
+        why: a reason that is known already.
+        names: what the package has.
+    """
+    public = f"{package}.{name}".replace("gradtool", "paddle", 1)
+    for part, (purpose, advice) in PARTS.items():
+        if public == part or public.startswith(part + "."):
+            which = "it" if public == part else part
+            return f"{which} is a part of Paddle that gradtool does not have ({purpose})", advice
+    why = why or reasons().get((package, name))
+    near = sorted((n for n in names if _likeness(name, n) >= NEAR), key=lambda n: -_likeness(name, n))[:3]
+    return why, f"did you mean {', '.join(map(repr, near))}?" if near else None
+
+
+def _likeness(asked: str, name: str) -> float:
+    """How alike two names are, from 0 to 1; one that goes on where the other ends counts as near from 4 letters on."""
+    one, other = asked.lower(), name.lower()
+    if len(one) >= 4 and other.startswith(one):
+        return NEAR
+    return SequenceMatcher(None, one, other).ratio()
 
 
 def reasons() -> dict[tuple[str, str], str]:

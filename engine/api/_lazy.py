@@ -59,11 +59,24 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "transformer",
         "vision",
     ),
-    "gradtool.nn.functional": ("flash_attention",),
+    "gradtool.nn.functional": (
+        "activation",
+        "common",
+        "conv",
+        "distance",
+        "extension",
+        "flash_attention",
+        "input",
+        "loss",
+        "norm",
+        "pooling",
+        "vision",
+    ),
     "gradtool.optimizer": ("lr",),
     "gradtool.base": (
         "backward",
         "core",
+        "data_feeder",
         "dygraph",
         "executor",
         "framework",
@@ -77,6 +90,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "backward",
         "clip",
         "core",
+        "data_feeder",
         "dygraph",
         "executor",
         "framework",
@@ -89,9 +103,25 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "regularizer",
         "unique_name",
     ),
+    "gradtool.io": ("dataloader",),
+    "gradtool.io.dataloader": ("batch_sampler", "collate", "dataset", "sampler", "worker"),
     "gradtool.utils": ("dlpack", "download", "unique_name"),
 }
 """Modules that may be reached as attributes of their package."""
+
+PRIVATE: dict[str, dict[str, str]] = {
+    "gradtool.nn.functional.conv": {"_conv_nd": "gradtool.nn.functional._by_numbers"},
+    "gradtool.nn.layer.conv": {"_ConvNd": "gradtool.nn._conv_layers"},
+    "gradtool.nn.layer.norm": {
+        "_BatchNormBase": "gradtool.nn._batch_norm",
+        "_InstanceNormBase": "gradtool.nn._norm_layers",
+    },
+    "gradtool.nn.layer.transformer": {
+        "_convert_attention_mask": "gradtool.nn._attention",
+        "_convert_param_attr_to_list": "gradtool.nn._transformer",
+    },
+}
+"""What public models import although its name begins with an underscore: package -> name -> where it is defined."""
 
 REASONS: dict[tuple[str, str], str] = {}
 """Why a known name of Paddle's is not there, by package and name; filled by :func:`announce`."""
@@ -136,7 +166,9 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         if name == "__all__":  # asked for by ``from paddle.io import *``
             return [n for n in names() if n not in SUBMODULES.get(package, ())]
         if name.startswith("_"):
-            raise AttributeError(name)
+            if name not in PRIVATE.get(package, {}):
+                raise AttributeError(name)
+            return getattr(importlib.import_module(PRIVATE[package][name]), name)
         if name in SUBMODULES.get(package, ()):
             return importlib.import_module(f"{package}.{name}")
         where = sources(package).get(name)
@@ -158,15 +190,13 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 def missing(package: str, name: str, names: list[str]) -> AttributeError:
     """The error for a name that gradtool does not have."""
-    from gradtool.engine.core.errors import NotImplementedHere, did_you_mean
+    from gradtool.engine.core.errors import NotImplementedHere
 
     from . import _absent
 
     public = package.replace("gradtool", "paddle", 1)
-    why = REASONS.get((package, name)) or _absent.reasons().get((package, name))
-    return NotImplementedHere(
-        f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=did_you_mean(name, names)
-    )
+    why, hint = _absent.explained(package, name, REASONS.get((package, name)), names)
+    return NotImplementedHere(f"{public}.{name} is not implemented in gradtool{f': {why}' if why else ''}", hint=hint)
 
 
 def refuse(package: str, namespace: dict[str, object]) -> Callable[[str], Any]:

@@ -46,6 +46,8 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.core", "gradtool._legacy", "VarDesc LoDTensor")
     provide(f"{_package}.executor", "gradtool.engine.executor.executor", "Executor")
     provide(f"{_package}.executor", "gradtool.engine.executor.scope", SCOPES)
+    provide(f"{_package}.data_feeder", "gradtool._checks_of_users", "check_dtype check_type check_variable_and_dtype")
+    provide(f"{_package}.data_feeder", "gradtool._checks_of_users", "convert_dtype")
     provide(f"{_package}.layer_helper", "gradtool._layer_helper", "LayerHelper")
     provide(f"{_package}.param_attr", "gradtool._parameters", "ParamAttr")
     provide(f"{_package}.unique_name", "gradtool.utils.unique_name", "generate switch guard")

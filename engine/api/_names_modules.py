@@ -50,6 +50,56 @@ for _module, _names in LAYERS.items():
     provide(f"gradtool.nn.layer.{_module}", "gradtool.nn", _names)
     provide("gradtool.nn.layer", "gradtool.nn", _names)
 
+provide("gradtool.nn.layer.rnn", "gradtool.nn._recurrent_networks", "RNNBase")
+
+FUNCTIONS: dict[str, str] = {
+    "activation": (
+        "celu elu elu_ glu gumbel_softmax hardshrink hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ "
+        "log_sigmoid log_softmax maxout mish prelu relu relu6 relu_ rrelu selu sigmoid silu softmax softmax_ softplus "
+        "softshrink softsign swiglu swish tanh tanhshrink thresholded_relu thresholded_relu_"
+    ),
+    "common": (
+        "alpha_dropout bilinear class_center_sample cosine_similarity dropout dropout1d dropout2d dropout3d "
+        "feature_alpha_dropout fold interpolate label_smooth linear pad unfold upsample zeropad2d"
+    ),
+    "conv": "conv1d conv1d_transpose conv2d conv2d_transpose conv3d conv3d_transpose",
+    "distance": "pairwise_distance pdist",
+    "extension": "diag_embed gather_tree sequence_mask temporal_shift",
+    "input": "embedding one_hot",
+    "loss": (
+        "adaptive_log_softmax_with_loss binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss "
+        "cross_entropy ctc_loss dice_loss gaussian_nll_loss hinge_embedding_loss hsigmoid_loss kl_div l1_loss "
+        "log_loss margin_cross_entropy margin_ranking_loss mse_loss multi_label_margin_loss "
+        "multi_label_soft_margin_loss multi_margin_loss nll_loss npair_loss poisson_nll_loss rnnt_loss "
+        "sigmoid_focal_loss smooth_l1_loss soft_margin_loss softmax_with_cross_entropy square_error_cost "
+        "triplet_margin_loss triplet_margin_with_distance_loss"
+    ),
+    "norm": "batch_norm group_norm instance_norm layer_norm local_response_norm normalize rms_norm",
+    "pooling": (
+        "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d "
+        "adaptive_max_pool3d avg_pool1d avg_pool2d avg_pool3d fractional_max_pool2d fractional_max_pool3d lp_pool1d "
+        "lp_pool2d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d"
+    ),
+    "vision": "affine_grid channel_shuffle grid_sample pixel_shuffle pixel_unshuffle",
+}
+"""Module of ``paddle.nn.functional`` -> the functions in it, which are those of the package."""
+
+for _module, _names in FUNCTIONS.items():
+    provide(f"gradtool.nn.functional.{_module}", "gradtool.nn.functional", _names)
+
+DATA: dict[str, str] = {
+    "batch_sampler": "BatchSampler DistributedBatchSampler",
+    "dataset": "ChainDataset ComposeDataset ConcatDataset Dataset IterableDataset Subset TensorDataset random_split",
+    "sampler": "RandomSampler Sampler SequenceSampler SubsetRandomSampler WeightedRandomSampler",
+    "worker": "get_worker_info",
+}
+"""Module of ``paddle.io.dataloader`` -> what is in it of ``paddle.io``."""
+
+for _module, _names in DATA.items():
+    provide(f"gradtool.io.dataloader.{_module}", "gradtool.io", _names)
+    provide("gradtool.io.dataloader", "gradtool.io", _names)
+provide("gradtool.io.dataloader.collate", "gradtool.io._collate", "default_collate_fn default_convert_fn")
+
 provide("gradtool.autograd.py_layer", "gradtool.engine.eager.pylayer", "PyLayer PyLayerContext")
 provide(
     "gradtool.framework.random", "gradtool", "get_cuda_rng_state get_rng_state seed set_cuda_rng_state set_rng_state"
@@ -63,12 +113,17 @@ provide("gradtool.base.dygraph.base", "gradtool.framework", "enable_dygraph disa
 provide("gradtool.base.dygraph.base", "gradtool.autograd", "grad")
 provide("gradtool.common_ops_import", "gradtool", "ParamAttr")
 provide("gradtool.common_ops_import", "gradtool._layer_helper", "LayerHelper")
+provide(
+    "gradtool.common_ops_import",
+    "gradtool._checks_of_users",
+    "check_dtype check_type check_variable_and_dtype convert_dtype",
+)
 provide("gradtool.common_ops_import", "gradtool.base", "Variable core default_main_program")
 provide("gradtool.common_ops_import", "gradtool.device", "device_guard")
 provide("gradtool.common_ops_import", "gradtool.framework", "convert_np_dtype_to_dtype_ in_dygraph_mode")
 announce(
     "gradtool.common_ops_import",
-    "OpProtoHolder check_dtype check_type check_variable_and_dtype",
+    "OpProtoHolder",
     "it is for writing new operators in Paddle; gradtool's have definitions of their own",
 )
 

@@ -8,6 +8,7 @@ import gradtool
 from gradtool._arguments import tensor
 from gradtool.engine.core import state
 from gradtool.engine.core.errors import UsageError
+from gradtool.engine.core.spec import dtype as dtype_of
 
 from . import functional as F
 from ._layers import Linear
@@ -26,11 +27,16 @@ def positive(size: int, what: str) -> None:
 
 def additive_mask(mask: Any, like: Any) -> Any:
     """A mask as what is added to scores of the dtype of *like*: -1e9 where truth values or whole numbers are zero."""
-    if mask is None or mask.dtype is like.dtype:
-        return mask
-    dtype = mask.dtype
-    cast = gradtool.cast(mask, like.dtype)
-    return (cast - 1.0) * 1e9 if dtype.name == "bool" or dtype.is_integer else cast
+    return None if mask is None else _convert_attention_mask(mask, like.dtype)
+
+
+def _convert_attention_mask(attn_mask: Any, dtype: Any) -> Any:
+    """:func:`additive_mask` of a dtype; models import it by this name."""
+    if attn_mask is None or attn_mask.dtype is dtype_of(dtype):
+        return attn_mask
+    before = attn_mask.dtype
+    cast = gradtool.cast(attn_mask, dtype)
+    return (cast - 1.0) * 1e9 if before.name == "bool" or before.is_integer else cast
 
 
 class Cache(NamedTuple):

@@ -17,7 +17,7 @@ from ._layers import named
 from .layer import Layer
 
 
-class _BatchNorm(Layer):
+class _BatchNormBase(Layer):
     """Standardise every channel over the batch, in testing with moving statistics.
 
     Args:
@@ -90,14 +90,14 @@ class _BatchNorm(Layer):
         return text + named(self._name)
 
 
-class BatchNorm1D(_BatchNorm):
+class BatchNorm1D(_BatchNormBase):
     """As :class:`BatchNorm2D`, for ``[batch, channels]`` and ``[batch, channels, length]``."""
 
     ranks = (2, 3)
     layouts = ("NCL", "NLC")
 
 
-class BatchNorm2D(_BatchNorm):
+class BatchNorm2D(_BatchNormBase):
     """Standardise every channel of images over the batch, in testing with moving statistics.
 
     Args:
@@ -108,14 +108,14 @@ class BatchNorm2D(_BatchNorm):
     layouts = ("NCHW", "NHWC")
 
 
-class BatchNorm3D(_BatchNorm):
+class BatchNorm3D(_BatchNormBase):
     """As :class:`BatchNorm2D`, for ``[batch, channels, depth, height, width]``."""
 
     ranks = (5,)
     layouts = ("NCDHW", "NDHWC")
 
 
-class SyncBatchNorm(_BatchNorm):
+class SyncBatchNorm(_BatchNormBase):
     """Batch normalisation over all processes; here there is one, and it does what :class:`BatchNorm2D` does."""
 
     ranks = (2, 3, 4, 5)
@@ -136,7 +136,7 @@ class SyncBatchNorm(_BatchNorm):
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """*layer* with every batch normalisation in it replaced by one of this class, of the same parameters."""
-        if isinstance(layer, _BatchNorm) and not isinstance(layer, SyncBatchNorm):
+        if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
             norm = cls(layer._num_features, layer._momentum, layer._epsilon, False, False, layer._data_format)
             norm.weight, norm.bias = layer.weight, layer.bias
             norm._mean, norm._variance = layer._mean, layer._variance

@@ -16,7 +16,7 @@ from ._layers import needed
 from .layer import Layer
 
 
-class _Conv(Layer):
+class _ConvNd(Layer):
     """What convolutions of every rank, and their transposes, keep and show."""
 
     rank: ClassVar[int]
@@ -79,7 +79,7 @@ class _Conv(Layer):
         return ", ".join([*parts, f"data_format={self._data_format}"])
 
 
-class _Forward(_Conv):
+class _Forward(_ConvNd):
     """A convolution; subclasses say of which rank."""
 
     def __init__(
@@ -181,7 +181,7 @@ class Conv3D(_Forward):
     rank, layouts = 3, ("NCDHW", "NDHWC")
 
 
-class _Transposed(_Conv):
+class _Transposed(_ConvNd):
     """A transposed convolution; subclasses say of which rank."""
 
     def _make(self, output_padding: Any, weight_attr: Any, bias_attr: Any) -> None:

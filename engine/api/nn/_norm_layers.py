@@ -60,7 +60,7 @@ class GroupNorm(Layer):
         return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
 
 
-class _InstanceNorm(Layer):
+class _InstanceNormBase(Layer):
     """Standardise every channel of every example, with a scale and shift for each channel."""
 
     ranks: ClassVar[tuple[int, ...]]
@@ -100,19 +100,19 @@ class _InstanceNorm(Layer):
         return f"num_features={self._num_features}, epsilon={self._epsilon}"
 
 
-class InstanceNorm1D(_InstanceNorm):
+class InstanceNorm1D(_InstanceNormBase):
     """As :class:`InstanceNorm2D`, for ``[batch, channels]`` and ``[batch, channels, length]``."""
 
     ranks, layout = (2, 3), "NCL"
 
 
-class InstanceNorm2D(_InstanceNorm):
+class InstanceNorm2D(_InstanceNormBase):
     """Standardise every channel of every image, with a scale and shift for each channel."""
 
     ranks, layout = (4,), "NCHW"
 
 
-class InstanceNorm3D(_InstanceNorm):
+class InstanceNorm3D(_InstanceNormBase):
     """As :class:`InstanceNorm2D`, for ``[batch, channels, depth, height, width]``."""
 
     ranks, layout = (5,), "NCDHW"

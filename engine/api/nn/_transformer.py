@@ -18,16 +18,21 @@ from ._layers import LayerNorm, Linear
 from .layer import Layer
 
 
-def _attrs(attr: Any, count: int) -> list[Any]:
-    """One setting of parameters for each of *count* parts of a layer; a name that they would share gets a number."""
-    if isinstance(attr, (list, tuple)):
-        if len(attr) != count:
-            raise ImpossibleSize(f"length of param_attr should be {count} when it is a list/tuple, but is {len(attr)}")
-        return list(attr)
-    settings = gradtool.ParamAttr.of(attr)
+def _convert_param_attr_to_list(param_attr: Any, n: int) -> list[Any]:
+    """One setting of parameters for each of *n* parts of a layer; a name that they would share gets a number.
+
+    Models import it by this name.
+    """
+    if isinstance(param_attr, (list, tuple)):
+        if len(param_attr) != n:
+            raise ImpossibleSize(
+                f"length of param_attr should be {n} when it is a list/tuple, but is {len(param_attr)}"
+            )
+        return list(param_attr)
+    settings = gradtool.ParamAttr.of(None if param_attr is True else param_attr)
     if settings is None:
-        return [False] * count
-    copies = [copy.copy(settings) for _ in range(count)]
+        return [False] * n
+    copies = [copy.copy(settings) for _ in range(n)]
     for i, part in enumerate(copies):
         if part.name:
             part.name = f"{part.name}_{i}"
@@ -64,7 +69,10 @@ class _Block(Layer):
         self.normalize_before = normalize_before
         self.activation = _function(activation)
         parts = len(self.attentions)
-        weights, biases = _attrs(weight_attr, parts + 1), _attrs(bias_attr, parts + 1)
+        weights, biases = (
+            _convert_param_attr_to_list(weight_attr, parts + 1),
+            _convert_param_attr_to_list(bias_attr, parts + 1),
+        )
         attn_rate = dropout if attn_dropout is None else attn_dropout
         for i, name in enumerate(self.attentions):
             attention = MultiHeadAttention(d_model, nhead, attn_rate, weight_attr=weights[i], bias_attr=biases[i])

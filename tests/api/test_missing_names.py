@@ -1,0 +1,116 @@
+"""Names that are not there: the error says which part of Paddle they are of, or which name is really near."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import gradtool as paddle
+from gradtool import _absent
+from gradtool._alias import active
+from gradtool.engine.core.errors import NotImplementedHere
+
+
+@pytest.mark.parametrize("part", _absent.PARTS)
+def test_parts_that_are_said_to_be_missing_are(part: str) -> None:
+    parent, _, name = part.rpartition(".")
+    try:
+        owner = importlib.import_module(parent.replace("paddle", "gradtool", 1))
+    except ModuleNotFoundError:
+        return
+    assert name not in dir(owner)
+    with pytest.raises(NotImplementedHere, match="it is a part of Paddle that gradtool does not have") as caught:
+        getattr(owner, name)
+    assert caught.value.hint == _absent.PARTS[part][1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import paddle.vision.transforms as T", "from paddle.vision.models import resnet50", "from paddle import vision"],
+)
+def test_imports_of_a_part_say_the_same(statement: str) -> None:
+    with active(), pytest.raises(ImportError, match=r"paddle\.vision is not implemented in gradtool: it is a part of"):
+        exec(statement)
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("jit.foo", None),
+        ("jitt", "did you mean 'jit'?"),
+        ("nn.Linera", "did you mean 'Linear'?"),
+        ("nn.functional.relue", "did you mean 'relu', 'prelu', 'relu6'?"),
+        ("optimizer.Adamm", "did you mean 'Adam', 'AdamW', 'NAdam'?"),
+        ("distributed.all_reduce", None),
+        ("static.xyz", None),
+    ],
+)
+def test_names_are_proposed_when_they_are_near(path: str, hint: str | None) -> None:
+    parent, _, name = path.rpartition(".")
+    owner = importlib.import_module(f"gradtool.{parent}" if parent else "gradtool")
+    with pytest.raises(NotImplementedHere, match=rf"paddle\.{path} is not implemented in gradtool") as caught:
+        getattr(owner, name)
+    assert caught.value.hint == hint
+
+
+def test_models_may_import_what_paddle_hides() -> None:
+    from gradtool.io.dataloader.collate import default_collate_fn
+    from gradtool.nn.functional.conv import _conv_nd
+    from gradtool.nn.layer.conv import _ConvNd
+    from gradtool.nn.layer.norm import _BatchNormBase, _InstanceNormBase
+    from gradtool.nn.layer.transformer import _convert_attention_mask, _convert_param_attr_to_list
+
+    nn = paddle.nn
+    paddle.disable_static()
+    try:
+        layer = nn.Conv2D(2, 3, 3, padding="SAME")
+        assert isinstance(layer, _ConvNd)
+        assert isinstance(nn.Conv1DTranspose(2, 3, 3), _ConvNd)
+        assert isinstance(nn.SyncBatchNorm(2), _BatchNormBase)
+        assert isinstance(nn.InstanceNorm1D(2), _InstanceNormBase)
+        x = paddle.ones([1, 2, 4, 4])
+        out = _conv_nd(
+            x,
+            layer.weight,
+            layer.bias,
+            layer._stride,
+            layer._updated_padding,
+            layer._padding_algorithm,
+            layer._dilation,
+            layer._groups,
+            layer._data_format,
+            layer._channel_dim,
+            layer._op_type,
+            layer._use_cudnn,
+        )
+        assert out.tolist() == layer(x).tolist()
+        mask = _convert_attention_mask(paddle.to_tensor([True, False]), "float32")
+        assert mask.tolist() == [0.0, -1e9]
+        first, second = _convert_param_attr_to_list(paddle.ParamAttr(name="w"), 2)
+        assert (first.name, second.name) == ("w_0", "w_1")
+        assert default_collate_fn([(1.0, 2), (3.0, 4)])[1].tolist() == [2, 4]
+    finally:
+        paddle.enable_static()
+    assert paddle.nn.functional.loss.cross_entropy is paddle.nn.functional.cross_entropy
+    assert "_ConvNd" not in dir(paddle.nn.layer.conv)
+
+
+def test_functions_of_users_check_their_arguments() -> None:
+    from gradtool.base.data_feeder import check_dtype, check_type, check_variable_and_dtype, convert_dtype
+
+    with paddle.static.program_guard(paddle.static.Program()):
+        x = paddle.static.data("x", [2], "int64")
+        check_variable_and_dtype(x, "x", ["int64"], "own")
+        check_type(1, "n", (int, float), "own")
+        assert convert_dtype(x.dtype) == "int64"
+        with pytest.raises(TypeError, match=r"The data type of 'x' in own must be .'float32'., but received int64"):
+            check_variable_and_dtype(x, "x", ["float32"], "own")
+        with pytest.raises(TypeError, match="The type of 'n' in own must be <class 'str'>, but received <class 'int'>"):
+            check_type(1, "n", str, "own")
+        with pytest.raises(TypeError, match="The type of 'x' in own must be"):
+            check_variable_and_dtype([1.0], "x", ["float32"], "own")
+    paddle.disable_static()
+    check_dtype("int64", "x", ["float32"], "own")
+    check_type(1, "n", str, "own")
+    paddle.enable_static()
