@@ -58,11 +58,11 @@ class Extension:
         for event, act in self._events():
             self._shell.events.register(event, act)
         source.call_files(self.session.called)
-        self.session.begin()
+        self.session.before_cell()
 
     def unload(self) -> None:
         """Take the magics away again; those that they replaced come back."""
-        self.session.end()
+        self.session.after_cell()
         source.call_files(None)
         for event, act in self._events():
             self._shell.events.unregister(event, act)
@@ -74,7 +74,7 @@ class Extension:
                 self._shell.magics_manager.magics[kind][name] = before
 
     def _events(self) -> list[tuple[str, Callable[..., None]]]:
-        return [("pre_run_cell", self.session.begin), ("post_run_cell", self.session.end)]
+        return [("pre_run_cell", self.session.before_cell), ("post_run_cell", self.session.after_cell)]
 
     def register(self, table: Mapping[str, Magic], yielding: bool = False) -> None:
         """Put a line magic in place for every entry of *table*; :meth:`unload` takes them away.

@@ -35,6 +35,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "linalg",
         "fft",
         "jit",
+        "testing",
     ),
     "gradtool.autograd": ("py_layer",),
     "gradtool.framework": ("random",),

@@ -142,3 +142,8 @@ provide("gradtool", "gradtool.viz.report.asking", "report")
 provide("gradtool.models", "gradtool.models.loading", "load")
 provide("gradtool.models", "gradtool.models.model", "Model")
 provide("gradtool.models", "gradtool.models.importers", "importer")
+provide(
+    "gradtool.testing",
+    "gradtool.cli.testing.assertions",
+    "assert_all_parameters_get_gradients assert_gradcheck assert_graph_matches assert_no_nan",
+)

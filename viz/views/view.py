@@ -104,11 +104,17 @@ def to_text(view: View, room: int | None = None, colours: bool = False, sign: st
         colours: whether escape codes may say what is wrong.
         sign: stands for what there is no room for.
     """
+    lines = to_lines(view, room, colours, sign)
+    last = _next(view, room)
+    return "\n".join([*lines, *([painted(line, "dim") for line in last] if colours else last)]) + "\n"
+
+
+def to_lines(view: View, room: int | None = None, colours: bool = False, sign: str = "…") -> list[str]:
+    """The lines of :func:`to_text` without the commands to go on with."""
     lines: list[str] = []
     for block in view.blocks:
         lines += _table(block, room, colours, sign) if isinstance(block, Table) else _text(block, view, room, colours)
-    last = _next(view, room)
-    return "\n".join([*lines, *([painted(line, "dim") for line in last] if colours else last)]) + "\n"
+    return lines
 
 
 def _next(view: View, room: int | None) -> list[str]:

@@ -59,7 +59,7 @@ def _lines(outline: Outline) -> Iterator[str]:
             yield f"{name} {' '.join(map(_text, values))}"
     order = sorted(outline.leaves.values(), key=lambda leaf: (leaf.role != PARAMETER, leaf.role, leaf.name))
     for leaf in order:
-        gradient = f" {_text(leaf.gradient)}" if leaf.gradient else ""
+        gradient = f" {_text(leaf.reason)}" if leaf.gradient else ""
         yield f"{leaf.role} {_text(leaf.name)} {leaf.spec}{gradient}"
     yield ""
     for op in outline.operations[: outline.forward]:

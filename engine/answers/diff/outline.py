@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,9 @@ NOTHING: Final = -1
 PARAMETER: Final = "parameter"
 DATA: Final = "data"
 CONSTANT: Final = "constant"
+
+_LINE: Final = re.compile(r", [^,]*:\d+$")
+"""The place at the end of a reason: ``cut: detached, model.py:9``."""
 
 
 class Operand(NamedTuple):
@@ -71,6 +75,11 @@ class Leaf:
     dtype: str
     gradient: str = ""
     source: str = ""
+
+    @property
+    def reason(self) -> str:
+        """``gradient`` without the line in it: the same when lines move."""
+        return _LINE.sub("", self.gradient)
 
     @property
     def frozen(self) -> bool:

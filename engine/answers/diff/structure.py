@@ -386,7 +386,7 @@ def _gradients(matching: Matching) -> Iterator[Change]:
     before, after = matching.before, matching.after
     for name, leaf in before.leaves.items():
         other = after.leaves.get(matching.leaves.get(name, ""))
-        if other is None or leaf.gradient == other.gradient or not leaf.gradient or not other.gradient:
+        if other is None or leaf.reason == other.reason or not leaf.gradient or not other.gradient:
             continue
         if "ok" not in (leaf.gradient, other.gradient) and leaf.role != PARAMETER:
             continue

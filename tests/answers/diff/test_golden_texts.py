@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,14 @@ def test_what_is_no_outline_is_refused(text: str, said: str) -> None:
     with pytest.raises(golden.GoldenError) as refused:
         golden.read(text, "x")
     assert said in str(refused.value)
+
+
+def test_a_cut_whose_line_moved_is_no_change() -> None:
+    here = outline(str(ROOT / "samples/frozen_branch.py"))
+    cut = next(leaf for leaf in here.leaves.values() if leaf.gradient.startswith("cut: detached, frozen_branch.py:"))
+    moved = replace(cut, gradient=cut.gradient.rpartition(":")[0] + ":1")
+    there = replace(here, leaves={**here.leaves, cut.name: moved})
+    assert cut.reason == moved.reason == "cut: detached"
+    assert difference(here, there).empty
+    assert golden.write(here) == golden.write(there)
+    assert "frozen_branch.py" not in golden.write(here)

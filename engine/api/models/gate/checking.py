@@ -75,7 +75,11 @@ def findings(request: Request, name: str, selection: Selection, feed: str | None
     Raises:
         CommandError: there is no such model, or a selector stands for no rule.
     """
-    evidence = Evidence(request, name, feed)
+    return applied(Evidence(request, name, feed), selection)
+
+
+def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
+    """What the rules find in a model that there is evidence of; as :func:`findings`."""
     found: list[Finding] = []
     try:
         for rule in selection.rules():
@@ -83,7 +87,7 @@ def findings(request: Request, name: str, selection: Selection, feed: str | None
                 found.append(replace(finding, severity=selection.severities.get(rule.code, finding.severity)))
     except (ModelError, GradtoolError) as error:
         if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
-            found.append(_unloaded(name, error))
+            found.append(_unloaded(evidence.name, error))
     return sorted(_once(found), key=lambda f: f.order)
 
 

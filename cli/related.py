@@ -28,7 +28,7 @@ def related(
         journal: None if the loss was not watched; then only what gradients flow to belongs to it.
         starts: the journal's times at which cells began.
     """
-    members = {n: _tensors(v) for n, v in names.items() if isinstance(v, (Tensor, Layer))}
+    members = {n: tensors_of(v) for n, v in names.items() if isinstance(v, (Tensor, Layer))}
     if journal is None:
         places = {*leaves_behind([loss], nodes), *nodes}
         chosen = {n for n, tensors in members.items() if any(_stands(t) in places for t in tensors)}
@@ -41,7 +41,8 @@ def related(
     return {n: v for n, v in names.items() if n not in members or n in chosen or v is loss}
 
 
-def _tensors(value: Tensor | Layer) -> list[Tensor]:
+def tensors_of(value: Tensor | Layer) -> list[Tensor]:
+    """The tensor itself, or all parameters of a layer."""
     tensors = [value] if isinstance(value, Tensor) else list(value.parameters())
     return [t for t in tensors if isinstance(t, Tensor)]
 

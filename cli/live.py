@@ -1,0 +1,182 @@
+"""Models of a running program: losses that it holds by a name, asked about as the loss of a file is.
+
+While the program computes it is noted what a command notes while a model file runs (:class:`Live`): a journal of
+dynamic mode, freed graphs, the last feed of each program, the parameter lists and no-grad sets of ``append_backward``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from gradtool.engine.core import source, state
+from gradtool.engine.eager.journal import Journal, keeping
+from gradtool.engine.eager.parameter import Birth
+from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.tape import as_they_were, keeping_graphs
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.executor.scope import Scope, global_scope, scope_guard
+from gradtool.engine.ir import default
+from gradtool.engine.ir.program import Program
+from gradtool.engine.ir.variable import Variable
+from gradtool.models.calls import PassCall
+from gradtool.models.loader import Loaded, Request
+from gradtool.nn import Layer
+
+from .related import related, tensors_of
+
+Context = contextlib.AbstractContextManager[Loaded]
+
+_CALLS = 1 << 16
+"""Calls of dynamic mode that are remembered at least."""
+
+
+class Live(ABC):
+    """What a running program holds, and what happened to it; the half of a ``sessions.Session`` that gives models.
+
+    Args:
+        journal: what is written in; a new one by default.
+
+    Attributes:
+        births: of parameters that are part of a model even where no name leads to them.
+    """
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = Journal(limit=_CALLS) if journal is None else journal
+        self._starts = [0]
+        self._fed: WeakKeyDictionary[Program, Mapping[str, Any]] = WeakKeyDictionary()
+        self._made: WeakKeyDictionary[Program, list[tuple[Any, ...]]] = WeakKeyDictionary()
+        self._watch: contextlib.ExitStack | None = None
+        self.births: list[Birth] = []
+
+    @abstractmethod
+    def names(self) -> dict[str, Any]:
+        """The user's names, and what they stand for."""
+
+    # -- watching -----------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Watch from here on, where something new begins: a cell, a test."""
+        self.end()
+        self._starts.append(self._journal.tick())
+        self._resume()
+
+    def _resume(self) -> None:
+        self._watch = contextlib.ExitStack()
+        for watching in self._watching():
+            self._watch.enter_context(watching)
+
+    def _watching(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
+        """What is entered to watch."""
+        yield keeping(journal=self._journal)
+        yield keeping_graphs()
+        yield state.runs.watched(self._ran)
+        yield state.appended.watched(self._appended)
+
+    def end(self) -> None:
+        """Watch no more; what began is over."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.close()
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Inside, nothing is watched: a command runs."""
+        watched = self._watch is not None
+        self.end()
+        try:
+            yield
+        finally:
+            if watched:
+                self._resume()
+
+    def _ran(self, program: Program, feed: Mapping[str, Any]) -> None:
+        if feed:
+            self._fed[program] = feed
+
+    def _appended(self, loss: Variable, listed: Any, no_grad: Any) -> None:
+        names = None if listed is None else [v.name for v in listed]  # a variable would keep its program alive
+        self._made.setdefault(loss.block.program, []).append((loss.name, names, set(no_grad), source.here()))
+
+    # -- models -------------------------------------------------------------------------------------------------------
+
+    def model_of(self, value: Any, request: Request) -> Context | None:
+        """What *value* is to the loader; None if it is no Tensor, Variable or Program.
+
+        Args:
+            request: its model is what answers call it.
+        """
+        names = self.names()
+        for kind, model in _LIVE:
+            if isinstance(value, kind):
+                return model(self, value, names, request)
+        return None
+
+    @contextlib.contextmanager
+    def _tensor(self, loss: Tensor, names: Mapping[str, Any], request: Request) -> Iterator[Loaded]:
+        """A loss of dynamic mode, as it stands; what is done to its graph is undone."""
+        if request.spared:
+            Loaded(request.model, {}, Program(), Program(), live=True).must_run("--prove")
+        nodes = nodes_behind([loss])
+        journal = self._journal if self._journal.knows(loss, nodes) else None
+        values = {n: v for n, v in names.items() if not isinstance(v, (Program, Variable))}
+        kept = related(values, loss, nodes, journal, self._starts)
+        with state.kept(), as_they_were(nodes):
+            state.disable_static()
+            left = Loaded(request.model, kept, Program(), Program(), request.model, loss, journal=journal, live=True)
+            others = {id(t) for n, v in values.items() if n not in kept for t in tensors_of(v)}
+            left.births = [b for b in self.births if id(b.parameter) not in others]
+            yield left
+
+    @contextlib.contextmanager
+    def _program(self, of: Program | Variable, names: Mapping[str, Any], request: Request) -> Iterator[Loaded]:
+        """A copy of a program, and of the values that its parameters have now."""
+        program = of if isinstance(of, Program) else of.block.program
+        copy = _copy(program)
+
+        def twin(v: Any) -> Any:
+            if v is program:
+                return copy
+            return copy.blocks[v.block.idx].vars[v.name] if _is_in(program, v) else v
+
+        kept = {
+            n: twin(v) for n, v in names.items() if not isinstance(v, (Tensor, Layer, Variable)) or _is_in(program, v)
+        }
+        scope = Scope()
+        scope.values.update(global_scope().values)
+        with state.kept(), scope_guard(scope):
+            state.enable_static()
+            fed = self._fed.get(program)
+            loaded = Loaded(
+                request.model, kept, copy, default.default_startup_program(), request.model, twin(of), live=True
+            )
+            loaded.calls.fed = [] if fed is None else [(copy, fed)]
+            block = copy.global_block()
+            for name, listed, no_grad, where in self._made.get(program, ()):
+                theirs = None if listed is None else [block.vars[n] for n in listed if n in block.vars]
+                if name in block.vars:
+                    calls = loaded.calls.appended
+                    calls.append(PassCall(len(calls) + 1, "append_backward", block.vars[name], where, theirs, no_grad))
+            yield loaded
+
+
+_LIVE: tuple[tuple[Any, Callable[[Live, Any, Mapping[str, Any], Request], Context]], ...] = (
+    (Tensor, Live._tensor),
+    (Variable, Live._program),
+    (Program, Live._program),
+)
+
+
+def _is_in(program: Program, v: Any) -> bool:
+    return isinstance(v, Variable) and v.block.program is program
+
+
+def _copy(program: Program) -> Program:
+    """A clone whose variables stand in the order in which they were made."""
+    copy = program.clone()
+    for block, twin in zip(program.blocks, copy.blocks, strict=True):
+        twin.vars = {name: twin.vars[name] for name in block.vars}
+    return copy

@@ -1,0 +1,277 @@
+"""The losses of a test as models: while the test and its fixtures run it is watched as a model file is."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+from gradtool.engine.answers.coverage import Coverage
+from gradtool.engine.answers.events import Adapter
+from gradtool.engine.answers.nan import Hunt
+from gradtool.engine.core import state, watch
+from gradtool.engine.core.errors import UsageError
+from gradtool.engine.eager import journal
+from gradtool.engine.eager.journal import Journal
+from gradtool.engine.eager.parameter import Birth
+from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.tensor import Tensor
+from gradtool.engine.ir.variable import Variable
+from gradtool.models import opening, sessions
+from gradtool.models.calls import running
+from gradtool.models.errors import CommandError
+from gradtool.models.loader import Request
+from gradtool.models.model import Model
+from gradtool.models.paths import is_users
+from gradtool.models.questions.nan import Births, Nan
+from gradtool.models.tape.model import TapeModel
+from gradtool.models.tape.running import bad_values
+
+from ..live import Context, Live
+
+_RUNNERS = ("_pytest", "pluggy", "unittest")
+"""Packages whose frames end what belongs to a test."""
+
+
+class Held(Live):
+    """What a test holds, and what happened in it; a ``sessions.Session``.
+
+    Args:
+        name: what answers call the model.
+        values: names that the test has beside those of its functions: its module's, its fixtures'.
+        kept: a journal that is kept already.
+
+    Attributes:
+        hunt: a search for NaN and infinity through all that the test computes.
+        backpropagated: the losses of its backward passes, each with the names of the functions that were running.
+        file: the test's, if it has one.
+        update: whether graphs that are kept as text are written and not compared.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        values: Mapping[str, Any],
+        file: str = "",
+        *,
+        update: bool = False,
+        kept: Journal | None = None,
+    ) -> None:
+        super().__init__(kept)
+        self.name, self.file, self.update = name, file, update
+        self.hunt = Hunt()
+        self.coverage = Coverage(self.hunt)
+        self.backpropagated: list[tuple[str, Any, dict[str, Any]]] = []
+        self.loss: Any = None
+        self._adapter = Adapter(self.coverage)
+        self._values = values
+        self._names: dict[str, Any] = {}
+        self._parameters: list[Any] = []
+
+    def names(self) -> dict[str, Any]:
+        """As in the base."""
+        return self._names
+
+    def _watching(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
+        yield from super()._watching()
+        yield state.made.watched(self._born)
+        yield state.passes.watched(self._began)
+        yield watch.watched(self._adapter)
+
+    def _born(self, birth: Birth) -> None:
+        """Note a parameter, and keep it: what a function makes would be gone when it returns its loss."""
+        self.births.append(birth)
+        self._parameters.append(birth.parameter)
+
+    def _began(self, roots: Sequence[Any], how: str, recorded: bool) -> None:
+        if roots:
+            names = {name: value for scope in running(sys._getframe(1)) for name, value in scope.values.items()}
+            self.backpropagated.append((how, roots[0], names))
+
+    def _appended(self, loss: Variable, listed: Any, no_grad: Any) -> None:
+        super()._appended(loss, listed, no_grad)
+        self.backpropagated.append(("append_backward", loss, {}))
+
+    @contextlib.contextmanager
+    def about(self, loss: Any, names: Mapping[str, Any], feed: Mapping[str, Any] | None = None) -> Iterator[Request]:
+        """Inside, the model of the request that is given is *loss*, and nothing is watched.
+
+        Args:
+            names: of the functions that are running.
+            feed: of a static program; what it was run with last if None.
+
+        Raises:
+            UsageError: *loss* was computed before the test was watched, or is no loss.
+        """
+        if not isinstance(loss, (Tensor, Variable)):
+            raise UsageError(
+                f"expected a loss Tensor, a loss Variable or a function that computes one, but received "
+                f"{type(loss).__name__}."
+            )
+        if isinstance(loss, Tensor) and feed is not None:
+            raise UsageError(f"'feed' is for static programs, and '{loss.name}' is a Tensor.")
+        if isinstance(loss, Tensor) and not self._journal.knows(loss, nodes_behind([loss])):
+            raise UsageError(
+                f"nothing is known of the tensor '{loss.name}': it was computed before this test, or nobody watched.",
+                hint="compute it in a test that takes the fixture 'gradients' or has the marker gradtool, or give a "
+                "function that computes it",
+            )
+        if feed is not None:
+            self._fed[loss.block.program] = dict(feed)
+        before = self.loss, self._names
+        self.loss, self._names = loss, {**self._values, **names}
+        try:
+            with self.aside(), sessions.within(self):
+                yield Request(self.name)
+        finally:
+            self.loss, self._names = before
+
+    def births_of(self, request: Request) -> Births:
+        """Where NaN and infinity are born in the model of a request that :meth:`about` gave.
+
+        What was born forward, before anyone asked, was seen by :attr:`hunt`.
+        """
+        with opened(request) as model:
+            if not isinstance(model, TapeModel) or bad_values(model) is None:
+                return Nan().answer(model)
+            if model.has_graph and not self.hunt.steps:
+                model.run(self.coverage)
+            births = Births(model.about, self.hunt.story(self.coverage.missing()), model.names())
+            if births.story.clean:
+                raise CommandError(
+                    f"{bad_values(model)} is not finite, and was born before this test was watched",
+                    "compute it in the test, or give a function that computes it",
+                )
+            return births
+
+    # -- as a session -------------------------------------------------------------------------------------------------
+
+    def source(self, name: str) -> str | None:
+        """No text stands for a model."""
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether *name* is that of the loss."""
+        return name == self.name
+
+    def live(self, request: Request) -> Context | None:
+        """The loss that is asked about."""
+        return self.model_of(self.loss, request) if request.model == self.name else None
+
+    def value(self, name: str) -> Any:
+        """Nothing has a name that commands could use."""
+        return None
+
+    def debugging(self, book: Any) -> None:
+        """There is no prompt in a test."""
+        raise CommandError("a test has no prompt", "gradtool debug FILE opens the debugger on a model file")
+
+
+@contextlib.contextmanager
+def opened(request: Request, **needs: Any) -> Iterator[Model]:
+    """The model of a request that :meth:`Held.about` gave.
+
+    Args:
+        needs: what a question needs of it, as its ``needs`` say.
+    """
+    with opening.opened(replace(request, **needs)) as model:
+        yield model
+
+
+_current: list[Held] = []
+
+
+def current() -> Held | None:
+    """What the running test holds; None where no test is watched."""
+    return _current[-1] if _current else None
+
+
+@contextlib.contextmanager
+def watched(item: Any) -> Iterator[None]:
+    """Watch a test with its fixtures.
+
+    Args:
+        item: pytest's.
+    """
+    held = Held(item.name, _Values(item), str(item.path), update=item.config.getoption("gradtool_update"))
+    with _watching(held):
+        yield
+
+
+@contextlib.contextmanager
+def _watching(held: Held) -> Iterator[Held]:
+    _current.append(held)
+    held.begin()
+    try:
+        yield held
+    finally:
+        held.end()
+        _current.remove(held)
+
+
+class _Values(Mapping[str, Any]):
+    """The names of a test's module and of its fixtures, as they are when they are asked for."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+
+    def _now(self) -> dict[str, Any]:
+        module = vars(getattr(self._item, "module", None) or object)
+        own = vars(getattr(self._item, "instance", None) or object)
+        return {**module, **_plain(own), **getattr(self._item, "funcargs", {})}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._now()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+
+@contextlib.contextmanager
+def asked(loss: Any, feed: Mapping[str, Any] | None = None) -> Iterator[tuple[Held, Request]]:
+    """What holds *loss*, and a request for its model; a function is called under watch and gives the loss.
+
+    Args:
+        feed: arrays by name for a static program.
+
+    Raises:
+        UsageError: *loss* is a Tensor, and no test is watched; or it is no loss.
+    """
+    names = names_of_callers()
+    with contextlib.ExitStack() as stack:
+        holder = current() or Held("loss", {}, kept=journal.current())
+        if callable(loss) and not isinstance(loss, (Tensor, Variable)):
+            if current() is None:
+                stack.enter_context(_watching(holder))
+            names["function"] = loss
+            loss = _returned(loss())
+        yield holder, stack.enter_context(holder.about(loss, names, feed))
+
+
+def _returned(value: Any) -> Any:
+    entries = value if isinstance(value, (list, tuple)) else [value]
+    return next((v for v in entries if isinstance(v, (Tensor, Variable))), value)
+
+
+def names_of_callers() -> dict[str, Any]:
+    """What the functions of the user's that are running call their values, those of inner functions before others."""
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] in _RUNNERS:
+            break
+        if is_users(module) and frame.f_code.co_name != "<module>":
+            frames.append(frame)
+        frame = frame.f_back
+    return {name: value for frame in reversed(frames) for name, value in frame.f_locals.items()}
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if not name.startswith("_")}

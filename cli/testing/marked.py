@@ -1,0 +1,88 @@
+"""``@pytest.mark.gradtool``: the rules of the gate, applied to what a test backpropagates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.models.errors import CommandError
+from gradtool.models.gate import checking
+from gradtool.models.gate.checking import Selection
+from gradtool.models.gate.evidence import Evidence
+from gradtool.models.gate.finding import Severity
+from gradtool.models.gate.report import Report
+from gradtool.models.loader import Request
+from gradtool.models.questions.nan import Births
+from gradtool.viz import gate
+
+from . import held
+from .plugin import MARKER
+
+_WORDS = ("select", "ignore", "fail_on")
+
+
+class HeldEvidence(Evidence):
+    """Evidence about a loss that a test holds: births of NaN were seen while the test ran."""
+
+    def __init__(self, request: Request, name: str, holder: held.Held) -> None:
+        super().__init__(request, name)
+        self._holder = holder
+
+    @cached_property
+    def births(self) -> Births:
+        """As in the base."""
+        return self._holder.births_of(self.request)
+
+
+def failure(item: Any) -> str:
+    """What the rules find in what a marked test backpropagated, as text; empty where nothing makes it fail.
+
+    Asked about is its last backward pass, as ``gradtool check`` asks about a file's.
+
+    Args:
+        item: pytest's.
+    """
+    try:
+        words = _words(item)
+        holder = held.current()
+        assert holder is not None
+        report = _report(holder, words)
+    except (CommandError, GradtoolError) as error:
+        return f"gradtool: {error}"
+    return gate.rendered(report, "full").rstrip() if report.findings else ""
+
+
+def _words(item: Any) -> dict[str, Any]:
+    """The words of the marker and, where they have some, of those around it."""
+    words: dict[str, Any] = {}
+    for mark in reversed([*item.iter_markers(MARKER)]):
+        if mark.args or not {*mark.kwargs} <= {*_WORDS}:
+            wrong = [*map(repr, mark.args), *(name for name in mark.kwargs if name not in _WORDS)]
+            raise CommandError(f"the marker gradtool does not take {', '.join(wrong)}", f"it takes {', '.join(_WORDS)}")
+        words |= mark.kwargs
+    return words
+
+
+def _report(holder: held.Held, words: dict[str, Any]) -> Report:
+    selection = Selection(select=_codes(words.get("select", ())), ignore=_codes(words.get("ignore", ())))
+    fail_on = words.get("fail_on", "error")
+    if fail_on not in [s.value for s in Severity]:
+        raise CommandError(f"fail_on={fail_on!r}: expected error, warning or note")
+    passes = [p for p in holder.backpropagated if p[0] != "grad"] or holder.backpropagated
+    if not passes:
+        raise CommandError(
+            "the test ran no backward pass, so that nothing was checked",
+            "call backward() in the test, or use assert_all_parameters_get_gradients(loss)",
+        )
+    _, loss, names = passes[-1]
+    with holder.about(loss, names) as request:
+        results = checking.applied(HeldEvidence(request, holder.name, holder), selection)
+    return Report(results, [holder.name], selection.rules(), os.getcwd(), Severity(fail_on))
+
+
+def _codes(texts: str | Sequence[str]) -> tuple[str, ...]:
+    several = texts.split(",") if isinstance(texts, str) else texts
+    return tuple(code.strip() for code in several if code.strip())
