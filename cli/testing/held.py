@@ -27,8 +27,6 @@ from gradtool.models.loader import Request
 from gradtool.models.model import Model
 from gradtool.models.paths import is_users
 from gradtool.models.questions.nan import Births, Nan
-from gradtool.models.tape.model import TapeModel
-from gradtool.models.tape.running import bad_values
 
 from ..live import Context, Live
 
@@ -135,17 +133,17 @@ class Held(Live):
         What was born forward, before anyone asked, was seen by :attr:`hunt`.
         """
         with opened(request) as model:
-            if not isinstance(model, TapeModel) or bad_values(model) is None:
-                return Nan().answer(model)
-            if model.has_graph and not self.hunt.steps:
-                model.run(self.coverage)
-            births = Births(model.about, self.hunt.story(self.coverage.missing()), model.names())
-            if births.story.clean:
-                raise CommandError(
-                    f"{bad_values(model)} is not finite, and was born before this test was watched",
-                    "compute it in the test, or give a function that computes it",
-                )
-            return births
+            try:
+                model.must_be_finite()
+            except CommandError as bad:
+                if model.has_graph and not self.hunt.steps:
+                    model.run(self.coverage)
+                births = Births(model.about, self.hunt.story(self.coverage.missing()), model.names())
+                if not births.story.clean:
+                    return births
+                hint = "compute it in the test, or give a function that computes it"
+                raise CommandError(bad.message, hint) from None
+            return Nan().answer(model)
 
     # -- as a session -------------------------------------------------------------------------------------------------
 
