@@ -19,7 +19,7 @@ from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
 from .mode import enable_grad, is_grad_enabled
 from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
-from .tape import InplaceError
+from .tape import InplaceError, is_keeping
 from .tensor import Tensor, Version
 
 
@@ -136,7 +136,9 @@ class _Call:
             raise _overwritten(value.version, value.count)
         if value.index not in self.values:
             self._repeat()
-        tensor, count = self.values.pop(value.index)
+        # Whoever looks at the graph after the run takes it once more before it is freed.
+        take = self.values.__getitem__ if is_keeping() else self.values.pop
+        tensor, count = take(value.index)
         if tensor.version.count != count:
             raise _overwritten(tensor.version, count)
         if tensor.spec is not value.spec:

@@ -20,7 +20,7 @@ from ..core.spec import TensorSpec
 from ..ops.opdef import OpDef, Operand
 from ..ops.readings import flatten
 from .aside import copy_of
-from .saved import unpacked
+from .saved import Packed, unpacked
 from .tensor import Leaf, Tensor
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ def keeping_graphs() -> Iterator[None]:
         yield
     finally:
         _keeping = before
+
+
+def is_keeping() -> bool:
+    """Whether this is inside :func:`keeping_graphs`."""
+    return _keeping
 
 
 class FreedGraphError(GradientError, SystemError, RuntimeError):
@@ -188,7 +193,11 @@ class GradNode:
     def copies(self) -> tuple[Any, ...]:
         """Copies of all that :meth:`free` lets go of: mostly a step that overwrites the parameters follows."""
         values = self.kept
-        return (values if isinstance(values, (Freed, PackedValues)) else tuple([each(v, copied) for v in values]),)
+        if isinstance(values, Freed):
+            return (values,)
+        copies = [each(v, copied) for v in values]
+        is_packed = any(isinstance(v, Packed) for v in flatten(copies, range(len(copies))))
+        return (PackedValues(copies) if is_packed else tuple(copies),)
 
     def take_back(self, copies: tuple[Any, ...]) -> None:
         """Retain what :meth:`copies` gave."""
@@ -256,7 +265,12 @@ def each(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """*value* with an array of its own."""
+    """*value* with an array of its own.
+
+    What only a second run of a function brings back is copied as it is now; what the user's hooks packed stays packed.
+    """
+    if isinstance(value, Packed) and value.exact:
+        value = value.unpacked()
     if isinstance(value, Tensor):
         return copy_of(value)
     return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value

@@ -47,3 +47,22 @@ def test_what_was_not_freed_stays() -> None:
         assert not restore(nodes_behind([loss]))
     loss.backward()
     assert w.grad.tolist() == [2.0, 4.0]
+
+
+def test_what_was_computed_again_is_as_it_was_before_the_step() -> None:
+    layer = paddle.nn.Linear(2, 2)
+    head = paddle.nn.Linear(2, 1)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=[*layer.parameters(), *head.parameters()])
+    inner = paddle.autograd.recompute
+    with keeping_graphs():
+        cube = inner(lambda x: Cube.apply(inner(layer, x)), paddle.to_tensor([[1.0, 2.0]]))
+        loss = head(cube).sum()
+        loss.backward()
+        before = layer.weight.grad.numpy()
+        optimizer.step()
+    nodes = nodes_behind([loss])
+    with as_they_were(nodes):
+        assert restore(nodes)
+        for _ in range(2):
+            (gradient,) = paddle.grad(loss, layer.weight, retain_graph=True)
+            assert (gradient.numpy() == before).all()
