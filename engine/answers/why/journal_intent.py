@@ -8,10 +8,12 @@ from functools import cached_property
 from ...core import source
 from ...core.source import Location
 from ...eager.journal import Event, Listing
+from ...ops import registry
 from . import intent
 from .answers import Answer
 from .case import Subject
-from .of_journal import JournalFlow
+from .of_journal import JournalFlow, JournalReasons
+from .tape_pass import slots_of
 from .verdicts import Verdict
 
 _APART = (Verdict.UNUSED, Verdict.NO_PATH)
@@ -25,8 +27,9 @@ class JournalEvidence(intent.Evidence[int]):
         loss: the number of the loss of the backward call that is asked about.
     """
 
-    def __init__(self, flow: JournalFlow, loss: int) -> None:
-        self._flow = flow
+    def __init__(self, reasons: JournalReasons, loss: int) -> None:
+        self._reasons = reasons
+        self._flow = reasons.flow
         self._loss = loss
 
     def elsewhere(self, subject: Subject[int]) -> Location | None:
@@ -52,10 +55,58 @@ class JournalEvidence(intent.Evidence[int]):
         """*answer*, which is no finding if the program shows that the missing gradient is meant."""
         if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
             return _frozen(self._flow, self._loss, subject, answer)
-        replaced = _replaced(self._flow, subject.value)
-        if subject.is_parameter and replaced is not None and answer.verdict in _APART:
-            return replace(answer, finding=False, said=(replaced,), advice="")
+        if subject.is_parameter and not answer.has_gradient:
+            for look in (self._of_a_layer_gone, self._of_other_steps, self._of_statistics):
+                told = look(subject, answer)
+                if told is not None:
+                    return told
         return intent.intended(self, subject, answer)
+
+    def _of_a_layer_gone(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a parameter that another one stands for in its layer; what became of its values is nothing then."""
+        replaced = _replaced(self._flow, subject.value)
+        if replaced is None or not self._is_apart(subject.value):
+            return None
+        return _apart(answer, self._reasons.of(subject.value).verdict, replaced)
+
+    def _of_other_steps(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a parameter that not every step needs: an expert that was not chosen, a loss added now and then."""
+        if not self._is_apart(subject.value) or self._leaves_in_this_step(subject.value, answer):
+            return None
+        times = len({e.into for e in added_to(self._flow, subject.value)})
+        if not times:
+            return None
+        passes = "1 other backward pass" if times == 1 else f"{times} other backward passes"
+        return _apart(
+            answer, self._reasons.of(subject.value).verdict, f"{passes} gave it a gradient, this one had none"
+        )
+
+    def _is_apart(self, value: int) -> bool:
+        """Whether no operator leads from *value* to the loss; its values may have come there all the same."""
+        return self._reasons.of(value).verdict in _APART
+
+    def _leaves_in_this_step(self, value: int, answer: Answer) -> bool:
+        """Whether what is computed from *value* in this step goes on as plain values."""
+        maker = self._flow.maker.get(self._loss)
+        if answer.verdict is not Verdict.DETACHED or maker is None:
+            return False
+        since = max((e.time for e in added_to(self._flow, value) if e.time < maker.time), default=0)
+        return any(since < call.time < maker.time and value in call.reads for call in self._flow.calls)
+
+    def _of_statistics(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About what a normalisation counts up: nobody trains it, also where a loop unfreezes all parameters."""
+        cut = self._reasons.cuts.get(subject.value)
+        if cut is None or cut.call is None or not cut.at_input or cut.value != subject.value:
+            return None
+        op = registry.find(cut.call.type)
+        if op is None:
+            return None
+        counted = {s.name for s in op.inputs} & {s.name.removesuffix("Out") for s in op.outputs}
+        slots = slots_of(op, len(cut.call.reads))
+        if not any(v == subject.value and slot in counted for v, slot in zip(cut.call.reads, slots, strict=True)):
+            return None
+        label = f"frozen: running statistics of {op.type}"
+        return replace(answer, verdict=Verdict.FROZEN, label=label, finding=False, said=(), advice="")
 
     def frozen_by_list(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """The answer about a parameter that gets gradients, and that an optimizer's list leaves out on purpose.
@@ -83,6 +134,13 @@ class JournalEvidence(intent.Evidence[int]):
         if named is None or not path or not named.shown.endswith(f".{path}"):
             return ""
         return named.shown.removesuffix(f".{path}")
+
+
+def _apart(answer: Answer, verdict: Verdict, said: str) -> Answer:
+    """*answer*, which is no finding, without the way of values that it was told of."""
+    return replace(
+        answer, verdict=verdict, label=verdict.value, finding=False, said=(said,), places=(), path=(), advice=""
+    )
 
 
 def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer) -> Answer:

@@ -61,7 +61,7 @@ class TensorCase(Case[int, Call]):
         self._loss_value = journal.number(loss)
         self._keep = [journal.number(t) for t in chosen or ()]
         self._slopes: Slopes[int, Call] | None = None
-        self._evidence = JournalEvidence(self._reasons.flow, self._loss_value)
+        self._evidence = JournalEvidence(self._reasons, self._loss_value)
 
     def subjects(self) -> list[Subject[int]]:
         return [self.subject(t) for t in self.held]
