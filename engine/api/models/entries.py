@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from .loader import Loaded, Request
 
 
-def called(loaded: Loaded, function: str | None, request: Request) -> None:
+def called(loaded: Loaded, function: str | None, request: Request, helpers: frozenset[str] = frozenset()) -> None:
     """Call the function that *function* names or, where that is None, the one that files are known to have.
+
+    Args:
+        helpers: those that are left to the file, which calls them itself.
 
     Raises:
         CommandError: there is no such function, or the arguments do not fit.
@@ -33,7 +36,8 @@ def called(loaded: Loaded, function: str | None, request: Request) -> None:
             raise unknown(f"function in {loaded.name}:", function, functions)
         chosen: str | None = function
     else:
-        chosen = next((n for n in scripts.ENTRIES if _is_entry(names.get(n), loaded, request)), None)
+        candidates = [n for n in scripts.ENTRIES if n not in helpers]
+        chosen = next((n for n in candidates if _is_entry(names.get(n), loaded, request)), None)
     if chosen is None:
         if request.arg:
             raise CommandError(

@@ -331,7 +331,7 @@ def _run_parts(loaded: Loaded, target: Target, request: Request, data: bytes, pa
     code = call(target.name, compiled, data, target.shown, parts.module)
     call(target.name, execute, code, loaded.namespace)
     try:
-        entries.called(loaded, target.function, request)
+        entries.called(loaded, target.function, request, parts.helpers)
     except (CommandError, GradtoolError):
         if loaded.function not in parts.calls:
             raise

@@ -19,12 +19,20 @@ class Parts(NamedTuple):
     Attributes:
         module: the file without its guards.
         guarded: what stands behind them.
-        calls: names of functions that the file calls itself: an entry among them is a helper.
+        calls: names of functions that the file calls itself: an entry among them that cannot be called is a helper.
+        trains: whether it calls ``backward`` outside of its entries: one that it calls itself is a helper then, such as
+            a ``build()`` that makes the model.
     """
 
     module: ast.Module
     guarded: ast.Module
     calls: frozenset[str]
+    trains: bool
+
+    @property
+    def helpers(self) -> frozenset[str]:
+        """Functions that are not called by themselves, whatever they are called."""
+        return self.calls if self.trains else frozenset()
 
 
 def parts(text: bytes) -> Parts | None:
@@ -43,7 +51,14 @@ def parts(text: bytes) -> Parts | None:
         return None
     others = [statement for statement in tree.body if statement not in guards]
     calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    return Parts(ast.Module(others, tree.type_ignores), ast.Module(guards, tree.type_ignores), frozenset(calls))
+    outside = (node for statement in tree.body if not _is_an_entry(statement) for node in ast.walk(statement))
+    trains = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in outside)
+    module, guarded = ast.Module(others, tree.type_ignores), ast.Module(guards, tree.type_ignores)
+    return Parts(module, guarded, frozenset(calls), trains)
+
+
+def _is_an_entry(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.FunctionDef) and statement.name in ENTRIES
 
 
 def _is_guard(statement: ast.stmt) -> bool:

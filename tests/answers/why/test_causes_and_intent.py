@@ -302,3 +302,57 @@ def test_a_use_as_a_python_number_beside_others_is_a_note(before: bool) -> None:
     assert (told.verdict, told.label, told.finding) == (Verdict.OK, "one use detached", False)
     assert told.code == "loss = (w * 3.0).sum() * float(w.sum())"
     assert other.label == "ok"
+
+
+# -- what not every step needs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_parameter_that_the_last_step_had_no_use_for_is_meant_if_another_used_it(earlier: bool) -> None:
+    with paddle.watching():
+        always, sometimes = parameter(1, 2), parameter(3, 4)
+        for step in range(2):
+            h = always * 2.0
+            used = sometimes * 3.0 if earlier and step == 0 else None
+            loss = (h if used is None else h + used).sum()
+            loss.backward()
+            sometimes.numpy()  # a log of values is no way to the loss
+            always.set_value(np.array([step, step], "float32"))
+        told = answer(loss, sometimes)
+    assert told.finding is not earlier
+    if earlier:
+        assert told.said == ("1 other backward pass gave it a gradient, this one had none",)
+
+
+def test_values_that_leave_in_this_step_are_a_finding_whatever_earlier_steps_did() -> None:
+    with paddle.watching():
+        body, head = parameter(1, 2), parameter(3, 4)
+        for step in range(3):
+            h = body * 2.0
+            h = paddle.to_tensor(h.numpy()) if step else h
+            loss = (h * head).sum()
+            loss.backward()
+        told = answer(loss, body)
+    assert (told.verdict, told.finding) == (Verdict.DETACHED, True)
+
+
+def test_what_became_of_the_values_of_a_layer_that_was_replaced_is_no_finding() -> None:
+    with paddle.watching():
+        net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
+        before = net[1]
+        net.set_state_dict({k: v * 1.0 for k, v in net.state_dict().items()})
+        net[1] = nn.Linear(2, 1)
+        told = answer(net(paddle.ones([3, 2])).sum(), before.weight)
+    assert (told.has_gradient, told.finding) == (False, False)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_running_statistics_are_not_trained_though_all_parameters_are_unfrozen(training: bool) -> None:
+    with paddle.watching():
+        norm = nn.BatchNorm1D(2)
+        for p in norm.parameters():
+            p.stop_gradient = False
+        norm.train() if training else norm.eval()
+        told = answer(norm(paddle.rand([4, 2])).square().sum(), norm._mean)
+    assert (told.verdict, told.finding) == (Verdict.FROZEN, False)
+    assert told.label == "frozen: running statistics of batch_norm"

@@ -136,3 +136,19 @@ def test_folders_without_an_init_file_are_packages(gradtool: Run, folder: Path, 
     assert done.code == 0, done.err
     assert "net.a.weight" in done.out
     assert not any(name.partition(".")[0] == "outer" for name in sys.modules)
+
+
+def test_a_function_called_build_that_a_training_script_calls_is_left_to_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("""
+import paddle
+def build():
+    return paddle.nn.Linear(2, 1)
+def main():
+    net = build()
+    loss = net(paddle.ones([3, 2])).sum()
+    loss.backward()
+if __name__ == "__main__":
+    main()
+""")
+    answers = paddle.load(str(tmp_path / "train.py")).backward()
+    assert [row.shown for row in answers.rows] == ["net.weight", "net.bias"]
