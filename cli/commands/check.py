@@ -24,6 +24,10 @@ from ..errors import CLEAN, FAILED
     show_default=True,
     help="Exit with 1 where a finding matters as much.",
 )
+@click.option(
+    "--golden", metavar="FILE.gt.txt|FOLDER", help="Compare graphs with those kept there: rules GT4; see --update."
+)
+@click.option("--update", is_flag=True, help="Write the files of --golden first, where graphs differ from them.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--format", "form", metavar="FORM", default="full", show_default=True, help="Form of the findings.")
 @click.option("--out", multiple=True, metavar="FORM=FILE", help="Write the findings in one more form; repeatable.")
@@ -37,6 +41,7 @@ def command(**values: Any) -> int:
     gradtool check train.py
     gradtool check models/*.py --select GT1,GT2 --format concise
     gradtool check train.py --out sarif=findings.sarif --out junit=findings.xml
+    gradtool check train.py --golden train.gt.txt
 
     gradtool rules lists the rules, gradtool rule GT103 explains one. Exit code 1 if there is an error, see --fail-on.
     """
@@ -53,7 +58,11 @@ def command(**values: Any) -> int:
     select, ignore, extend = (_codes(values.pop(name)) for name in ("select", "ignore", "extend_select"))
     exit_zero, models = values.pop("exit_zero"), values.pop("models")
     selection = Selection(select=select, ignore=ignore, extend=extend)
-    question = Check(selection=selection, fail_on=Severity(values.pop("fail_on")), feed=values.pop("feed"))
+    question = Check(
+        selection=selection,
+        fail_on=Severity(values.pop("fail_on")),
+        **{name: values.pop(name) for name in ("feed", "golden", "update")},
+    )
     report = question.ask(models, Request.take({**values, "model": models[0]}), out)
     out.text(gate.rendered(report, form), {file: gate.rendered(report, name) for name, file in others})
     return FAILED if report.findings and not exit_zero else CLEAN

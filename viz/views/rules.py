@@ -34,6 +34,7 @@ def one(code: str) -> View:
         raise unknown("rule", code, [*known, *(r.name for r in known.values())])
     (rule,) = matched
     on = "" if rule.always else " · off unless it is selected"
+    on += " · compares with a golden file (--golden)" if rule.golden else ""
     blocks: list[str | Table] = [
         f"{rule.code} {rule.name} · {rule.severity.value}{on}",
         f"{rule.summary}\n\n{rule.why}",
@@ -43,7 +44,8 @@ def one(code: str) -> View:
         options.rows += [[name, f"{value:g}", text] for name, (value, text) in rule.options.items()]
         blocks += ["", options]
     judged = ", ".join(f"{name} = {value:g}" for name, value in rule.shown.items())
-    for title, source in (("wrong", rule.wrong), ("right", rule.right)):
+    titles = ("wrong, beside a golden file of what is right", "right") if rule.golden else ("wrong", "right")
+    for title, source in zip(titles, (rule.wrong, rule.right), strict=True):
         blocks.append(
             "\n".join(
                 [
@@ -67,6 +69,7 @@ def _data(rule: Rule) -> dict[str, Any]:
         "why": rule.why,
         "options": {name: {"value": value, "meaning": text} for name, (value, text) in rule.options.items()},
         "shown": dict(rule.shown),
+        "golden": rule.golden,
         "wrong": rule.wrong,
         "right": rule.right,
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gradtool.engine.core.errors import GradtoolError
 
-from ..errors import ModelError
+from ..errors import CommandError, ModelError, unknown
 from ..loader import Request
 from ..users_code import raised_at, stack_of
 from . import rules
@@ -32,6 +32,7 @@ class Selection:
         extend: likewise, what is added to these.
         severities: code -> the severity in place of the rule's own.
         options: code -> numbers in place of the rule's own.
+        golden: whether there are golden files, so that rules which compare with one can be applied.
     """
 
     select: tuple[str, ...] = ()
@@ -39,43 +40,52 @@ class Selection:
     extend: tuple[str, ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
     options: Mapping[str, Options] = field(default_factory=dict)
+    golden: bool = False
 
     def rules(self) -> list[Rule]:
         """The rules, in the order of their codes.
 
         Raises:
-            CommandError: a selector stands for no rule.
+            CommandError: a selector stands for no rule, or for rules that compare with a golden file, and there is none.
         """
         chosen = self._named(self.select) if self.select else {r.code: r for r in rules.every().values() if r.always}
         chosen |= self._named(self.extend)
-        for code in self._named(self.ignore):
+        for code in (rule.code for selector in self.ignore for rule in _matching(selector)):
             chosen.pop(code, None)
-        return [chosen[code] for code in sorted(chosen)]
+        return [chosen[code] for code in sorted(chosen) if self.golden or not chosen[code].golden]
 
     def _named(self, selectors: Iterable[str]) -> dict[str, Rule]:
         named: dict[str, Rule] = {}
         for selector in selectors:
-            matched = rules.matching(selector)
-            if not matched:
-                from ..errors import unknown
-
-                raise unknown("rule", selector, [*rules.every(), *(r.name for r in rules.every().values())])
+            matched = _matching(selector)
+            if not self.golden and all(rule.golden for rule in matched):
+                raise CommandError(f"{selector} compares with a golden file", "--golden FILE.gt.txt says which")
             named |= {rule.code: rule for rule in matched}
         return named
 
 
-def findings(request: Request, name: str, selection: Selection, feed: str | None = None) -> list[Finding]:
+def _matching(selector: str) -> list[Rule]:
+    matched = rules.matching(selector)
+    if not matched:
+        raise unknown("rule", selector, [*rules.every(), *(r.name for r in rules.every().values())])
+    return matched
+
+
+def findings(
+    request: Request, name: str, selection: Selection, feed: str | None = None, golden: str | None = None
+) -> list[Finding]:
     """What the rules find in a model, in the order of files and lines; a model that raises is a finding itself.
 
     Args:
         request: how it is loaded.
         name: what findings call it.
         feed: a file of arrays to feed to a program.
+        golden: the file that keeps its graph, if one does.
 
     Raises:
-        CommandError: there is no such model, or a selector stands for no rule.
+        CommandError: there is no such model or golden file, or a selector stands for no rule.
     """
-    return applied(Evidence(request, name, feed), selection)
+    return applied(Evidence(request, name, feed, golden), selection)
 
 
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:

@@ -9,6 +9,8 @@ from .. import telling
 from ..loader import Request
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.diff.structure import Difference
+
     from ..questions.gradcheck import Comparison
     from ..questions.nan import Births
     from ..questions.saved import Kept
@@ -24,10 +26,11 @@ class Evidence:
         request: how it is loaded.
         name: what findings call it.
         feed: a file of arrays to feed to a program.
+        golden: the file that keeps its graph, if one does.
     """
 
-    def __init__(self, request: Request, name: str, feed: str | None = None) -> None:
-        self.request, self.name, self.feed = request, name, feed
+    def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
+        self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
         self.verbose = 0
 
@@ -88,6 +91,15 @@ class Evidence:
         from ..questions.saved import Saved
 
         return Saved(feed=self.feed).ask(self.request, self)
+
+    @cached_property
+    def drift(self) -> Difference | None:
+        """What differs from the graph that is kept; None where none is."""
+        if self.golden is None:
+            return None
+        from .drift import drift
+
+        return drift(self.request, self.golden, self)
 
     @cached_property
     def unchecked(self) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.engine.core.source import Location
+from gradtool.engine.core.source import Location, Place
 
 
 class Severity(enum.Enum):
@@ -41,12 +41,16 @@ class Spot:
     text: str
 
     @classmethod
-    def of(cls, location: Location) -> Spot | None:
+    def of(cls, location: Location | Place) -> Spot | None:
         """The innermost line of the user's; None where it is not known."""
-        place = source.file_and_line(location)
+        if isinstance(location, Place):
+            place = (location.path, location.line) if location else None
+            text = "" if place is None else _line(*place).strip()
+        else:
+            place = source.file_and_line(location)
+            text = source.text(*location[0]) if location else ""
         if place is None:
             return None
-        text = source.text(*location[0])
         whole = _line(*place)
         column = len(whole) - len(whole.lstrip()) + 1
         return cls(place[0], place[1], column, text)

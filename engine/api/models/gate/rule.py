@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradtool.engine.core.source import NOWHERE, Location
+from gradtool.engine.core.source import NOWHERE, Location, Place
 
 from .finding import Finding, Severity, Spot
 
@@ -26,7 +26,7 @@ class Hit:
 
     subject: str
     message: str
-    location: Location = NOWHERE
+    location: Location | Place = NOWHERE
     also: tuple[str, ...] = ()
     explanation: tuple[str, ...] = ()
     advice: str = ""
@@ -47,6 +47,8 @@ class Rule:
         options: numbers that settings may change: name -> its value and what it means.
         always: whether it is on unless the settings say otherwise.
         shown: options that the two models are judged with, where those of the rule fit no small model.
+        golden: whether it compares with a golden file, and is applied only if there is one; of the two models, that
+            file keeps the graph of the right one.
     """
 
     code: str
@@ -60,6 +62,7 @@ class Rule:
     options: Mapping[str, tuple[float, str]] = field(default_factory=dict)
     always: bool = True
     shown: Mapping[str, float] = field(default_factory=dict)
+    golden: bool = False
 
     def findings(self, evidence: Evidence, options: Options | None = None) -> Iterator[Finding]:
         """What the rule finds in the model that *evidence* is of.

@@ -1,0 +1,110 @@
+"""Golden files: graphs that were reviewed and kept as text, and how models differ from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from gradtool.engine.answers.diff import golden
+from gradtool.engine.answers.diff.structure import Change, Difference, difference
+from gradtool.engine.files.writing import write_files
+
+from ..errors import CommandError
+from ..loader import Request
+from ..notes import Notes
+from ..questions.backward import Backward
+from ..sides import outline_of
+from .rule import Hit, Options
+
+if TYPE_CHECKING:
+    from .evidence import Evidence
+
+_UNNAMED: Final = str.maketrans(dict.fromkeys('/\\:<>"|?*', "_"))
+
+
+def file_of(model: str, kept: str, models: Sequence[str]) -> str:
+    """The golden file of one of the models that are checked.
+
+    Args:
+        kept: a file whose name ends in ``.gt.txt``, for one model; else a folder, in which each model has a file that
+            is called after it.
+
+    Raises:
+        CommandError: there is one file for several models.
+    """
+    if not kept.endswith(golden.ENDING):
+        name = os.path.relpath(model) if os.path.isabs(model) else os.path.normpath(model)
+        return os.path.join(kept, name.removesuffix(".py").translate(_UNNAMED) + golden.ENDING)
+    if len(models) > 1:
+        raise CommandError(f"{kept} keeps one graph, and there are {len(models)} models", "--golden FOLDER keeps several")
+    return kept
+
+
+def drift(request: Request, file: str, notes: Notes) -> Difference:
+    """What differs between the graph that *file* keeps and that of a model.
+
+    Raises:
+        CommandError: there is no such file.
+        GoldenError: it holds no graph.
+        ModelError: the user's code raised.
+        GradtoolError: the engine refused.
+    """
+    if not os.path.exists(file):
+        raise CommandError(f"there is no golden file {file}", "--update writes it")
+    before = outline_of(file, request, Backward(), notes)
+    return difference(before, outline_of(request.model, request, Backward(), notes))
+
+
+def update(request: Request, file: str, notes: Notes) -> None:
+    """Write the graph of a model to *file*, unless the one that it keeps is the same.
+
+    Raises:
+        ModelError: the user's code raised.
+        GradtoolError: the engine refused.
+        OSError: the file cannot be written.
+    """
+    after = outline_of(request.model, request, Backward(), notes)
+    if os.path.exists(file):
+        try:
+            if difference(outline_of(file, request, Backward(), notes), after).empty:
+                return
+        except golden.GoldenError:
+            pass  # what cannot be read is written anew
+    if os.path.dirname(file):
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+    write_files({file: golden.write(after).encode()})
+    notes.note(f"wrote {file}")
+
+
+def by_kind(*kinds: str, effects: bool = False) -> Callable[[Evidence, Options], Iterator[Hit]]:
+    """A look at how a model differs from its golden file: changes of these kinds; those alike are one finding.
+
+    Args:
+        effects: what follows from other changes counts, too.
+    """
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+        found = evidence.drift
+        if found is None:
+            return
+        changes = [*found.changes, *(found.effects if effects else ())]
+        for change, others in _alike(c for c in changes if c.kind in kinds):
+            place = change.source_after or change.source
+            yield Hit(_subject(change), change.text, place, tuple(map(_subject, others)))
+
+    return look
+
+
+def _alike(changes: Iterable[Change]) -> Iterator[tuple[Change, list[Change]]]:
+    """Changes with the others of which the same is said, but for the name."""
+    groups: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        said = change.text.replace(_subject(change), "", 1) if change.kind in ("gradient", "frozen") else change.text
+        groups.setdefault((change.kind, said), []).append(change)
+    for first, *others in groups.values():
+        yield first, others
+
+
+def _subject(change: Change) -> str:
+    return next(iter((*change.after, *change.before)), "")

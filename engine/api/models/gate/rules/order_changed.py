@@ -1,0 +1,41 @@
+"""GT405: The same operators stand in another order than in the golden file."""
+
+from __future__ import annotations
+
+from ..drift import by_kind
+from ..finding import Severity
+from ..rule import Rule
+
+RULE = Rule(
+    code="GT405",
+    name="order-changed",
+    summary="The same operators stand in another order than in the golden file.",
+    why=(
+        "Results are the same up to the order of random numbers and of sums of gradients."
+    ),
+    severity=Severity.WARNING,
+    look=by_kind("moved"),
+    golden=True,
+    wrong="""\
+import paddle
+
+paddle.seed(0)
+first, second = paddle.nn.Linear(4, 8), paddle.nn.Linear(4, 8)
+x = paddle.rand([8, 4])
+b = paddle.tanh(second(x))
+a = paddle.nn.functional.relu(first(x))
+loss = (a + b).square().mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+
+paddle.seed(0)
+first, second = paddle.nn.Linear(4, 8), paddle.nn.Linear(4, 8)
+x = paddle.rand([8, 4])
+a = paddle.nn.functional.relu(first(x))
+b = paddle.tanh(second(x))
+loss = (a + b).square().mean()
+loss.backward()
+""",
+)
