@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from gradtool.engine.core.errors import GradtoolError
-from gradtool.models.errors import CommandError
+from gradtool.models.errors import CommandError, ModelError
 from gradtool.models.gate import checking
 from gradtool.models.gate.checking import Selection
 from gradtool.models.gate.evidence import Evidence
-from gradtool.models.gate.finding import Severity
+from gradtool.models.gate.finding import Finding, Severity
 from gradtool.models.gate.report import Report
+from gradtool.models.gate.rules import every
 from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
 from gradtool.viz import gate
@@ -27,9 +28,27 @@ _WORDS = ("select", "ignore", "fail_on")
 class HeldEvidence(Evidence):
     """Evidence about a loss that a test holds: births of NaN were seen while the test ran."""
 
-    def __init__(self, request: Request, name: str, holder: held.Held) -> None:
-        super().__init__(request, name)
-        self._holder = holder
+    def __init__(self, request: Request, holder: held.Held, wanted: Collection[str]) -> None:
+        super().__init__(request, holder.name)
+        self._holder, self._wanted = holder, wanted
+
+    def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """As in the base; rules that would run the test once more are left out, which rule GT901 tells.
+
+        Raises:
+            CommandError: the marker asks for one of these by its code or name.
+        """
+        try:
+            yield from findings
+        except ModelError:
+            raise
+        except CommandError as refused:
+            if code in self._wanted or every()[code].name in self._wanted:
+                raise CommandError(
+                    f"{code} cannot be applied to a test: {refused.message}",
+                    "put the model into a file of its own: pytest --gradtool FILE checks it",
+                ) from None
+            self._told[f"{code} was not applied: it runs the model once more"] = None
 
     @cached_property
     def births(self) -> Births:
@@ -79,7 +98,7 @@ def _report(holder: held.Held, words: dict[str, Any]) -> Report:
         )
     _, loss, names = passes[-1]
     with holder.about(loss, names) as request:
-        results = checking.applied(HeldEvidence(request, holder.name, holder), selection)
+        results = checking.applied(HeldEvidence(request, holder, selection.select), selection)
     return Report(results, [holder.name], selection.rules(), os.getcwd(), Severity(fail_on))
 
 

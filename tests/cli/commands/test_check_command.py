@@ -43,7 +43,9 @@ def test_findings_are_told_with_line_cause_and_advice(gradtool: Run, models: Pat
 def test_what_is_right_is_told_in_a_line(gradtool: Run, models: Path) -> None:
     done = gradtool("check", "src/good.py")
     assert done.code == 0
-    assert done.out == f"No findings: 1 model, {sum(r.always for r in rules.every().values())} rules.\n"
+    assert (
+        done.out == f"No findings: 1 model, {sum(r.always and not r.golden for r in rules.every().values())} rules.\n"
+    )
 
 
 def test_the_concise_form_is_what_editors_read(gradtool: Run, models: Path) -> None:
@@ -132,3 +134,45 @@ def test_words_after_two_dashes_are_the_scripts(gradtool: Run, folder: Path) -> 
     assert gradtool("check", "train.py", "--", "--whole", "1").code == 0
     done = gradtool("diff", "train.py", "train.py", "--exit-code", "--", "cut")
     assert done.code == 0
+
+
+def test_a_model_is_compared_with_its_golden_file(gradtool: Run, models: Path) -> None:
+    model = models / "src" / "good.py"
+    done = gradtool("check", "src/good.py", "--golden", "good.gt.txt")
+    assert done.code == 2
+    assert "there is no golden file good.gt.txt\n  hint  --update writes it" in done.err
+    done = gradtool("check", "src/good.py", "--golden", "good.gt.txt", "--update")
+    assert (done.code, "wrote good.gt.txt" in done.err) == (0, True)
+    kept = (models / "good.gt.txt").read_text(encoding="utf-8")
+    # Lines may move.
+    text = model.read_text(encoding="utf-8")
+    model.write_text(f"# the same\n\n{text}", encoding="utf-8")
+    done = gradtool("check", "src/good.py", "--golden", "good.gt.txt", "--update")
+    assert (done.code, "wrote" in done.err) == (0, False)
+    # What takes a gradient away is told by what it does to parameters, and by where operators went.
+    model.write_text(DETACHED.wrong, encoding="utf-8")
+    done = gradtool("check", "src/good.py", "--golden", "good.gt.txt", "--select", "GT4", "--format", "concise")
+    assert done.code == 1
+    assert (
+        "src/good.py:6:1: GT401 encoder.bias gets no gradient any more: cut: detached, good.py:8 (and 1 more)"
+        in done.out
+    )
+    assert "GT402" in done.out
+    assert (models / "good.gt.txt").read_text(encoding="utf-8") == kept
+
+
+def test_golden_files_of_several_models_are_a_folder(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/good.py", "src/forgotten.py", "--golden", "graphs", "--update")
+    assert done.code == 0
+    assert sorted(f.name for f in (models / "graphs").iterdir()) == ["src_forgotten.gt.txt", "src_good.gt.txt"]
+    assert gradtool("check", "src/good.py", "src/forgotten.py", "--golden", "graphs").code == 0
+    done = gradtool("check", "src/good.py", "src/forgotten.py", "--golden", "one.gt.txt")
+    assert (done.code, "there are 2 models" in done.err) == (2, True)
+
+
+def test_rules_about_golden_files_need_one(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/good.py", "--select", "GT4")
+    assert (done.code, "GT4 compares with a golden file" in done.err) == (2, True)
+    assert gradtool("check", "src/good.py", "--select", "ALL", "--ignore", "GT402,GT3,GT5").code == 0
+    done = gradtool("check", "src/good.py", "--update")
+    assert (done.code, "--golden FILE.gt.txt says which" in done.err) == (2, True)

@@ -173,3 +173,26 @@ def test_there_is_no_revision_outside_of_a_repository(gradtool: Run) -> None:
     done = gradtool("diff", "model.py@main")
     assert done.code == 2
     assert "is in no git repository" in done.err
+
+
+STATIC = """\
+import paddle
+
+paddle.enable_static()
+x = paddle.static.data("x", [8, 4])
+h = paddle.tanh(paddle.static.nn.fc(x, 8, name="first"))
+loss = paddle.mean(paddle.static.nn.fc(h, 1, name="second"))
+paddle.static.append_backward(loss)
+"""
+
+
+def test_what_a_file_gives_append_backward_is_compared(gradtool: Run) -> None:
+    Path("before.py").write_text(STATIC, encoding="utf-8")
+    for words, told in (
+        ('no_grad_set={"first.b_0"}', "no_grad: nothing → first.b_0"),
+        ('parameter_list=["second.w_0"]', "params: nothing → second.w_0"),
+    ):
+        Path("after.py").write_text(STATIC.replace("(loss)\n", f"(loss, {words})\n"), encoding="utf-8")
+        done = gradtool("diff", "before.py", "after.py")
+        assert told in done.out
+        assert "1 change\n" in done.out

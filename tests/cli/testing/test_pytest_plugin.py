@@ -257,6 +257,11 @@ def test_nothing(net):
     net(x)
 
 
+@pytest.mark.gradtool(select="GT501")
+def test_asks_for_a_run(net):
+    net(x).mean().backward()
+
+
 @pytest.mark.gradtool(selct="GT1")
 def test_misspelt(net):
     net(x).mean().backward()
@@ -268,7 +273,7 @@ def test_raises(net):
 """
     )
     result = run(inner, "--strict-markers")
-    result.assert_outcomes(failed=5, passed=1)
+    result.assert_outcomes(failed=6, passed=1)
     said = sections(result)
     pytest.LineMatcher(said["test_detached"]).fnmatch_lines(
         [
@@ -282,6 +287,7 @@ def test_raises(net):
     pytest.LineMatcher(said["test_warning"]).fnmatch_lines(["Found 1 warning in 1 model."])
     pytest.LineMatcher(said["test_nothing"]).fnmatch_lines(["gradtool: the test ran no backward pass*"])
     pytest.LineMatcher(said["test_misspelt"]).fnmatch_lines(["gradtool: the marker gradtool does not take selct"])
+    pytest.LineMatcher(said["test_asks_for_a_run"]).fnmatch_lines(["gradtool: GT501 cannot be applied to a test*"])
     pytest.LineMatcher(said["test_raises"]).fnmatch_lines(["E       ValueError: its own"])
 
 

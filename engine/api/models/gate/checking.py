@@ -46,7 +46,7 @@ class Selection:
         """The rules, in the order of their codes.
 
         Raises:
-            CommandError: a selector stands for no rule, or for rules that compare with a golden file, and there is none.
+            CommandError: a selector stands for no rule, or for rules that compare with a golden file without one.
         """
         chosen = self._named(self.select) if self.select else {r.code: r for r in rules.every().values() if r.always}
         chosen |= self._named(self.extend)
@@ -93,8 +93,9 @@ def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
     found: list[Finding] = []
     try:
         for rule in selection.rules():
-            for finding in rule.findings(evidence, selection.options.get(rule.code)):
-                found.append(replace(finding, severity=selection.severities.get(rule.code, finding.severity)))
+            severity = selection.severities.get(rule.code)
+            for finding in evidence.asked(rule.code, rule.findings(evidence, selection.options.get(rule.code))):
+                found.append(finding if severity is None else replace(finding, severity=severity))
     except (ModelError, GradtoolError) as error:
         if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
             found.append(_unloaded(evidence.name, error))

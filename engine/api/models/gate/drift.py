@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.structure import Change, Difference, difference
+from gradtool.engine.core.source import NOWHERE, Place
 from gradtool.engine.files.writing import write_files
 
 from ..errors import CommandError
@@ -37,7 +38,9 @@ def file_of(model: str, kept: str, models: Sequence[str]) -> str:
         name = os.path.relpath(model) if os.path.isabs(model) else os.path.normpath(model)
         return os.path.join(kept, name.removesuffix(".py").translate(_UNNAMED) + golden.ENDING)
     if len(models) > 1:
-        raise CommandError(f"{kept} keeps one graph, and there are {len(models)} models", "--golden FOLDER keeps several")
+        raise CommandError(
+            f"{kept} keeps one graph, and there are {len(models)} models", "--golden FOLDER keeps several"
+        )
     return kept
 
 
@@ -91,7 +94,8 @@ def by_kind(*kinds: str, effects: bool = False) -> Callable[[Evidence, Options],
         changes = [*found.changes, *(found.effects if effects else ())]
         for change, others in _alike(c for c in changes if c.kind in kinds):
             place = change.source_after or change.source
-            yield Hit(_subject(change), change.text, place, tuple(map(_subject, others)))
+            at = place if isinstance(place, Place) else NOWHERE  # a golden file knows no lines
+            yield Hit(_subject(change), change.text, at, tuple(map(_subject, others)))
 
     return look
 

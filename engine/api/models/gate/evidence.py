@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
     from ..questions.why import Verdicts
+    from .finding import Finding
     from .listings import FrozenList
 
 
@@ -42,6 +44,10 @@ class Evidence:
     def raised(self, error: Exception, what: str) -> None:
         """A gate does not go on with half a model."""
         raise error from error.__cause__
+
+    def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """What the rule of that code finds; it asks as it goes."""
+        yield from findings
 
     @cached_property
     def verdicts(self) -> Verdicts:

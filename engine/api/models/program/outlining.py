@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
 from gradtool.engine.answers.diff.outline import CONSTANT, DATA, NOTHING, PARAMETER, Leaf, Operand, Operation, Outline
 from gradtool.engine.core import source
 from gradtool.engine.ir import roles
@@ -19,10 +23,25 @@ from .model import ProgramModel
 
 
 def outline(model: ProgramModel, asked: Backward, notes: Notes = SILENT) -> Outline:
-    """All blocks of the program; with a loss, its backward part as *asked*."""
+    """All blocks of the program; with a loss, its backward part as *asked*, and else as the file asked for it."""
+    if not (asked.params or asked.no_grad):
+        asked = _as_in_the_file(model, asked)
     before = {op for block in model.program.blocks for op in block.ops}
     table = model.differentiate(asked, notes) if model.loss is not None else None
     return _Outlined(model, table, before).outline(asked)
+
+
+def _as_in_the_file(model: ProgramModel, asked: Backward) -> Backward:
+    """What the last call of ``append_backward`` in the file was given, as far as its program still holds that."""
+    if not model.calls:
+        return asked
+    last = model.calls[-1]
+    there = {name for block in model.program.blocks for name in block.vars}
+
+    def names(variables: Iterable[Any] | None) -> tuple[str, ...]:
+        return tuple(sorted({str(getattr(v, "name", v)) for v in variables or ()} & there))
+
+    return replace(asked, params=names(last.listed), no_grad=names(last.no_grad))
 
 
 class _Outlined:

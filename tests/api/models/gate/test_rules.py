@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import gradtool.models.gate.rules as folder
-from gradtool.models.gate import rules
+from gradtool.models.gate import drift, rules
 from gradtool.models.gate.checking import Selection, findings
 from gradtool.models.gate.finding import Finding, Severity, Spot
 from gradtool.models.gate.rule import Rule
 from gradtool.models.loader import Request
+from gradtool.models.notes import SILENT
 from tests.scripts.test_scripts import CORRECT, header
 
 RULES = rules.every()
@@ -21,8 +22,17 @@ RULES = rules.every()
 def found(file: Path, rule: Rule, text: str) -> list[Finding]:
     """What the rules that are on find in an example, and the one that it is of."""
     file.write_text(text, encoding="utf-8")
-    selection = Selection(extend=(rule.code,), options={rule.code: rule.shown})
-    return findings(Request(str(file)), file.stem, selection)
+    selection = Selection(extend=(rule.code,), options={rule.code: rule.shown}, golden=rule.golden)
+    golden = kept(file.parent, rule) if rule.golden else None
+    return findings(Request(str(file)), file.stem, selection, golden=golden)
+
+
+def kept(folder: Path, rule: Rule) -> str:
+    """A golden file with the graph of the right example."""
+    model, golden = folder / "kept.py", str(folder / "kept.gt.txt")
+    model.write_text(rule.right, encoding="utf-8")
+    drift.update(Request(str(model)), golden, SILENT)
+    return golden
 
 
 def test_the_rules_are_the_folder() -> None:

@@ -10,9 +10,7 @@ RULE = Rule(
     code="GT401",
     name="gradients-changed",
     summary="Other parameters than in the golden file get a gradient.",
-    why=(
-        "A parameter that stops getting a gradient is seen in no test and in no loss for a while."
-    ),
+    why=("A parameter that stops getting a gradient is seen in no test and in no loss for a while."),
     severity=Severity.ERROR,
     look=by_kind("gradient", "frozen", "leaf", effects=True),
     golden=True,

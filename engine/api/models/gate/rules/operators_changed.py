@@ -10,9 +10,7 @@ RULE = Rule(
     code="GT402",
     name="operators-changed",
     summary="Operators came, went, or have other operands or attributes than in the golden file.",
-    why=(
-        "Backward follows from forward: what was reviewed is no longer what runs."
-    ),
+    why=("Backward follows from forward: what was reviewed is no longer what runs."),
     severity=Severity.ERROR,
     look=by_kind("added", "removed", "replaced", "rewired", "cut", "connected", "attributes"),
     golden=True,

@@ -10,9 +10,7 @@ RULE = Rule(
     code="GT405",
     name="order-changed",
     summary="The same operators stand in another order than in the golden file.",
-    why=(
-        "Results are the same up to the order of random numbers and of sums of gradients."
-    ),
+    why=("Results are the same up to the order of random numbers and of sums of gradients."),
     severity=Severity.WARNING,
     look=by_kind("moved"),
     golden=True,

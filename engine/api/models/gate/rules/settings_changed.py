@@ -1,4 +1,4 @@
-"""GT404: The backward part is made with another no-grad set, parameter list or checkpoints than in the golden file."""
+"""GT404: The backward part has another no-grad set, parameter list or checkpoints than in the golden file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from ..rule import Rule
 RULE = Rule(
     code="GT404",
     name="settings-changed",
-    summary="The backward part is made with another no-grad set, parameter list or checkpoints than in the golden file.",
-    why=(
-        "These say what learns and what is kept; a change of theirs changes no operator of the forward part."
-    ),
+    summary="The backward part has another no-grad set, parameter list or checkpoints than in the golden file.",
+    why=("These say what learns and what is kept; a change of theirs changes no operator of the forward part."),
     severity=Severity.ERROR,
     look=by_kind("setting"),
     golden=True,
@@ -23,7 +21,7 @@ paddle.enable_static()
 x = paddle.static.data("x", [8, 4])
 h = paddle.tanh(paddle.static.nn.fc(x, 8, name="first"))
 loss = paddle.mean(paddle.static.nn.fc(h, 1, name="second"))
-paddle.static.append_backward(loss, no_grad_set={"first.b_0")}
+paddle.static.append_backward(loss, no_grad_set={"first.b_0"})
 """,
     right="""\
 import paddle
