@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,14 @@ from gradtool.engine.answers.numbers import NOT_FINITE
 from gradtool.engine.answers.over_time.happenings import NOT_FINITE as HAPPENED_NOT_FINITE
 from gradtool.engine.answers.stats import Line
 from gradtool.engine.answers.why.answers import Answer
-from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
-from gradtool.models.gradients import GradientRow, GradientTable
+from gradtool.models.gradients import GradientTable
 from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
 from gradtool.models.questions.nan import passes as nan_passes
 from gradtool.models.questions.over_time import Training
 from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
-from gradtool.models.wording import NOTHING, command_line, count, number, shape
+from gradtool.models.wording import NOTHING, command_line, count, dropped, number, shape
 
 from ..views import backward, nan
 from ..views.over_time import sentence
@@ -64,7 +63,11 @@ def view(told: Findings, request: Request) -> View:
     table = told.answers.get("backward")
     blocks: list[str | Table] = [_headline(told, problems), *_raised(told), "", *_told(problems, words)]
     if isinstance(table, GradientTable):
-        blocks += [_table(table, told, MOST_ROWS if problems else FEW_ROWS), _summary(table), ""]
+        blocks += [
+            _table(table, told, MOST_ROWS if problems else FEW_ROWS),
+            "\n".join([backward.arrived(table), *dropped(table.about.dropped)]),
+            "",
+        ]
     blocks += [*_column("looked at", looked), *_column("not looked at", left_out)]
     data = {
         "model": told.name,
@@ -197,58 +200,31 @@ def _named(names: Sequence[str]) -> str:
 
 def _table(table: GradientTable, told: Findings, most: int) -> Table:
     """Parameters with their gradients: those with a finding first where there are too many for a screen."""
-    rows = _of_parameters(table)
-    wrong = {name: a.label for a in told.verdicts if a.finding for name in (a.name, *a.also)}
-    said = wrong | {n: a.label for a in told.verdicts if a.verdict is Verdict.FROZEN for n in (a.name, *a.also)}
+    rows, wrong = table.counted, table.wrong
     ratios = _ratios(told)
     shown = rows
     if len(rows) > most:
         first = {id(row) for row in sorted(rows, key=lambda row: row.shown not in wrong)[:most]}
         shown = [row for row in rows if id(row) in first]
-    name = _row_name(rows, table)
+    name = backward.row_name(table)
     headings = [name, "shape", "‖g‖", "‖g‖/‖w‖", "status", "source"]
     drawn = Table(headings, order=["‖g‖/‖w‖", *backward.order(name)], judged="status")
     for row in shown:
         norm = NOTHING if row.values is None else number(row.values.norm)
         place = row.source or NOTHING
-        drawn.rows.append([row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), _status(row, said), place])
-    drawn.tones = backward.tones(shown, wrong)
+        drawn.rows.append([row.shown, shape(row.shape), norm, number(ratios.get(row.shown)), table.status(row), place])
+    drawn.tones = backward.tones(shown, wrong, table.status)
     if len(rows) > len(shown):
-        left = Counter(_status(row, said) for row in rows) - Counter(_status(row, said) for row in shown)
+        left = Counter(map(table.status, rows)) - Counter(map(table.status, shown))
         rest = ", ".join(f"{n} {status}" for status, n in left.most_common(3))
         drawn.rows.append([f"… {len(rows) - len(shown)} more", "", "", "", rest, ""])
     return drawn
-
-
-def _status(row: GradientRow, said: Mapping[str, str]) -> str:
-    """Why a row has no gradient, with the line that froze it, or what is wrong with the one that it has."""
-    if row.status in NOT_FINITE or (row.lacking and not row.lacking.startswith("frozen")):
-        return row.status
-    return said.get(row.shown, row.status)
-
-
-def _row_name(rows: Sequence[GradientRow], table: GradientTable) -> str:
-    return "parameter" if all(row.facts.get("is_parameter") for row in rows) else table.row
-
-
-def _of_parameters(table: GradientTable) -> list[GradientRow]:
-    """The rows but those of data, which nobody expects a gradient for; all where there is no parameter."""
-    rows = [row for row in table.rows if row.returned or row.facts.get("is_parameter")]
-    return rows or table.rows
 
 
 def _ratios(told: Findings) -> dict[str, float | None]:
     """Norms of gradients in terms of those of their weights."""
     sizes = told.answers.get("stats")
     return {x.name: x.ratio for x in sizes.story.parameters} if isinstance(sizes, Sizes) else {}
-
-
-def _summary(table: GradientTable) -> str:
-    rows = _of_parameters(table)
-    arrived, one = sum(row.returned for row in rows), len(rows) == 1
-    name = _row_name(rows, table)
-    several = table.rows_ if name == table.row else f"{name}s"
-    return f"{arrived} of {len(rows)} {name if one else several} get{'s' if one else ''} a gradient"
 
 
 # -- what was looked at -----------------------------------------------------------------------------------------------
@@ -259,7 +235,7 @@ def _looked_at(told: Findings) -> list[str]:
     looked = [_pass(told)]
     table, births = told.answers.get("backward"), told.answers.get("nan")
     if isinstance(table, GradientTable):
-        looked.append(f"every gradient of {count(len(_of_parameters(table)), 'parameter')}: missing, zero, sizes")
+        looked.append(f"every gradient of {backward.expected(table)}: missing, zero, sizes")
     if isinstance(births, Births):
         story = births.story
         checked = ", ".join(f"{n} {part}" for part, n in story.checked.items() if n)

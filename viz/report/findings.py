@@ -27,7 +27,6 @@ from gradtool.models.notes import SILENT, Notes
 from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
-from gradtool.models.questions.judging import concerning
 from gradtool.models.questions.nan import FORWARD_OVER, Births
 from gradtool.models.questions.over_time import Listening, OverTime
 from gradtool.models.questions.stats import Stats
@@ -227,7 +226,7 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
     ask = _computed if model.computes_while_loading else _run
     told.places[:0] = ask(told, model, table, search, inquiry, notes)
     if table is not None:
-        table.answers = concerning(table.doubtful, answers)
+        told.answers["backward"] = replace(table, answers=answers)
     told.places += [line for a in answers if not a.finding for line in _lines(a)]
     told.notes += notes.notes
     return told

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
+from operator import attrgetter
 
 from gradtool.engine.answers import numbers
+from gradtool.engine.answers.why.amounts import BY_STRUCTURE
+from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.models.gradients import GradientRow, GradientTable
-from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape
 
 from .view import Table, View, to_json
 
@@ -41,7 +44,7 @@ def _table(answer: GradientTable) -> Table:
     table = Table([*chain(*[headings for headings, _ in columns])], order=order(answer.row), judged="status")
     for row in answer.rows:
         table.rows.append([*chain(*[cells(row) for _, cells in columns])])
-    table.tones = tones(answer.rows, answer.wrong)
+    table.tones = tones(answer.rows, answer.wrong, answer.status)
     return table
 
 
@@ -51,26 +54,33 @@ def order(first: str) -> Sequence[str]:
     return [*least, f"{first}…", "‖g‖", "source"]
 
 
-def tones(rows: Sequence[GradientRow], wrong: Collection[str]) -> dict[int, str]:
+def tones(
+    rows: Sequence[GradientRow],
+    wrong: Collection[str],
+    status: Callable[[GradientRow], str] = attrgetter("status"),
+) -> dict[int, str]:
     """By row, what its status means: a finding, something to know, or that all is well with values that were looked at.
 
     Args:
         wrong: the names for people of the rows that findings are about.
+        status: what is said of a row.
     """
-    return {i: _tone(row, row.shown in wrong) for i, row in enumerate(rows) if row.lacking or row.values is not None}
+    return {
+        i: "bad" if row.shown in wrong else _tone(row, status(row))
+        for i, row in enumerate(rows)
+        if row.lacking or row.values is not None or row.shown in wrong
+    }
 
 
-def _tone(row: GradientRow, wrong: bool) -> str:
-    if wrong:
-        return "bad"
+def _tone(row: GradientRow, status: str) -> str:
     data = row.facts.get("is_parameter") is False and row.facts.get("trainable") is False
-    if data or row.lacking.startswith(_MEANT):
+    if data or status.startswith(_MEANT):
         return "dim"
-    return "good" if row.status == numbers.OK else "warn"
+    return "good" if status == numbers.OK else "warn"
 
 
-_MEANT = ("frozen", "not in")
-"""Beginnings of reasons that someone gave."""
+_MEANT = ("frozen", "not in", STATISTICS, BY_STRUCTURE)
+"""Beginnings of what someone wanted, or what cannot be otherwise."""
 
 
 def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[GradientRow], Iterable[str]]]]:
@@ -82,7 +92,7 @@ def _columns(answer: GradientTable) -> list[tuple[Sequence[str], Callable[[Gradi
         (["gradient"] if answer.named_gradients else [], lambda row: [row.gradient or NOTHING]),
         (["from op"], lambda row: [row.operator or NOTHING]),
         (VALUE_HEADINGS if answer.computed else [], value_cells),
-        (["status", "source"], lambda row: [row.status, row.source or NOTHING]),
+        (["status", "source"], lambda row: [answer.status(row), row.source or NOTHING]),
     ]
 
 
@@ -96,16 +106,30 @@ def value_cells(row: GradientRow) -> list[str]:
 
 def _summary(answer: GradientTable, findings: str) -> str:
     """``2 of 3 parameters get a gradient · --no-grad my_fc.b_0 removed 1 gradient``."""
-    total, one = len(answer.rows), len(answer.rows) == 1
-    what = answer.row if one else answer.rows_
-    text = f"{answer.with_gradient} of {total} {what} get{'s' if one else ''} a gradient"
-    text += told_of_values(answer.rows, answer.computed)
+    text = arrived(answer) + told_of_values(answer.counted, answer.computed)
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
     left_out = answer.unasked
     text += f" · --params leaves out {left_out}" if left_out else ""
-    return text if findings.startswith("0 ") else f"{text} · {findings}"
+    text = text if findings.startswith("0 ") else f"{text} · {findings}"
+    return "\n".join([text, *dropped(answer.about.dropped)])
+
+
+def arrived(answer: GradientTable) -> str:
+    """``2 of 3 parameters get a gradient``: in the words of ``why``, whatever else there is in the table."""
+    return f"{answer.with_gradient} of {expected(answer)} get{'s' if len(answer.counted) == 1 else ''} a gradient"
+
+
+def expected(answer: GradientTable) -> str:
+    """``3 parameters``: what a gradient is expected of."""
+    name, n = row_name(answer), len(answer.counted)
+    return f"{n} {answer.rows_}" if n != 1 and name == answer.row else count(n, name)
+
+
+def row_name(answer: GradientTable) -> str:
+    """What a row is where it is counted: ``parameter`` where all of them are."""
+    return "parameter" if all(row.facts.get("is_parameter") for row in answer.counted) else answer.row
 
 
 def told_of_values(rows: Sequence[GradientRow], computed: bool) -> str:
@@ -150,7 +174,7 @@ def _data(answer: GradientTable) -> dict[str, object]:
             "value": None if loss.value is None else finite(loss.value),
         },
         "operators": {"forward": answer.forward, "backward": answer.backward, "left_out": answer.left_out},
-        "parameters": [r.data() for r in answer.rows],
+        "parameters": [{**r.data(), "status": answer.status(r)} for r in answer.rows],
         "pairs": answer.pairs,
         "no_grad": answer.no_grad,
         "params": answer.params,

@@ -10,6 +10,7 @@ from gradtool.engine.answers import numbers
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.stats import Line, Trend
 from gradtool.engine.answers.why.folding import folded
+from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.models.names import Names, line_of, runs_data
 from gradtool.models.questions.stats import Sizes
@@ -28,8 +29,9 @@ def view(answer: Sizes) -> View:
     about, lines, by = answer.about, answer.lines, answer.by
     look = {x.name for x in lines if answer.is_to_look_at(x)}
     wrong = len(look)
-    bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
-    told = [f"{len(lines)} of {count(answer.total, by)} · {bad}"]
+    bad = f"{count(wrong, 'row')} to look at" if wrong or answer.findings else "nothing to look at"
+    findings = count(answer.findings, "finding")
+    told = [" · ".join([*_extent(answer), bad, *([findings] if answer.findings else [])])]
     told += _headlines(answer)
     trend = answer.story.trend
     if trend is not None:
@@ -47,8 +49,18 @@ def view(answer: Sizes) -> View:
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
     blocks: list[str | Table] = [_table(answer, look), "\n".join(told)]
-    marks = {bad: "warn" if wrong else "good"}
+    marks = {bad: "warn" if wrong or answer.findings else "good", findings: "bad"}
     return View("stats", data, blocks, [*_explaining(answer, look), command_line(*more)], marks=marks, records="rows")
+
+
+def _extent(answer: Sizes) -> list[str]:
+    """How many rows there are, and of parameters how many get a gradient, in the words of ``why``."""
+    rows, total = len(answer.lines), answer.total
+    if answer.by != "parameter":
+        return [f"{rows} of {count(total, answer.by)}"]
+    gets = "gets" if total == 1 else "get"
+    arrived = f"{answer.with_gradient} of {count(total, 'parameter')} {gets} a gradient"
+    return [arrived] if rows == total else [f"{rows} of {count(total, 'row')}", arrived]
 
 
 def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
@@ -57,17 +69,20 @@ def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
     nan = command_line("gradtool", "nan", *words)
     lacking = [x.name for x in answer.lines if x.verdict in (numbers.ZERO, numbers.NONE) and x.name in look]
     wild = any(x.verdict in numbers.NOT_FINITE for x in answer.lines)
-    if answer.by != "parameter" or not lacking:
+    found = [a.name for a in answer.answers if a.finding and a.verdict is not Verdict.NOT_FINITE]
+    first = [*(lacking if answer.by == "parameter" else []), *found][:1]
+    if not first:
         return [nan]
-    return [*([nan] if wild else []), command_line("gradtool", "why", lacking[0], *words)]
+    return [*([nan] if wild else []), command_line("gradtool", "why", first[0], *words)]
 
 
 def _headlines(answer: Sizes) -> list[str]:
-    """What ``why`` says of gradients that are too large or too small: a line for each cause."""
+    """What ``why`` says of gradients that are too large or too small, or of what no number shows: a line for each."""
+    rows = {x.name for x in answer.lines if x.verdict != numbers.OK}
     return [
-        f"{a.label}: {folded([a.name, *a.also])} · {a.said[-1]} · {a.source}"
+        " · ".join([f"{a.label}: {folded([a.name, *a.also])}", *a.said[-1:], *filter(None, [a.source])])
         for a in answer.answers
-        if a.verdict.name in _SIZES and a.said
+        if (a.verdict.name in _SIZES and a.said) or (a.finding and rows.isdisjoint((a.name, *a.also)))
     ]
 
 

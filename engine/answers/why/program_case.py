@@ -30,6 +30,8 @@ from .program_intent import BackwardCall, ProgramEvidence
 from .program_pass import over_program
 from .reasons import Reason
 from .slopes import Slopes, Use
+from .statistics import LABEL as STATISTICS
+from .statistics import kept_in_program
 from .verdicts import Verdict
 
 Runner = Callable[[Sequence[Variable]], Sequence[Any]]
@@ -103,7 +105,8 @@ class ProgramCase(Case[Value, Operator]):
         self._evidence = ProgramEvidence(asked.listed, others)
         self.ops = forward_part(loss.block.ops, [loss])
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
-        self._parameters: list[Variable] = [*loss.block.program.all_parameters()]
+        self.statistics = kept_in_program(self.ops)
+        self._parameters: list[Variable] = [v for v in loss.block.program.all_parameters() if v not in self.statistics]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
         self.lost = LostUses(self._reasons)
@@ -230,6 +233,8 @@ class ProgramCase(Case[Value, Operator]):
             )
         if answer.verdict is Verdict.NO_GRAD_SET and not asked.at:
             return replace(answer, finding=False)  # whoever asks wants it so
+        if answer.verdict is Verdict.FROZEN and subject.held in self.statistics:
+            return replace(answer, label=STATISTICS)
         if answer.verdict is Verdict.FROZEN:
             place = f", set at {answer.source}" if answer.source else ""
             return replace(answer, label=f"frozen: trainable=False{place}")

@@ -152,7 +152,7 @@ class Reason(Generic[V, C]):
         )
 
 
-FROZEN = "frozen (trainable=False)"
+FROZEN = "frozen: trainable=False"
 _PASSED_ON = (Verdict.STOP_GRADIENT, Verdict.NON_DIFFERENTIABLE)
 _SHORT = {Verdict.NO_GRAD_SET: "no_grad_set", Verdict.UNUSED: "unused", Verdict.NON_DIFFERENTIABLE: "no gradient"}
 

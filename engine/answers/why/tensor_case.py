@@ -20,6 +20,8 @@ from .lost import LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
 from .slopes import Slopes, Use
+from .statistics import LABEL as STATISTICS
+from .statistics import kept_in_journal
 from .tape_pass import over_tape
 from .verdicts import Verdict
 
@@ -51,8 +53,9 @@ class TensorCase(Case[int, Call]):
         self.constants = constants
         self.reasons = self._reasons = explain_tensors(journal, [loss], names, constants)
         leaves = [k.tensor for k in names if k.tensor.node is None and not k.dropped]
-        parameters = [t for t in leaves if getattr(t, "is_parameter", False)]
-        held = set(parameters)
+        self.statistics = kept_in_journal(journal)
+        held = {t for t in leaves if getattr(t, "is_parameter", False)}
+        parameters = [t for t in leaves if t in held and not self._is_kept(t)]
         self.lost = LostUses(self._reasons, self._is_of_this_step)
         self._since: dict[int, int] = {}
         plain = [t for t in leaves if t not in held and (not t.stop_gradient or self._was_a_weight(t))]
@@ -80,6 +83,10 @@ class TensorCase(Case[int, Call]):
             return False
         before = maker.reads[0] if maker.type == "elementwise_sub" else None
         return before is not None and before not in reasons.reached and bool(self._events(before, "added"))
+
+    def _is_kept(self, t: Tensor) -> bool:
+        """Whether an operator keeps it for itself, as batch norm keeps its running mean."""
+        return t.stop_gradient and self.journal.number(t) in self.statistics
 
     def subject(self, t: Tensor) -> Subject[int]:
         """*t* as something that is asked about."""
@@ -148,6 +155,8 @@ class TensorCase(Case[int, Call]):
     # -- beside the graph -----------------------------------------------------------------------------------------
 
     def also(self, subject: Subject[int], answer: Answer) -> Answer:
+        if answer.verdict is Verdict.FROZEN and self._is_kept(subject.held):
+            return replace(answer, label=STATISTICS)
         beside = self._evidence.intended(subject, self._beside(subject, answer))
         if not self.journal.forgotten or beside.has_gradient:
             return beside

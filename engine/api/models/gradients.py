@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.numbers import Numbers
-from gradtool.engine.answers.why.reasons import Reason
+from gradtool.engine.answers.why.reasons import FROZEN, Reason
+from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core.source import Place
 from gradtool.engine.ir.operator import Operator, each
@@ -63,6 +65,18 @@ class GradientRow:
         """Why it lacks the gradient, else what its values are; ``ok`` also where they were not looked at."""
         return self.lacking or (numbers.OK if self.values is None else self.values.state)
 
+    @property
+    def counts(self) -> bool:
+        """Whether a gradient may be expected: of parameters, and of tensors that take one or got one."""
+        if self.lacking == STATISTICS or self.facts.get("dropped"):
+            return False
+        return self.returned or any(self.facts.get(fact) for fact in ("is_parameter", "trainable"))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a gradient may be expected and there is none, although nobody froze it."""
+        return self.counts and not self.returned and not self.lacking.startswith(FROZEN)
+
     def data(self) -> dict[str, Any]:
         """The row in JSON's types."""
         return {
@@ -113,7 +127,7 @@ class GradientTable(Answered):
         words: those that ask again about the same model.
         checkpoint_words: those that choose its checkpoints.
         first_cut: the name to ask ``why`` about, if there is one.
-        answers: what ``why`` says of the rows, where one of them looks as if something were wrong.
+        answers: what ``why`` says of the model; empty where nobody watched it compute.
         arrays: the gradients, by subject, where they were computed.
         graph: makes what pictures of it are made of.
     """
@@ -152,15 +166,32 @@ class GradientTable(Answered):
         """The names for people of the rows that findings are about."""
         return {name for a in self.answers if a.finding for name in (a.name, *a.also)}
 
-    @property
-    def doubtful(self) -> set[str]:
-        """The names for people of rows that something may be wrong with."""
-        return {r.shown for r in self.rows if r.status != numbers.OK}
+    def status(self, row: GradientRow) -> str:
+        """What is said of a row: why its gradient is cut, what its values are, or what ``why`` knows of either."""
+        told = self._told.get(row.shown)
+        if told is None or row.status in numbers.NOT_FINITE or (row.lacking and not row.lacking.startswith(FROZEN)):
+            return row.status
+        return told.label
+
+    @cached_property
+    def _told(self) -> Mapping[str, Answer]:
+        """The answers by the names that they are about."""
+        return {name: a for a in self.answers for name in (a.name, *a.also)}
+
+    @cached_property
+    def counted(self) -> Sequence[GradientRow]:
+        """The rows that a gradient may be expected of; all where there is none.
+
+        Data is none of them, nor are running statistics, nor what was dropped.
+        """
+        wrong = self.wrong
+        expected = [row for row in self.rows if row.counts or row.shown in wrong]
+        return expected or self.rows
 
     @property
     def with_gradient(self) -> int:
-        """How many rows get their gradient."""
-        return sum([not r.lacking for r in self.rows])
+        """How many of them get a gradient, also where the file's own list leaves it out."""
+        return sum([r.lacking in ("", Verdict.NOT_LISTED.value) for r in self.counted])
 
     @property
     def unasked(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_program import ProgramReasons, explain
 from gradtool.engine.answers.why.reasons import FROZEN
+from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
+from gradtool.engine.answers.why.statistics import kept_in_program
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.autodiff.part import BackwardPart, beginning, differentiate
 from gradtool.engine.autodiff.values import Value
@@ -56,7 +58,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     # The table.
     subjects = list(dict.fromkeys([*model.program.all_parameters(), *(listed or ())]))
     added = len(part.backward_ops)
-    rows = _rows(subjects, part, reasons, None if listed is None else set(listed))
+    rows = _rows(subjects, part, reasons, None if listed is None else set(listed), kept_in_program(ops))
     paths = any(getattr(v, "layer_path", None) for v in subjects)
     again = [*model.words, *asked.words]
     return GradientTable(
@@ -82,7 +84,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
         if choice is None
         else recomputing.Recomputed(choice, len(part.recomputed), asked.memory_budget),
         checkpoint_words=recomputing.words(asked),
-        first_cut=next((r.name for r in rows if not r.returned), None),
+        first_cut=next((r.name for r in rows if r.is_cut), None),
     )
 
 
@@ -160,7 +162,11 @@ def _removed(subjects: Iterable[Variable], reasons: ProgramReasons, plain: Progr
 
 
 def _rows(
-    subjects: list[Variable], part: BackwardPart, reasons: ProgramReasons, listed: set[Variable] | None
+    subjects: list[Variable],
+    part: BackwardPart,
+    reasons: ProgramReasons,
+    listed: set[Variable] | None,
+    statistics: Collection[Variable],
 ) -> list[GradientRow]:
     returned = dict(part.pairs)
     made_by = makers(subjects[0].block.program.global_block().ops) if subjects else {}
@@ -169,7 +175,7 @@ def _rows(
         gradient, text = returned.get(v), ""
         if gradient is None:
             reason = reasons.of_variable(v)
-            text = _status(v, reason, listed)
+            text = STATISTICS if v in statistics else _status(v, reason, listed)
             gradient = v.block.vars.get(v.grad_name) if reason.verdict is Verdict.OK else None
         rows.append(row(v, gradient, made_by, text))
     return rows

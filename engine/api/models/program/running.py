@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradtool.engine.answers import checking, profile, stats, under_watch
+from gradtool.engine.answers.why.statistics import kept_in_program
 from gradtool.engine.executor.scope import global_scope
 from gradtool.engine.ir.variable import Variable
 
@@ -36,10 +37,11 @@ def run(
 def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a run that *gatherer* listened to."""
     held = global_scope().values
+    kept = kept_in_program(model.program.global_block().ops)
     lines = [
         stats.parameter(getattr(p, "layer_path", None) or p.name, held[p.name], gradients.get(p), p, p.made_at)
         for p in model.program.all_parameters()
-        if p.name in held
+        if p.name in held and p not in kept
     ]
     names = model.names()
     return stats.story(lines, gatherer, lambda line: names.operators.get(line.origin, line.name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..gradients import GradientTable
@@ -43,9 +43,6 @@ class Backward(Cuts, Question[GradientTable]):
             notes.note(f"{model.name} made a backward part itself: {count(table.left_out, 'operator')} left out")
         if self.run or self.feed:
             table = model.evaluate(table, self, notes)
-        doubtful = table.doubtful
-        if doubtful:
-            from .judging import judged
+        from .judging import judged
 
-            table.answers = judged(model, self, doubtful, feed=self.feed, no_run=not table.computed)
-        return table
+        return replace(table, answers=judged(model, self, feed=self.feed, no_run=not table.computed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradtool.engine.answers.why.answers import Answer
@@ -12,18 +12,14 @@ from .cuts import Cuts
 from .why import Why
 
 
-def judged(model: Model, cuts: Cuts, names: Collection[str], **how: Any) -> Sequence[Answer]:
-    """What ``why`` says of the parameters of a model that is loaded; nothing where nobody watched it compute.
+def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
+    """What ``why`` says of a model that is loaded; nothing where nobody watched it compute.
+
+    All of it: a parameter that no optimizer holds, or a gradient that is never cleared, has numbers that look well.
 
     Args:
-        names: those that people know the parameters by that are looked at.
         how: the other options of :class:`~gradtool.models.questions.why.Why`.
     """
-    if not names or not model.watched:
+    if not model.watched:
         return ()
-    return concerning(names, model.case(Why(params=cuts.params, no_grad=cuts.no_grad, **how)).answers())
-
-
-def concerning(names: Collection[str], answers: Iterable[Answer]) -> Sequence[Answer]:
-    """Those of the answers that are about one of *names*."""
-    return [a for a in answers if any(name in names for name in (a.name, *a.also))]
+    return model.case(Why(params=cuts.params, no_grad=cuts.no_grad, **how)).answers()

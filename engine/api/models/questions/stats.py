@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
 from .cuts import Cuts
-from .judging import concerning, judged
+from .judging import judged
 from .question import Question
 
 ALWAYS_WRONG = numbers.NOT_FINITE
@@ -27,17 +26,6 @@ ALWAYS_WRONG = numbers.NOT_FINITE
 
 
 _WORDS = {Verdict.VANISHED: "vanished", Verdict.EXPLODED: "exploded", Verdict.CANCELLED: "cancelled"}
-
-_ROUNDING = 1e-5
-"""A gradient that is a smaller part of the largest one may be nothing but rounding."""
-
-
-def _doubtful(parameters: Sequence[Line]) -> set[str]:
-    """The names of those to ask ``why`` about."""
-    norms = [x.gradient.norm for x in parameters if x.gradient is not None and math.isfinite(x.gradient.norm)]
-    least = _ROUNDING * max(norms, default=0.0)
-    doubtful = {x.name for x in parameters if x.verdict != numbers.OK}
-    return doubtful | {x.name for x in parameters if x.gradient is not None and x.gradient.norm < least}
 
 
 @dataclass(frozen=True)
@@ -49,7 +37,7 @@ class Sizes(Answered):
         lines: those that are shown.
         total: how many there are.
         histogram: whether orders of magnitude are shown.
-        answers: what ``why`` says of parameters without a gradient, or with one that is not as it should be.
+        answers: what ``why`` says of the model.
     """
 
     about: About
@@ -68,10 +56,23 @@ class Sizes(Answered):
 
     def verdict(self, line: Line) -> str:
         """What is said of a line: that of its size, or what ``why`` knows better."""
-        told = self.told.get(line.name)
+        told = self.told.get(line.name) or self._of_members(line)
         if told is None:
             return line.verdict
-        return told.label if told.label == BY_STRUCTURE else _WORDS.get(told.verdict, line.verdict)
+        known = told.label == BY_STRUCTURE or told.verdict is Verdict.FROZEN
+        if known or (told.finding and line.verdict == numbers.OK and told.verdict not in _WORDS):
+            return told.label
+        return _WORDS.get(told.verdict, line.verdict)
+
+    def _of_members(self, line: Line) -> Answer | None:
+        """Of a layer, the first finding about one of its parameters whose numbers look well."""
+        told = (self.told.get(name) for name in line.members)
+        return next((a for a in told if a is not None and a.finding), None) if line.verdict == numbers.OK else None
+
+    @property
+    def with_gradient(self) -> int:
+        """How many parameters get a gradient."""
+        return sum([x.gradient is not None for x in self.story.parameters])
 
     @property
     def findings(self) -> int:
@@ -125,7 +126,5 @@ class Stats(Question[Sizes]):
         story = model.sizes(gatherer, gradients)
         lines = {"parameter": story.parameters, "layer": story.layers, "op": story.operators}[self.by]
         shown = story.worst(self.worst, lines) if self.worst else lines
-        doubtful = _doubtful(story.parameters)
-        told = judged(model, Cuts(), doubtful, feed=self.feed) if verdicts is None else verdicts
-        answers = concerning(doubtful, told)
+        answers = judged(model, Cuts(), feed=self.feed) if verdicts is None else verdicts
         return Sizes(model.about, story, model.names(), self.by, shown, len(lines), self.histogram, answers)

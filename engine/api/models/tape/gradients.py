@@ -7,6 +7,7 @@ from typing import Any
 
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.why.of_journal import JournalReasons, NamedTensor, explain_tensors
+from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
 from gradtool.engine.core import names, source
 from gradtool.engine.core.source import Location, Place
 from gradtool.engine.eager import backward as sweeping
@@ -61,7 +62,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
     rows = []
     for e in subjects:
         array = arrays.get(e.tensor)
-        text = _status(e, array, reasons, listed)
+        text = STATISTICS if e.tensor in model.statistics else _status(e, array, reasons, listed)
         operator = makers.get(e.tensor.on_tape()) if array is not None else None
         rows.append(_row(e, array, operator, text, _source(e.tensor, uses)))
     loss = model.loss
@@ -84,7 +85,7 @@ def table(model: TapeModel, asked: Backward, notes: Notes) -> GradientTable:
         words=list(model.words),
         graph=lambda: model.drawn(Cuts()),
         shown_no_grad=[known.get(t, t.name) for t in stopped],
-        first_cut=next((r.shown for r in rows if _is_cut(r)), None),
+        first_cut=next((r.shown for r in rows if r.is_cut), None),
         arrays=arrays,
     )
 
@@ -103,10 +104,6 @@ def _status(e: Entry, array: Any, reasons: JournalReasons | None, listed: set[Te
         reason = _UNWATCHED if reasons is None else status(reasons.of_tensor(e.tensor))
         return f"{_dropped(e.dropped)} · {reason}" if e.dropped else reason
     return "" if listed is None or e.tensor in listed else f"{NOT_ASKED}, still computed"
-
-
-def _is_cut(row: GradientRow) -> bool:
-    return not row.returned and not row.facts["dropped"] and (row.facts["is_parameter"] or row.facts["trainable"])
 
 
 def _dropped(times: int) -> str:

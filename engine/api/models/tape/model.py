@@ -145,6 +145,17 @@ class TapeModel(Model):
         """As in the base."""
         return [e.shown for e in self.entries if e.dropped]
 
+    @cached_property
+    def statistics(self) -> frozenset[Tensor]:
+        """The parameters that operators keep for themselves, as far as it was watched how they were called."""
+        from gradtool.engine.answers.why.statistics import kept_in_journal
+
+        if self.journal is None:
+            return frozenset()
+        kept = kept_in_journal(self.journal)
+        own = (e.tensor for e in self.entries if e.is_parameter and e.tensor.stop_gradient)
+        return frozenset(t for t in own if self.journal.number(t) in kept)
+
     def leaves(self) -> list[Tensor]:
         """As in the base."""
         return [e.tensor for e in self.taking_gradients()]
@@ -152,6 +163,11 @@ class TapeModel(Model):
     def taking_gradients(self) -> list[Entry]:
         """The entries of the leaves that take gradients."""
         return [e for e in self.entries if e.tensor.is_leaf and not (e.tensor.stop_gradient or e.dropped)]
+
+    def expecting_gradients(self) -> list[Entry]:
+        """The same, and parameters that are frozen."""
+        named = (e for e in self.entries if e.tensor.is_leaf and not e.dropped and e.tensor not in self.statistics)
+        return [e for e in named if e.is_parameter or not e.tensor.stop_gradient]
 
     def inputs(self) -> list[Tensor]:
         """The named tensors that nothing on the tape made and that take no gradient."""

@@ -46,7 +46,7 @@ def bad_values(model: TapeModel) -> str | None:
 
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a pass that *gatherer* listened to."""
-    leaves = model.taking_gradients()
+    leaves = model.expecting_gradients()
     shown = [e.shown for e in leaves]
     lines = [
         stats.parameter(
