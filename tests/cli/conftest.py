@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +49,11 @@ class Outcome:
     def cells(self) -> list[list[str]]:
         """The cells of a result in TSV."""
         return [line.split("\t") for line in self.out.splitlines()]
+
+    @property
+    def data(self) -> Any:
+        """A result in JSON."""
+        return json.loads(self.out)
 
 
 Run = Callable[..., Outcome]

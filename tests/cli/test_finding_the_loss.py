@@ -102,7 +102,7 @@ def test_a_file_imports_its_neighbours_and_prints_to_stderr(gradtool: Run, model
     "call",
     [
         "paddle.static.append_backward(avg_loss)",
-        "for _ in range(3): paddle.static.append_backward(avg_loss, no_grad_set={x_emb.name})",
+        "for _ in range(3): paddle.static.append_backward(avg_loss)",
         "paddle.static.gradients([y_predict], [x_emb])",
     ],
 )

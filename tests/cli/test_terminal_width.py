@@ -141,7 +141,7 @@ def test_findings_are_red_notes_yellow_and_what_is_right_green(gradtool: Run, mo
     assert "\x1b[31mcut: detached" in out
     assert "\x1b[32mok\x1b[0m" in out
     assert "\x1b[31m1 finding\x1b[0m" in out
-    assert "\x1b[2mfrozen (trainable=False)\x1b[0m" in out
+    assert "\x1b[2mfrozen: trainable=False, set at model.py:5\x1b[0m" in out
     assert "\x1b[31mverdict: DETACHED\x1b[0m" in gradtool("why", file, "--color", "always").out
     assert "\x1b[32mCLEAN\x1b[0m" in gradtool("nan", file, "--color", "always").out
     assert "\x1b[32mok\x1b[0m" in gradtool("stats", file, "--color", "always").out

@@ -141,7 +141,7 @@ def test_a_pass_shows_its_own_step_and_no_other(tmp_path: Path, call: str, param
 
 def test_frozen_parameters_say_so(tmp_path: Path) -> None:
     source = NET + "net = Net()\nnet.fc.weight.trainable = False\nloss = net(paddle.randn([2, 4])).mean()\n"
-    assert lost(view_of(tmp_path, source))["net.fc.weight"] == "frozen (trainable=False), model.py:18"
+    assert lost(view_of(tmp_path, source))["net.fc.weight"] == "frozen: trainable=False, model.py:18"
 
 
 def test_where_only_a_shape_is_read_nothing_is_cut(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_behind_a_frozen_layer_the_cut_says_frozen(tmp_path: Path) -> None:
         p.stop_gradient = True
     loss = head(paddle.tanh(frozen(paddle.ones([2, 3])))).mean()
     """
-    assert {reason for *_, reason in cuts(view_of(tmp_path, source))} == {"frozen (trainable=False), model.py:6"}
+    assert {reason for *_, reason in cuts(view_of(tmp_path, source))} == {"frozen: trainable=False, model.py:6"}
 
 
 # -- births -----------------------------------------------------------------------------------------------------------

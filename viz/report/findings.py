@@ -217,7 +217,8 @@ def about(case: Opened, search: Search, inquiry: Inquiry, notes: Noting) -> Find
 
     def verdicts() -> Verdicts:
         assert case.case is not None
-        answers.extend(case.case.answers())
+        assert case.model is not None
+        answers.extend(case.model.call(case.case.answers))
         return Verdicts.of(case.about, case.loss, answers, len(case.case.subjects()))
 
     told.ask("why", verdicts)

@@ -110,6 +110,8 @@ def _summary(answer: GradientTable, findings: str) -> str:
     if answer.no_grad:
         names = ", ".join(answer.shown_no_grad[:3]) + (", …" if len(answer.no_grad) > 3 else "")
         text += f" · --no-grad {names} removed {count(answer.removed, 'gradient')}"
+    if answer.given is not None:
+        text += f" · as {answer.given.at} asks"
     left_out = answer.unasked
     text += f" · --params leaves out {left_out}" if left_out else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
@@ -156,7 +158,7 @@ def _next(answer: GradientTable) -> list[str]:
     next_ = asked_next(answer.rows, words, answer.loss.value) if answer.computed else []
     subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)
     if subject is not None and len(next_) < 2:
-        next_.append(command_line("gradtool", "why", subject, *words))
+        next_ = [*dict.fromkeys([*next_, command_line("gradtool", "why", subject, *words)])]
     if answer.computed:
         return [*next_, pairs, command_line("gradtool", "dump", *words, "graphs")]
     return [*next_, command_line("gradtool", "backward", *words, *answer.checkpoint_words, "--run"), pairs]
@@ -179,6 +181,7 @@ def _data(answer: GradientTable) -> dict[str, object]:
         "no_grad": answer.no_grad,
         "params": answer.params,
         "removed_by_no_grad": answer.removed,
+        "given": None if answer.given is None else answer.given.data(),
         "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
         "findings": answer.findings,
     }

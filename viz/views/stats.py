@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.numbers import Numbers
 from gradtool.engine.answers.stats import Line, Trend
+from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.folding import folded
 from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
@@ -80,10 +81,15 @@ def _headlines(answer: Sizes) -> list[str]:
     """What ``why`` says of gradients that are too large or too small, or of what no number shows: a line for each."""
     rows = {x.name for x in answer.lines if x.verdict != numbers.OK}
     return [
-        " · ".join([f"{a.label}: {folded([a.name, *a.also])}", *a.said[-1:], *filter(None, [a.source])])
+        " · ".join([f"{a.label}: {folded([a.name, *a.also])}", *_sentence(a), *filter(None, [a.source])])
         for a in answer.answers
         if (a.verdict.name in _SIZES and a.said) or (a.finding and rows.isdisjoint((a.name, *a.also)))
     ]
+
+
+def _sentence(answer: Answer) -> Sequence[str]:
+    """The sentence that says most: of sizes the last, which holds the numbers."""
+    return answer.said[-1:] if answer.verdict.name in _SIZES else answer.said[:1]
 
 
 _SIZES = ("VANISHED", "EXPLODED", "LARGE", "SMALL")

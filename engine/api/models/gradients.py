@@ -107,6 +107,26 @@ class Loss:
     value: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The lists that a file gave its own backward call.
+
+    Attributes:
+        at: the user's line.
+        params: the names in its parameter list; None where it has none.
+        no_grad: those in its no-grad set.
+    """
+
+    at: Place
+    params: Sequence[str] | None
+    no_grad: Sequence[str]
+
+    def data(self) -> dict[str, Any]:
+        """The lists in JSON's types."""
+        params = None if self.params is None else list(self.params)
+        return {"source": self.at.data(), "params": params, "no_grad": list(self.no_grad)}
+
+
 @dataclass
 class GradientTable(Answered):
     """What a backward pass gives, or would give.
@@ -120,6 +140,7 @@ class GradientTable(Answered):
         shown_no_grad: those of the no-grad set for people.
         removed: how many rows have no gradient because of the no-grad set.
         left_out: how many operators of a backward part that the file made itself were taken out before.
+        given: the lists of the file's own backward call, where these decided what is returned.
         recomputed: what checkpoints let be computed again, if there are any.
         computed: whether the gradients have values.
         two_names: whether rows have a name for people beside their own.
@@ -150,6 +171,7 @@ class GradientTable(Answered):
     graph: Callable[[], Graph]
     shown_no_grad: list[str] = field(default_factory=list)
     left_out: int = 0
+    given: Given | None = None
     recomputed: Recomputed | None = None
     checkpoint_words: list[str] = field(default_factory=list)
     first_cut: str | None = None
@@ -169,7 +191,9 @@ class GradientTable(Answered):
     def status(self, row: GradientRow) -> str:
         """What is said of a row: why its gradient is cut, what its values are, or what ``why`` knows of either."""
         told = self._told.get(row.shown)
-        if told is None or row.status in numbers.NOT_FINITE or (row.lacking and not row.lacking.startswith(FROZEN)):
+        if told is None or told.verdict is Verdict.OK or row.status in numbers.NOT_FINITE:
+            return row.status
+        if row.lacking and not row.lacking.startswith(FROZEN):
             return row.status
         return told.label
 
@@ -191,7 +215,7 @@ class GradientTable(Answered):
     @property
     def with_gradient(self) -> int:
         """How many of them get a gradient, also where the file's own list leaves it out."""
-        return sum([r.lacking in ("", Verdict.NOT_LISTED.value) for r in self.counted])
+        return sum([not r.lacking or r.lacking.startswith(Verdict.NOT_LISTED.value) for r in self.counted])
 
     @property
     def unasked(self) -> int:
@@ -199,11 +223,17 @@ class GradientTable(Answered):
         return sum([r.lacking.startswith(NOT_ASKED) for r in self.rows])
 
 
-def status(reason: Reason[Any, Any]) -> str:
-    """The status of a tensor that has no gradient, in the words of the command line."""
+def status(reason: Reason[Any, Any], at: str = "") -> str:
+    """The status of a tensor that has no gradient, in the words of the command line.
+
+    Args:
+        at: the line of the file that gave a no-grad set; empty where the command line did.
+    """
     if reason.verdict is Verdict.OK:
         return "cut: the operators on the path pass no gradient"
-    return reason.text.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)")
+    if not at:
+        return reason.text.replace("cut: no_grad_set", "cut: no_grad_set (--no-grad)")
+    return f"{reason.text}, {at}" if reason.text == "cut: no_grad_set" else reason.text
 
 
 def makers(ops: Iterable[Operator]) -> dict[Variable, str]:

@@ -101,13 +101,13 @@ loss = paddle.mean(fc(total, 1, "used"))
 def test_every_reason(gradtool: Run, model: Write) -> None:
     done = gradtool("backward", model(REASONS), "--format", "tsv")
     assert {row[0]: row[4] for row in done.cells[1:]} == {
-        "frozen": "frozen (trainable=False)",
+        "frozen": "frozen: trainable=False, set at model.py:6",
         "detached": "cut: detached, model.py:10",
         "stopped": "cut: stop_gradient of fc_2.tmp_0, model.py:12",
         "compared": "cut: greater_than has no gradient, model.py:13",
         "aside": "used, but no path to the loss",
         "unused": "unused",
-        "late": "frozen (trainable=False), still computed",
+        "late": "frozen: trainable=False, still computed",
         "held": "cut: stop_gradient",
         "used": "ok",
     }

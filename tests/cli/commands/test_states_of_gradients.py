@@ -46,7 +46,8 @@ def test_backward_says_what_values_are(text: str, gradtool: Run, model: Write) -
     file = model(text)
     done = gradtool("backward", file, "--run", "--format", "json")
     rows = json.loads(done.out)["parameters"]
-    assert {r.get("python_name") or r["name"]: r["status"] for r in rows} == STATES
+    why = {"d": "zero: dead relu 100 %"}
+    assert {r.get("python_name") or r["name"]: r["status"] for r in rows} == {**STATES, **why}
     assert all(r["returned"] for r in rows)
     shown = gradtool("backward", file, "--run").out.splitlines()
     assert "get a gradient · 1 NaN · 1 infinite · 1 zero" in shown[-2]
@@ -59,7 +60,7 @@ def test_stats_uses_the_same_words(text: str, gradtool: Run, model: Write) -> No
     rows = json.loads(gradtool("stats", file, "--format", "json").out)["rows"]
     assert {r["name"]: r["verdict"] for r in rows} == STATES
     shown = gradtool("stats", file).out.splitlines()
-    assert shown[-2].endswith("3 rows to look at")
+    assert shown[-2].endswith("4 of 4 parameters get a gradient · 3 rows to look at · 2 findings")
     assert shown[-1].startswith(f"next: gradtool nan {file} · gradtool why d {file} · ")
 
 
@@ -101,5 +102,5 @@ def test_rows_without_a_gradient_are_to_be_looked_at(gradtool: Run, model: Write
         "loss = first(second(paddle.ones([1, 2])).detach()).sum()\n"
     )
     shown = gradtool("stats", file).out.splitlines()
-    assert shown[-2].endswith("2 rows to look at")
+    assert shown[-2] == "2 of 4 parameters get a gradient · 2 rows to look at · 1 finding"
     assert shown[-1].startswith(f"next: gradtool why second.weight {file} · ")

@@ -334,11 +334,25 @@ loss = sum((norm(x) * paddle.randn([5, 4])).mean() for norm in net)
 """
 
 
+def test_running_statistics_are_no_parameters_that_someone_froze(gradtool: Run, model: Write) -> None:
+    file = model(NORMED)
+    assert gradtool("why", file).out.startswith("4 of 4 parameters get a gradient · no findings\n")
+    assert "verdict: running statistics" in gradtool("why", "net.0._mean", file).out
+    assert "4 of 4 parameters get a gradient" in gradtool("stats", file).out
+    table = gradtool("backward", file, "--format", "json").data["parameters"]
+    assert [row["status"] for row in table if row["gradient"] is None and row["is_parameter"]] == [
+        "running statistics"
+    ] * 4
+    assert "4 of 4 parameters get a gradient" in gradtool("backward", file).out
+
+
 def test_what_is_frozen_is_told_in_a_few_words(gradtool: Run, model: Write) -> None:
-    done = gradtool("why", model(NORMED))
+    text = NORMED.replace("loss =", "for p in net[1].parameters():\n    p.trainable = False\nloss =")
+    done = gradtool("why", model(text))
     told = [line for line in done.out.splitlines() if line]
-    names = "net.0._mean, net.0._variance, net.1._mean, net.1._variance"
-    assert told[0] == f"frozen: made with stop_gradient=True · no finding: {names}"
-    assert told[1].startswith("  model.py:3    net = paddle.nn.LayerList(")
+    place = next(i for i, line in enumerate(text.splitlines(), 1) if "trainable = False" in line)
+    names = "net.1.weight, net.1.bias"
+    assert told[0] == f"frozen: trainable=False, set at model.py:{place} · no finding: {names}"
+    assert told[1].startswith(f"  model.py:{place}    p.trainable = False")
     assert told[2].endswith("parameters get a gradient · no findings")
     assert told[3].startswith("next: gradtool backward")

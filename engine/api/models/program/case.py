@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradtool.engine.answers.why.program_case import Asked, ProgramCase
 from gradtool.engine.answers.why.program_intent import BackwardCall
-from gradtool.engine.core.source import NOWHERE
 from gradtool.engine.ir.variable import Variable
 
 from ..calls import PassCall
@@ -16,6 +15,7 @@ from ..notes import SILENT, Notes
 from ..questions.why import Why
 from . import feeds
 from .model import ProgramModel
+from .wanted import wanted
 
 
 def case(model: ProgramModel, asked: Why, notes: Notes) -> ProgramCase:
@@ -24,10 +24,9 @@ def case(model: ProgramModel, asked: Why, notes: Notes) -> ProgramCase:
     Raises:
         CommandError: a selector selects nothing.
     """
-    select = model.selection()
-    chosen = select.select("why", asked.variables, notes) if asked.variables else None
-    listed = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
-    stopped = select.select("--no-grad", asked.no_grad, notes)
+    chosen = model.selection().select("why", asked.variables, notes) if asked.variables else None
+    lists = wanted(model, asked, notes)
+    listed = None if lists.listed is None else {v.name for v in lists.listed}
     python = {v: n for n, v in reversed(model.named.items())}
 
     def shown(v: Variable) -> str:
@@ -35,7 +34,7 @@ def case(model: ProgramModel, asked: Why, notes: Notes) -> ProgramCase:
 
     run = None if asked.no_run else _runner(model, asked, notes)
     others = [_call(call) for call in model.others]
-    return ProgramCase(model.the_loss, _asked(model, listed, stopped), shown, run, chosen, others)
+    return ProgramCase(model.the_loss, Asked(listed, lists.no_grad, lists.at), shown, run, chosen, others)
 
 
 def _call(call: PassCall) -> BackwardCall:
@@ -53,13 +52,3 @@ def _runner(model: ProgramModel, asked: Why, notes: Notes) -> Callable[[Sequence
         return feeds.run(same, fetch, asked.feed, next(takers, SILENT), asked.backend)
 
     return run
-
-
-def _asked(model: ProgramModel, listed: Iterable[Variable] | None, stopped: Iterable[Variable]) -> Asked:
-    """What the command line asks backward for; where it says nothing, what the file asked for."""
-    constants = list(stopped)
-    if listed is None and not constants and model.calls:
-        last = model.calls[-1]
-        listed_there = None if last.listed is None else {v.name for v in last.listed}
-        return Asked(listed_there, list(last.no_grad), last.location)
-    return Asked(None if listed is None else {v.name for v in listed}, constants, NOWHERE)

@@ -67,13 +67,18 @@ def _model(left: Loaded, request: Request) -> ProgramModel:
         feed_from,
         strip_backward(program, [loss] if loss is not None else []),
         left.namespace,
-        [c for c in left.calls.appended if c.loss is loss],
+        [*(c for c in left.calls.appended if c.loss is loss and c is not appended), *_meant(appended, loss)],
         request.words(),
         request.seed,
         left.live,
         request,
         [c for c in left.calls.appended if c.loss is not None and c.loss is not loss],
     )
+
+
+def _meant(call: PassCall | None, loss: Variable | None) -> list[PassCall]:
+    """The call that is asked about, if it is one of this loss."""
+    return [call] if call is not None and call.loss is loss else []
 
 
 def _programs(left: Loaded, returned: Iterable[Program], variables: Iterable[Variable]) -> list[Program]:

@@ -23,13 +23,14 @@ from gradtool.engine.ir.variable import Parameter, Variable
 from gradtool.engine.view.graph import EdgeView, GraphView
 
 from ..errors import CommandError, unknown
-from ..gradients import NOT_ASKED, GradientRow, GradientTable, Loss, makers, status
+from ..gradients import NOT_ASKED, Given, GradientRow, GradientTable, Loss, makers, status
 from ..loader import run_file
 from ..model import Graph
 from ..notes import Notes
 from ..questions.backward import Backward
 from . import recomputing
 from .model import ProgramModel
+from .wanted import Wanted, wanted
 
 
 def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
@@ -42,9 +43,9 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     block = model.program.global_block()
     # What is asked for.
     callbacks = [_callback(c, model) for c in asked.callbacks]
-    select = model.selection()
-    listed = select.select("--params", asked.params, notes, parameters_only=True) if asked.params else None
-    stopped = select.select("--no-grad", asked.no_grad, notes)
+    lists = wanted(model, asked, notes)
+    listed, stopped = lists.listed, lists.no_grad
+    own = lists.is_of_file
     ops = list(block.ops)
     # The backward part, and what explains where it does not reach.
     loss = model.the_loss
@@ -54,11 +55,13 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     part: BackwardPart = model.call(
         differentiate, loss, stopped, listed, checkpoints=kept, callbacks=callbacks, where=where
     )
-    reasons = explain(ops, [loss], stopped, values=part.values)
+    reasons = explain(ops, [loss], stopped, lists.at, part.values)
     # The table.
-    subjects = list(dict.fromkeys([*model.program.all_parameters(), *(listed or ())]))
+    parameters = model.program.all_parameters()
+    subjects = list(dict.fromkeys([*parameters, *(listed or ())]))
     added = len(part.backward_ops)
-    rows = _rows(subjects, part, reasons, None if listed is None else set(listed), kept_in_program(ops))
+    named = [v if isinstance(v, str) else v.name for v in stopped]
+    rows = _rows(subjects, part, reasons, lists, kept_in_program(ops))
     paths = any(getattr(v, "layer_path", None) for v in subjects)
     again = [*model.words, *asked.words]
     return GradientTable(
@@ -70,19 +73,22 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
         [[p.name, g.name] for p, g in part.pairs],
         len(block.ops) - added,
         added,
-        [v.name for v in stopped],
-        None if listed is None else [v.name for v in listed],
-        _removed(subjects, reasons, explain(ops, [loss], values=part.values)) if stopped else 0,
+        [] if own else named,
+        None if listed is None or own else [v.name for v in listed],
+        _removed(subjects, reasons, explain(ops, [loss], values=part.values)) if stopped and not own else 0,
         computed=False,
         two_names=paths,
         named_gradients=True,
         words=again,
         graph=partial(graph, model, part.pairs, partial(_marked, reasons, rows)),
-        shown_no_grad=[v.name for v in stopped],
+        shown_no_grad=[] if own else named,
         left_out=model.stripped,
         recomputed=None
         if choice is None
         else recomputing.Recomputed(choice, len(part.recomputed), asked.memory_budget),
+        given=Given(source.short(lists.at), None if listed is None else [v.name for v in listed], named)
+        if own
+        else None,
         checkpoint_words=recomputing.words(asked),
         first_cut=next((r.name for r in rows if r.is_cut), None),
     )
@@ -165,17 +171,19 @@ def _rows(
     subjects: list[Variable],
     part: BackwardPart,
     reasons: ProgramReasons,
-    listed: set[Variable] | None,
+    lists: Wanted,
     statistics: Collection[Variable],
 ) -> list[GradientRow]:
     returned = dict(part.pairs)
+    listed = None if lists.listed is None else set(lists.listed)
+    place = source.short(lists.at)
     made_by = makers(subjects[0].block.program.global_block().ops) if subjects else {}
     rows = []
     for v in subjects:
         gradient, text = returned.get(v), ""
         if gradient is None:
             reason = reasons.of_variable(v)
-            text = STATISTICS if v in statistics else _status(v, reason, listed)
+            text = STATISTICS if v in statistics else _status(v, reason, listed, place)
             gradient = v.block.vars.get(v.grad_name) if reason.verdict is Verdict.OK else None
         rows.append(row(v, gradient, made_by, text))
     return rows
@@ -208,12 +216,17 @@ def row(v: Variable, gradient: Variable | None, made_by: dict[Variable, str], te
     )
 
 
-def _status(v: Variable, reason: Any, listed: set[Variable] | None) -> str:
+def _status(v: Variable, reason: Any, listed: set[Variable] | None, place: str) -> str:
+    """Why a variable has no gradient among those that are returned.
+
+    Args:
+        place: the line that gave the lists, if one did.
+    """
     if reason.verdict is Verdict.OK and listed is not None and v not in listed:
-        return f"{NOT_ASKED}, still computed"
+        return f"{Verdict.NOT_LISTED.value}, {place}" if place else f"{NOT_ASKED}, still computed"
     if reason.verdict is Verdict.OK and isinstance(v, Parameter) and not v.trainable:
         return f"{FROZEN}, still computed"
-    return status(reason)
+    return status(reason, place)
 
 
 def _callback(callback: str | Callable[..., Any], model: ProgramModel) -> Callable[..., Any]:

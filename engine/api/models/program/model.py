@@ -48,7 +48,7 @@ class ProgramModel(Model):
         feed: what to feed, if the file says so; *feed_from* says where it was found.
         stripped: how many operators were taken out.
         namespace: the module's names.
-        calls: calls of ``append_backward`` for this loss that the file made.
+        calls: calls of ``append_backward`` for this loss that the file made; the one that is asked about is the last.
         others: those for other losses.
         seed: of random feeds and of the run.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,7 @@ def words(asked: Backward) -> list[str]:
     return chosen if asked.memory_budget is None else [*chosen, "--memory-budget", str(asked.memory_budget)]
 
 
-def chosen(model: ProgramModel, asked: Backward, stopped: list[Variable], notes: Notes) -> Choice | None:
+def chosen(model: ProgramModel, asked: Backward, stopped: Sequence[Variable | str], notes: Notes) -> Choice | None:
     """The checkpoints that are asked for; None where nothing is.
 
     Args:
@@ -77,7 +78,7 @@ def chosen(model: ProgramModel, asked: Backward, stopped: list[Variable], notes:
     if budget is not None and not automatic:
         raise CommandError("--memory-budget needs --checkpoints auto", "or leave --checkpoints out")
     shapes = _shapes(model, asked.feed)
-    names = {v.name for v in stopped}
+    names = {v if isinstance(v, str) else v.name for v in stopped}
     if automatic:
         return choose(model.the_loss, names, budget, shapes)
     kept = model.selection().select("--checkpoints", texts, notes)

@@ -15,6 +15,7 @@ from ..notes import SILENT, Notes
 from . import feeds
 from .gradients import fetched, fill
 from .model import ProgramModel
+from .wanted import appended
 
 
 def run(
@@ -22,6 +23,8 @@ def run(
 ) -> dict[Variable, Any]:
     """Run the program once and tell *listener*; the gradients by parameter. The same run fills *table*."""
     values: dict[Variable, Any] = {}
+    if table is None:
+        appended(model)
     also = [] if table is None else fetched(model, table)
 
     def once(fetch: Sequence[Variable]) -> Any:
@@ -50,6 +53,7 @@ def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any,
 def profiled(model: ProgramModel, repeats: int, feed: str | None, notes: Notes) -> profile.ProfileStory:
     """What operators take; the program runs *repeats* times, after a run that does not count."""
     clock = profile.Clock()
+    appended(model)
     profile.of_program(model.the_loss, clock, repeats, _told_once(model, feed, notes))
     profile.add_layers(clock.story().costs, ())
     return clock.story()

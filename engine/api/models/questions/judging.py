@@ -22,4 +22,6 @@ def judged(model: Model, cuts: Cuts, **how: Any) -> Sequence[Answer]:
     """
     if not model.watched:
         return ()
-    return model.case(Why(params=cuts.params, no_grad=cuts.no_grad, **how)).answers()
+    case = model.case(Why(params=cuts.params, no_grad=cuts.no_grad, **how))
+    answers: Sequence[Answer] = model.call(case.answers)  # operators of the user's own run again
+    return answers

@@ -105,7 +105,8 @@ class Why(Cuts, Question[Verdicts]):
     def answer(self, model: Model, notes: Notes = SILENT) -> Verdicts:
         """The answers about a model that is loaded."""
         about = replace(model.about, words=[*model.words, *self.words])
-        return Opened(about, model.target_name(), model.case(self, notes), bool(self.variables)).verdicts(self, notes)
+        case = model.case(self, notes)
+        return Opened(about, model.target_name(), case, bool(self.variables), model=model).verdicts(self, notes)
 
 
 @dataclass
@@ -129,16 +130,19 @@ class Opened:
     error: CommandError | GradtoolError | None = None
     left: Loaded | None = None
 
+    def _answers(self, case: Case[Any, Any], asked: Why) -> list[Answer]:
+        if self.chosen:
+            return [case.answer(s, contributions=asked.contributions) for s in case.subjects()]
+        return case.answers()
+
     def verdicts(self, asked: Why, notes: Notes) -> Verdicts:
         """The answers of the case."""
         if self.failure is not None:
             return Verdicts.of(self.about, self.loss, [self.failure], chosen=self.chosen, failure=self.failure)
         assert self.case is not None
+        assert self.model is not None
         subjects = self.case.subjects()
-        if self.chosen:
-            answers = [self.case.answer(s, contributions=asked.contributions) for s in subjects]
-        else:
-            answers = self.case.answers()
+        answers = self.model.call(self._answers, self.case, asked)
         return Verdicts.of(self.about, self.loss, answers, len(subjects), self.chosen)
 
 
