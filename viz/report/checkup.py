@@ -15,7 +15,6 @@ from gradtool.engine.core import source
 from gradtool.models.gradients import GradientTable
 from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
-from gradtool.models.questions.nan import passes as nan_passes
 from gradtool.models.questions.over_time import Training
 from gradtool.models.questions.stats import ALWAYS_WRONG, Sizes
 from gradtool.models.wording import NOTHING, command_line, count, dropped, number, shape
@@ -239,7 +238,7 @@ def _looked_at(told: Findings) -> list[str]:
     if isinstance(births, Births):
         story = births.story
         checked = ", ".join(f"{n} {part}" for part, n in story.checked.items() if n)
-        looked.append(f"NaN and infinity in {checked} tensors of {nan_passes(max(story.steps, 1))}")
+        looked.append(f"NaN and infinity in {checked} tensors of {nan.searched(story, births.number)}")
     return looked
 
 
@@ -261,7 +260,7 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
             yield f"{kind}: {why.splitlines()[0]}"
     if isinstance(births, Births):
         yield from births.story.unchecked
-        if births.story.births and made is not None and births.story.steps < made.total:
+        if births.number is None and births.story.births and made is not None and births.story.steps < made.total:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
     if made is not None and made.stopped is not None:
         yield f"what comes after {source.short(made.stopped)}, where the file was stopped: --steps all"

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from gradtool.engine.answers.coverage import Coverage
-from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt
 from gradtool.engine.answers.stats import Gatherer
 from gradtool.engine.answers.why.answers import Answer
@@ -28,6 +27,7 @@ from gradtool.models.questions.backward import Backward
 from gradtool.models.questions.calls import CallList, calls_of
 from gradtool.models.questions.cuts import Cuts
 from gradtool.models.questions.nan import FORWARD_OVER, Births
+from gradtool.models.questions.one_pass import heard, number_of
 from gradtool.models.questions.over_time import Listening, OverTime
 from gradtool.models.questions.stats import Stats
 from gradtool.models.questions.why import Opened, Verdicts, Why, opened
@@ -145,9 +145,13 @@ class Search:
     Attributes:
         hunt: finds where they are born.
         coverage: notes what it does not see.
+
+    Args:
+        number: of the one backward pass to search; None for all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, number: int | None = None) -> None:
+        self.number = number
         self.hunt = Hunt()
         self.coverage = Coverage(self.hunt)
 
@@ -171,11 +175,10 @@ class Search:
 def of_file(request: Request, inquiry: Inquiry, notes: Noting) -> Findings:
     """Load a model file and ask about it; errors as for ``questions.why.opened``."""
     request = replace(request, full_stacks=True)
-    search = Search()
-    adapter = Adapter(search.coverage)
+    search = Search(number_of(request))
     with (
         Listening() as listening,
-        watch.watched(adapter),
+        heard(search.coverage, search.number) as adapter,
         opened(request, inquiry.why, notes) as case,
         watch.unwatched(),
     ):
@@ -260,7 +263,7 @@ def _run(
     if table is None or inquiry.no_run:
         told.refused |= dict.fromkeys(("stats", "nan"), NOT_RUN if table else told.refused.get("backward", ""))
         return []
-    search = search if search.over else Search()
+    search = search if search.over else Search(search.number)
     gatherer = Gatherer()
     arrived = model.run(search.beside(gatherer), inquiry.feed, notes, table=table)
     told.value = None if table.loss.value is None else finite(table.loss.value)
@@ -300,7 +303,7 @@ def _births(
 ) -> list[Location]:
     story = search.hunt.story([*search.coverage.missing(), *unchecked])
     names = model.names() if model.has_graph else Names()
-    told.answers["nan"] = Births(_about(model, inquiry), story, names)
+    told.answers["nan"] = Births(_about(model, inquiry), story, names, search.number)
     return [b.loc for b in story.births]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradtool.engine.answers.events import UPDATE
@@ -38,16 +38,25 @@ def view(answer: Births, as_table: bool = False) -> View:
         "checked": story.checked,
         "unchecked": story.unchecked,
         "steps": story.steps,
+        "pass": answer.number,
     }
     next_ = [
         command_line("gradtool", "stats", *about.words),
         command_line("gradtool", "program", *about.words, "--pairs"),
     ]
+    if answer.number is not None and story.births and story.births[0].part == DATA:
+        next_.insert(0, command_line("gradtool", "nan", *_without_pass(about.words)))
     if story.births and story.births[0].part in (FORWARD, BACKWARD):
         next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)
     shown = table if table.rows or as_table else None
-    return View("nan", data, ["\n".join(_lines(story, names))], next_, shown, _MARKS, "births")
+    return View("nan", data, ["\n".join(_lines(story, names, answer.number))], next_, shown, _MARKS, "births")
+
+
+def _without_pass(words: Sequence[str]) -> list[str]:
+    """The words of a command line that asks about all backward passes."""
+    at = words.index("--backward") if "--backward" in words else len(words)
+    return [*words[:at], *words[at + 2 :]]
 
 
 def _place(loc: source.Location) -> str:
@@ -58,13 +67,21 @@ def _place(loc: source.Location) -> str:
     return source.short(loc) + (f"   {text}" if text else "")
 
 
-def _lines(story: NanStory, names: Names) -> list[str]:
+def searched(story: NanStory, number: int | None) -> str:
+    """Which backward passes were searched."""
+    return passes(max(story.steps, 1)) if number is None else f"backward pass {number}"
+
+
+def _lines(story: NanStory, names: Names, number: int | None) -> list[str]:
     if story.clean:
-        seen = passes(story.steps) if story.steps else "forward only"
+        seen = searched(story, number) if story.steps else "forward only"
         lines = [f"CLEAN  no finding · {seen}"]
     else:
         lines = [*birth_lines(story, names)]
         lines += [f"   also born  {one_line(b, names)}" for b in story.births[1:]]
+        if number is not None:
+            more = "; what was there before was born earlier" if story.births[0].part == DATA else ""
+            lines.append(f"   searched   backward pass {number} and what it is computed from{more}")
     lines.append(f"   forward    {_part(story, FORWARD)}")
     if story.steps:
         lines.append(f"   backward   {_part(story, BACKWARD)}")

@@ -51,7 +51,8 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     table.rows = [_cells(kind, by_number, names, named) for kind in kinds]
     freed, operators, share = story.recomputable
     peak = named(story.at_peak) if story.at_peak is not None else None
-    total = (
+    total = "" if answer.number is None else f"backward pass {answer.number} · "
+    total += (
         f"{len(shown)} of {count(len(chosen), 'buffer')} · {size(story.total)} kept for backward · "
         f"{size(story.held)} that the program holds anyway"
     )
@@ -65,6 +66,7 @@ def view(answer: Kept, top: int | None = None, held: bool = False) -> View:
     data = {
         "model": about.file,
         "mode": about.mode,
+        "pass": answer.number,
         "buffers": [_data(b, names, named) for b in shown],
         "total": story.total,
         "held": story.held,

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from gradtool.engine.answers.events import UPDATE, Begin, End, OpEvent
-from gradtool.engine.answers.nan import DATA, Birth, Hunt
+from gradtool.engine.answers.nan import DATA, Birth
 from gradtool.engine.core import source
 from gradtool.engine.view.graph import BIRTH, FORWARD, OP, GraphView, NodeView
 
 from ..names import Names
 from ..notes import Notes
-from .nan import Births, Nan
-
-
-class _LateHunt(Hunt):
-    """Looks at one backward pass, and at what is computed for it.
-
-    Args:
-        number: which pass, from 1.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self._before = number - 1
-
-    def __call__(self, event: OpEvent | Begin | End) -> None:
-        """Listen, if the passes before are over."""
-        if self._before:
-            self._before -= isinstance(event, End)
-        elif not isinstance(event, OpEvent) or event.part != UPDATE:  # what an optimizer does belongs to another step
-            super().__call__(event)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NanInPass(Nan):
-    """Where NaN and infinity are born in one backward pass.
-
-    Attributes:
-        number: which, from 1.
-    """
-
-    number: int = 1
-
-    def hunt(self) -> Hunt:
-        """A search in that pass."""
-        return _LateHunt(self.number)
+from .nan import Births
 
 
 def marked(view: GraphView, births: Births, notes: Notes) -> GraphView:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradtool.engine.answers.coverage import Coverage
-from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.nan import Hunt, NanStory
 from gradtool.engine.core import watch
 
@@ -16,6 +15,7 @@ from ..loader import Loaded, Request
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
+from .one_pass import heard, number_of
 from .question import Question
 
 FORWARD_OVER = "the forward pass, which was over before the search"
@@ -24,11 +24,16 @@ FORWARD_OVER = "the forward pass, which was over before the search"
 
 @dataclass(frozen=True, slots=True)
 class Births(Answered):
-    """Where NaN and infinity are born in a model."""
+    """Where NaN and infinity are born in a model.
+
+    Attributes:
+        number: of the backward pass that alone was searched; None where all were.
+    """
 
     about: About
     story: NanStory
     names: Names
+    number: int | None = None
 
     @property
     def findings(self) -> int:
@@ -62,12 +67,12 @@ class Nan(Question[Births]):
         """As in the base; the file is watched while it runs."""
         hunt = self.hunt()
         coverage = Coverage(hunt)
-        adapter = Adapter(coverage)
-        with watch.watched(adapter), loader.executed(request, notes) as left:
+        number = number_of(request)
+        with heard(coverage, number) as adapter, loader.executed(request, notes) as left:
             stepped(left, self.steps)
             adapter.finish()
             with watch.unwatched():
-                return self._searched(left, request, hunt, coverage, notes)
+                return replace(self._searched(left, request, hunt, coverage, notes), number=number)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Births:
         """The answer about a model that is loaded: its own passes are over, one more is searched."""
@@ -86,7 +91,8 @@ class Nan(Question[Births]):
                 coverage = Coverage(hunt)
             run(model, coverage, self, notes)
         elif hunt.steps:
-            notes.note(f"{left.name} ran backward itself: searched {passes(hunt.steps)}")
+            searched = passes(hunt.steps) if request.backward is None else "the one that is asked about, and no other"
+            notes.note(f"{left.name} ran backward itself: searched {searched}")
         unchecked = coverage.missing()
         if model is not None and model.live and model.computes_while_loading:
             unchecked.append(FORWARD_OVER)

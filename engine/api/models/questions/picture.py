@@ -75,17 +75,18 @@ class Drawn(Cuts, Question[Picture]):
         values = {} if self.measure is None else model.measured(self.measure, self.feed, stopwatch, notes)
         return Picture(model.about, graph, values)
 
-    def _with_births(self, picture: Picture, request: Request, number: int, notes: Notes) -> Picture:
+    def _with_births(self, picture: Picture, request: Request, number: int | None, notes: Notes) -> Picture:
         """The picture with the place marked where NaN or infinity was born, which a search finds in one more run.
 
         Args:
-            number: of the backward pass that is drawn.
+            number: of the backward pass that is drawn; None where the file ran none.
         """
-        from .births import NanInPass, marked
+        from .births import marked
+        from .nan import Nan
 
         feed = self.feed if picture.about.mode == "static" else None
         try:
-            births = NanInPass(feed=feed, number=number).ask(request)
+            births = Nan(feed=feed).ask(replace(request, backward=None if number is None else str(number)))
         except (CommandError, GradtoolError) as error:
             notes.note(f"it holds NaN or infinity; where they were born is not known: {error}")
             return picture
@@ -112,10 +113,10 @@ class _Gradients:
         return not any(root is getattr(model, "loss", None) for root in self._bad if root is not None)
 
 
-def _number(left: Loaded, model: Model) -> int:
-    """The number of the backward pass that is drawn, from 1; 1 where the file ran none from this loss."""
+def _number(left: Loaded, model: Model) -> int | None:
+    """The number of the backward pass that is drawn, from 1; None where the file ran none from this loss."""
     call = left.calls.meant() if model.computes_while_loading else None
-    return 1 if call is None or call.loss is not getattr(model, "loss", None) else call.number
+    return None if call is None or call.loss is not getattr(model, "loss", None) else call.number
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradtool.engine.answers import under_watch
-from gradtool.engine.answers.events import Adapter
 from gradtool.engine.answers.saved import Keeper, SavedStory
 from gradtool.engine.core import watch
 
@@ -15,16 +14,22 @@ from ..loader import Request
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
+from .one_pass import heard, number_of
 from .question import Question
 
 
 @dataclass(frozen=True, slots=True)
 class Kept(Answered):
-    """What backward keeps alive in a model."""
+    """What backward keeps alive in a model.
+
+    Attributes:
+        number: of the backward pass that was asked for; None for the last one.
+    """
 
     about: About
     story: SavedStory
     names: Names
+    number: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +46,8 @@ class Saved(Question[Kept]):
         """As in the base; the file is watched while it runs."""
         keeper = Keeper()
         passes = under_watch.Passes(keeper)
-        with watch.watched(Adapter(passes)), loader.executed(request, notes) as left, watch.unwatched():
+        number = number_of(request)
+        with heard(passes, number), loader.executed(request, notes) as left, watch.unwatched():
             model = opening.model_in(left, request)
             if not model.computes_while_loading:
                 return self.answer(model, notes)
@@ -49,7 +55,7 @@ class Saved(Question[Kept]):
             model.must_take({"--feed": self.feed})
             if not passes.count:
                 model.run(keeper)
-            return Kept(model.about, keeper.story(), model.names())
+            return Kept(model.about, keeper.story(), model.names(), number)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Kept:
         """What one run of a program keeps; a model of dynamic mode has to be watched while it is loaded."""

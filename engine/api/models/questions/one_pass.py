@@ -1,0 +1,42 @@
+"""The backward pass that ``--backward`` names, for questions that listen to a file while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from gradtool.engine.answers.events import Adapter, Listener
+from gradtool.engine.answers.one_pass import OnePass
+from gradtool.engine.core import state, watch
+
+from ..limits import EACH
+from ..loader import Request
+from .calls import listed
+
+
+def number_of(request: Request) -> int | None:
+    """The number of the pass that a request names, counted over the whole file; None where it names none.
+
+    The last one of a line is known when the file is over: it runs once to count.
+
+    Raises:
+        CommandError: there is no call on that line.
+    """
+    which = request.backward
+    if which is None or which == EACH:
+        return None
+    return int(which) if which.isdecimal() else listed(request).asked
+
+
+@contextlib.contextmanager
+def heard(listener: Listener, number: int | None) -> Iterator[Adapter]:
+    """Tell *listener* what is computed inside, of all passes or of the one of that *number*."""
+    if number is None:
+        adapter = Adapter(listener)
+        with watch.watched(adapter):
+            yield adapter
+        return
+    one = OnePass(listener, number)
+    adapter = Adapter(one)
+    with watch.watched(adapter), state.passes.listened(one.began):
+        yield adapter
