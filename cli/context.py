@@ -10,14 +10,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import click
 
 from gradtool.engine.kernels.choice import DEFAULT, available
 from gradtool.models.errors import CommandError
-from gradtool.models.limits import ALL, EACH, ENOUGH
+from gradtool.models.limits import EACH, ENOUGH, passes_watched, which_pass
 from gradtool.viz.text import legible
 from gradtool.viz.views import view as views
 
@@ -26,12 +26,10 @@ from .files import Content, write_all
 from .main import RAISED, SCRIPT
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 OF_EACH = ("backward", "why", "nan", "stats", "gradcheck", "profile")
 """The commands that answer about every distinct backward pass if they are asked to."""
-
-_TELL_THEIR_END = frozenset({"over-time", "checkup"})
-"""Kinds of results that say themselves where a file was stopped."""
 
 FORMATS = ("text", "json", "tsv", "markdown")
 
@@ -112,27 +110,22 @@ def _script(context: click.Context, option: click.Parameter, value: str | None) 
 
 def _backward(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     """Which backward pass; as it is written."""
-    if value is None or (value.isdecimal() and int(value)):
-        return value
-    if value == EACH:
-        if context.command.name not in OF_EACH:
-            raise click.BadParameter(f"each pass has an answer of its own, which {', '.join(OF_EACH)} give")
-        return value
-    if value.startswith("line:") and value.rpartition(":")[2].isdecimal():
-        return value
-    raise click.BadParameter(
-        f"{value!r} is neither the number of a backward pass, from 1, nor line:FILE:LINE, nor each"
-    )
+    if value == EACH and context.command.name not in OF_EACH:
+        raise click.BadParameter(f"each pass has an answer of its own, which {', '.join(OF_EACH)} give")
+    return _taken(which_pass, value)
 
 
 def _steps(context: click.Context, option: click.Parameter, value: Any) -> int | None:
     """How many backward passes; None where it is not said."""
-    if value is None or value == "all":
-        return None if value is None else ALL
-    number = int(value) if value.isdecimal() else 0
-    if number < 1:
-        raise click.BadParameter(f"{value!r} is neither a number of backward passes from 1 nor 'all'")
-    return number
+    return _taken(passes_watched, value)
+
+
+def _taken(read: Callable[[Any], T], value: Any) -> T:
+    """What *read* makes of an option's value."""
+    try:
+        return read(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def backward_options(command: F) -> F:
@@ -240,15 +233,7 @@ class Output:
         )
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not the result; on stderr, each text once.
-
-        That a file was stopped before its end is a part of the result, where this is no picture.
-        """
-        from gradtool.models.telling import MORE
-
-        if self._is_result and text.endswith(MORE):
-            self._incomplete = text
-            return
+        """Something worth knowing that is not the result; on stderr, each text once."""
         if self.quiet or text in self._told:
             return
         self._told.add(text)
@@ -258,6 +243,13 @@ class Output:
         else:
             with suppress(OSError):
                 print(encodable(legible(text), sys.stderr.encoding, self.ascii), file=sys.stderr)
+
+    def stopped(self, text: str) -> None:
+        """The file was stopped before its end: that is a part of the result, where this is no picture."""
+        if self._is_result:
+            self._incomplete = text
+        else:
+            self.note(text)
 
     def raised(self, error: Exception, what: str) -> None:
         """The model raised, which decides the exit code, and an answer follows."""
@@ -291,9 +283,7 @@ class Output:
         """Show the result in the form asked for; files in *also* are written with it, all or none."""
         if self._shown is not None:
             self._shown.close()
-        if self._incomplete and report.kind not in _TELL_THEIR_END:
-            data = {**report.data, "incomplete": self._incomplete}
-            report = replace(report, data=data, blocks=[*report.blocks, self._incomplete])
+        report = views.ended(report, self._incomplete)
         if self.taker is not None and self.format in ("text", "markdown"):
             write_all(also or {})
             self.taker.report(report, self.format, self.ascii)

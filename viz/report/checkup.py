@@ -81,7 +81,7 @@ def view(told: Findings, request: Request) -> View:
         "notes": told.notes,
     }
     marks = {count(len(problems), "finding"): "bad"} if problems else {"no findings": "good"}
-    return View("checkup", data, blocks, _next(problems, words), marks=marks)
+    return View("checkup", data, blocks, _next(problems, words), marks=marks, tells_its_end=True)
 
 
 def _column(title: str, texts: Sequence[str]) -> Iterator[str]:

@@ -128,6 +128,12 @@ class Noting:
             self.notes.append(text)
             self._further.note(text)
 
+    def stopped(self, text: str) -> None:
+        """As in :class:`~gradtool.models.notes.Notes`."""
+        if text not in self.notes:
+            self.notes.append(text)
+            self._further.stopped(text)
+
     def raised(self, error: Exception, what: str) -> None:
         """As in :class:`~gradtool.models.notes.Notes`; the report has its own sentence about it."""
         self._further.raised(error, what)

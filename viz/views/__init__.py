@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from .view import View
+from .view import View, ended
 
 VIEWS: Final = {
     "GradientTable": "backward",
@@ -29,4 +29,5 @@ def of(answer: Any) -> View:
     """The view of an answer, as its command shows it without further options."""
     module = importlib.import_module(f".{VIEWS[type(answer).__name__]}", __name__)
     view: View = module.view(answer)
-    return view
+    about = getattr(answer, "about", None)
+    return view if about is None else ended(view, about.incomplete)

@@ -28,7 +28,7 @@ def view(answer: Training) -> View:
     told = [f"step {h.step:<4} {sentence(h, answer)}" for h in answer.happenings]
     blocks: list[str | Table] = ["\n".join(heading(answer)), totals(history), rows(answer)]
     blocks.append("\n".join([*told, _sum(answer)]))
-    return View("over-time", data(answer), blocks, list(_next(answer)), records="rows")
+    return View("over-time", data(answer), blocks, list(_next(answer)), records="rows", tells_its_end=True)
 
 
 def heading(answer: Training) -> Iterator[str]:

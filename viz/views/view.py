@@ -55,6 +55,7 @@ class View:
         next: commands that dig deeper.
         table: the answer as a table, where the blocks are sentences: what TSV holds.
         marks: phrases in the lines -> what they mean, as in :class:`Table`.
+        tells_its_end: whether it says itself where the file was stopped.
         records: the key in *data* of the list that has an object for each thing that the answer is about.
     """
 
@@ -65,10 +66,18 @@ class View:
     table: Table | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     records: str = ""
+    tells_its_end: bool = False
 
     @property
     def next_line(self) -> str:
         return "next: " + " · ".join(self.next)
+
+
+def ended(view: View, incomplete: str) -> View:
+    """*view* with the sentence that says where the file was stopped, if it was."""
+    if not incomplete or view.tells_its_end:
+        return view
+    return replace(view, data={**view.data, "incomplete": incomplete}, blocks=[*view.blocks, incomplete])
 
 
 def in_ascii(view: View) -> View:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from gradtool.engine.core.errors import UsageError
 
 from . import opening
 from .errors import asked_in_python
+from .limits import EACH, ENOUGH, passes_watched, which_pass
 from .loader import Request
 from .model import Model
+
+T = TypeVar("T")
 
 
 def load(
@@ -19,6 +25,11 @@ def load(
     seed: int = 0,
     mode: str = "auto",
     write: bool = False,
+    script: Sequence[str] = (),
+    as_module: bool = False,
+    backward: int | str | None = None,
+    steps: int | str | None = None,
+    limit: float | None = None,
 ) -> Model:
     """Load whatever the command line loads, and give a model that answers as its commands do.
 
@@ -31,6 +42,12 @@ def load(
         write: let the file change other files. Else what it writes goes when it is answered, and only its own run has
             read it.
         mode: ``static`` as if the file began with ``paddle.enable_static()``.
+        script: arguments of the file, as after ``--``: ``["--lr", "3"]``.
+        as_module: *model* is a module, run as by ``python -m``.
+        backward: the backward pass that answers are about: its number, or ``"line:train.py:41"``; the last one by
+            default.
+        steps: the file is stopped after so many backward passes, ``"all"`` for never; after 50 by default.
+        limit: it is stopped after so many seconds.
 
     Returns:
         A model: ``backward()``, ``why("w")``, ``nan()``, ``stats()``, ``graph()``, … take the options of the commands
@@ -38,7 +55,8 @@ def load(
         nothing of the running program changes.
 
     Raises:
-        UsageError: there is no such file or function, no loss or several (a ValueError).
+        UsageError: there is no such file, function or backward pass, no loss or several, or an argument is none of
+            these (a ValueError).
 
     What the file raises passes.
 
@@ -48,6 +66,32 @@ def load(
     >>> len(model.backward(no_grad="*b_0*").no_grad) > 0
     True
     """
-    request = Request(os.fspath(model), loss, tuple(arg), seed, mode, write=write)
+    request = Request(
+        os.fspath(model),
+        loss,
+        tuple(arg),
+        seed,
+        mode,
+        script=tuple(script),
+        as_module=as_module,
+        backward=_read("backward", which_pass, backward),
+        steps=_read("steps", passes_watched, steps) or ENOUGH,
+        limit=limit,
+        write=write,
+    )
+    if request.backward == EACH:
+        raise UsageError(f"gradtool.load: a model answers about one backward pass, not about {EACH}.")
+    if isinstance(script, str):
+        raise UsageError(f"gradtool.load: script is a list of words, but is {script!r}.", hint="script=['--lr', '3']")
+    if limit is not None and not limit > 0:
+        raise UsageError(f"gradtool.load: limit is a number of seconds above 0, but is {limit!r}.")
     with asked_in_python("gradtool.load"), opening.opened(request) as loaded:
         return loaded
+
+
+def _read(name: str, read: Callable[[Any], T], value: Any) -> T:
+    """What *read* makes of an argument."""
+    try:
+        return read(value)
+    except ValueError as error:
+        raise UsageError(f"gradtool.load: {name}: {error}.") from None

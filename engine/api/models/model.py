@@ -63,12 +63,14 @@ class About:
         mode: ``static`` or ``eager``.
         words: those of a command line that load it again.
         dropped: parameters that were made, that nobody holds and the loss does not depend on.
+        incomplete: where the file was stopped before its end; empty where it was not.
     """
 
     name: str
     mode: str
     words: Sequence[str]
     dropped: Sequence[str] = ()
+    incomplete: str = ""
 
     @property
     def file(self) -> str:
@@ -114,6 +116,7 @@ class Model(ABC):
         words: those of a command line that load it again.
         request: what was loaded; None for what was there already.
         live: whether it was there before it was asked about and is not run again.
+        incomplete: where the file was stopped before its end; empty where it was not.
     """
 
     mode: ClassVar[str]
@@ -123,6 +126,7 @@ class Model(ABC):
     words: Sequence[str]
     request: Request | None
     live: bool
+    incomplete: str = ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, loss {self.target_name() or 'unknown'}>"
@@ -299,7 +303,7 @@ class Model(ABC):
     @property
     def about(self) -> About:
         """What answers say they are about."""
-        return About(self.name, self.mode, self.words, self.dropped)
+        return About(self.name, self.mode, self.words, self.dropped, self.incomplete)
 
     def select(self, text: str, *, parameters_only: bool = False) -> list[Any]:
         """The tensors that a selector of the command line selects: a name, a glob, ``layer:``, ``op:``, ``line:``."""

@@ -18,6 +18,10 @@ class Notes(Protocol):
         """Something worth knowing that is not the answer."""
         ...
 
+    def stopped(self, text: str) -> None:
+        """The file was stopped before its end, so that the answer is about a part of it: where, and what goes on."""
+        ...
+
     def raised(self, error: Exception, what: str) -> None:
         """The user's code raised, and an answer follows all the same.
 
@@ -31,6 +35,9 @@ class _Silence:
     verbose = 0
 
     def note(self, text: str) -> None:
+        pass
+
+    def stopped(self, text: str) -> None:
         pass
 
     def raised(self, error: Exception, what: str) -> None:

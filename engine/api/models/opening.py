@@ -11,6 +11,7 @@ from .loader import Loaded, Request
 from .model import Model
 from .program.model import ProgramModel
 from .tape.model import TapeModel
+from .telling import incomplete
 
 if TYPE_CHECKING:
     from gradtool.engine.runs.recorder import Recorder
@@ -28,7 +29,9 @@ def model_in(left: Loaded, request: Request) -> Model:
     """
     if left.calls.passes and not left.passes and left.error is not None:
         raise left.error
-    return kind_of(left, request).found_in(left, request)
+    model = kind_of(left, request).found_in(left, request)
+    model.incomplete = incomplete(left)
+    return model
 
 
 def kind_of(left: Loaded, request: Request, recorder: Recorder | None = None) -> type[Model]:

@@ -17,31 +17,35 @@ if TYPE_CHECKING:
     from .calls import PassCalls
     from .loader import Loaded, Request
 
-MORE = ("--steps all lets it run to its end", "--limit SECONDS gives it longer", "the answer is incomplete")
-"""How notes end that say where a file was stopped: there were enough passes, its time was over, someone did it."""
-
 _NAMED = 3
 """Files that are named; of more, the number is told."""
 
 
 def stop(left: Loaded, notes: Notes) -> None:
     """Say where a file was stopped, if it was: what would have happened later is not part of any answer."""
+    text = incomplete(left)
+    if text:
+        notes.stopped(text)
+
+
+def incomplete(left: Loaded) -> str:
+    """Where a file was stopped, and what lets it go on; empty where it ran to its end."""
     calls = left.calls
-    if calls.stopped is not None:
-        time = f"{calls.seconds:g} s and " if calls.late else ""
-        ended, more = ending(calls)
-        notes.note(f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}")
+    if calls.stopped is None:
+        return ""
+    time = f"{calls.seconds:g} s and " if calls.late else ""
+    ended, more = ending(calls)
+    return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
 
 
 def ending(calls: PassCalls) -> tuple[str, str]:
     """How a file was stopped, and where; and what there is to know about that."""
     assert calls.stopped is not None
-    enough, longer, incomplete = MORE
-    verb, more = "stopped", enough
+    verb, more = "stopped", "--steps all lets it run to its end"
     if calls.interrupted:
-        verb, more = "interrupted", incomplete
+        verb, more = "interrupted", "the answer is incomplete"
     elif calls.late:
-        more = longer
+        more = "--limit SECONDS gives it longer"
     return f"{verb} at {source.short(calls.stopped)}", more
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .. import telling
 from ..loader import Request
 
 if TYPE_CHECKING:
@@ -37,9 +36,11 @@ class Evidence:
         self.verbose = 0
 
     def note(self, text: str) -> None:
-        """Hear what is told while the model is loaded: what was not looked at is a finding of its own."""
-        if text.endswith(telling.MORE):
-            self._told[text] = None
+        """What is told while the model is loaded is nothing to a gate."""
+
+    def stopped(self, text: str) -> None:
+        """What was not looked at is a finding of its own."""
+        self._told[text] = None
 
     def raised(self, error: Exception, what: str) -> None:
         """A gate does not go on with half a model."""

@@ -9,7 +9,7 @@ from typing import Any
 from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 
-from .. import loader
+from .. import loader, telling
 from ..answered import Answered
 from ..calls import PassCall
 from ..errors import CommandError
@@ -98,7 +98,12 @@ def number_of(request: Request) -> int | None:
 def calls_of(left: Loaded, request: Request) -> CallList:
     """The calls of a file that has run."""
     return CallList(
-        About(left.name, "static" if left.calls.appended else "eager", request.words()),
+        About(
+            left.name,
+            "static" if left.calls.appended else "eager",
+            request.words(),
+            incomplete=telling.incomplete(left),
+        ),
         _lines(left),
         len(left.calls.every),
         _asked(left),

@@ -15,6 +15,7 @@ from ..loader import Loaded, Request
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
+from ..telling import incomplete
 from .one_pass import heard, number_of
 from .question import Question
 
@@ -101,7 +102,9 @@ class Nan(Question[Births]):
         if model is not None:
             return Births(model.about, hunt.story(unchecked), model.names())
         mode = "static" if left.main.global_block().ops else "eager"
-        return Births(About(left.name, mode, request.words()), hunt.story(unchecked), Names())
+        return Births(
+            About(left.name, mode, request.words(), incomplete=incomplete(left)), hunt.story(unchecked), Names()
+        )
 
     def _model(self, left: Loaded, request: Request, hunt: Hunt) -> Model | None:
         """The model; None where the file ran backward itself and leaves no loss."""

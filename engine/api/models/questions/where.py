@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..answered import Answered
@@ -45,5 +45,5 @@ class Where(Cuts, Question[Places]):
         Raises:
             CommandError: it names nothing.
         """
-        about = About(model.name, model.mode, [*model.words, *self.words])
+        about = replace(model.about, words=[*model.words, *self.words])
         return Places(about, self.what, model.spots(self, notes).find(self.what))
