@@ -28,8 +28,8 @@ def command(**values: Any) -> int:
     gradtool nan train.py --steps 50 --big 1e4
 
     The file is watched while it runs. If it runs backward itself, all its passes (static: runs) are searched until one
-    goes wrong, N of them with --steps, or one alone with --backward. If it does not, backward runs once. A file with a function step() has it
-    called N times by --steps.
+    goes wrong, N of them with --steps, or one alone with --backward. If it does not, backward runs once. A file with a
+    function step() has it called N times by --steps.
 
     Exit code 1: there is a finding. Infinities written on purpose, and values that reach neither the loss nor a
     gradient, are listed and are no findings.

@@ -152,3 +152,49 @@ if __name__ == "__main__":
 """)
     answers = paddle.load(str(tmp_path / "train.py")).backward()
     assert [row.shown for row in answers.rows] == ["net.weight", "net.bias"]
+
+
+TRAINING = """
+import sys
+import paddle
+net = paddle.nn.Linear(3, 1)
+for i in range(int(sys.argv[1]) if len(sys.argv) > 1 else 60):
+    loss = net(paddle.ones([i + 1, 3])).mean()
+    loss.backward()
+"""
+
+
+def test_a_script_is_loaded_with_the_options_of_the_command_line(gradtool: Run, folder: Path) -> None:
+    (folder / "train.py").write_text(TRAINING)
+    three = paddle.load("train.py", script=["3"])
+    assert "incomplete" not in three.backward().data
+    stopped = paddle.load("train.py", steps=2)
+    for answer, command in ((stopped.why(), "why"), (stopped.stats(), "stats"), (stopped.nan(), "nan")):
+        shown = gradtool(command, "train.py", "--steps", "2")
+        told = "train.py was stopped at train.py:7 after 2 backward passes; --steps all lets it run to its end"
+        assert answer.data["incomplete"] == told
+        assert told in str(answer)
+        if command != "stats":
+            assert str(answer) == shown.out.rstrip("\n")
+    second = paddle.load("train.py", script=["3"], backward=2)
+    assert second.saved().number == 2
+    assert paddle.load("train.py", steps="all").why().data["findings"] == 0
+    by_line = paddle.load("train.py", script=["3"], backward="line:train.py:7")
+    assert by_line.nan().number == 3
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ({"steps": 0}, "steps: 0 is neither a number of backward passes"),
+        ({"backward": "last"}, "backward: 'last' is neither the number of a backward pass"),
+        ({"backward": "each"}, "one backward pass"),
+        ({"backward": 9}, "there is no such backward pass"),
+        ({"limit": 0}, "limit is a number of seconds"),
+        ({"script": "3"}, "script is a list of words"),
+    ],
+)
+def test_what_load_cannot_mean_is_a_value_error(folder: Path, named: dict[str, Any], told: str) -> None:
+    (folder / "train.py").write_text(TRAINING.replace("60", "3"))
+    with pytest.raises(ValueError, match=told):
+        paddle.load("train.py", **named)
