@@ -173,3 +173,46 @@ def test_a_search_over_steps_says_it_too(gradtool: Run, script: str) -> None:
     assert done.code == 3
     assert "told is what had run until then: 3 backward passes\n" in done.err
     assert "CLEAN  no finding · 3 backward passes" in done.out
+
+
+OVERWRITTEN = """\
+import paddle
+net, out = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 1)
+for i in range(4):
+    h = paddle.nn.functional.sigmoid(net(paddle.ones([3 + i, 4])))
+    if i == 2:
+        h.add_(paddle.ones([5, 4]))
+    loss = out(h).mean()
+    loss.backward()
+"""
+
+KEPT_STATE = """\
+import paddle
+net, out = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 1)
+state = paddle.zeros([3, 4])
+for i in range(4):
+    state = paddle.tanh(net(state + 1.0))
+    loss = out(state).mean()
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("text", "verdict", "number"), [(OVERWRITTEN, "overwritten", 2), (KEPT_STATE, "freed", 1)])
+@pytest.mark.parametrize("command", ["backward", "stats"])
+def test_a_pass_that_fails_is_explained_below_the_one_before(
+    gradtool: Run, model: Write, command: str, text: str, verdict: str, number: int
+) -> None:
+    file = model(text)
+    done = gradtool(command, file, "--format", "json")
+    assert (done.code, done.data["findings"], done.data["failure"]["verdict"]) == (4, 1, verdict)
+    assert f"told is what had run until then: {number} backward pass" in done.err
+    shown = gradtool(command, file).out
+    assert "4 of 4 parameters get a gradient · 1 finding" in shown
+    explained = gradtool("why", file).out.partition("\nnext: ")[0]
+    assert f"\nthe next backward pass failed:\n{explained}\n" in shown
+    assert f"\nnext: gradtool why {file} · " in shown
+
+
+def test_the_pass_that_failed_was_not_searched(gradtool: Run, model: Write) -> None:
+    done = gradtool("nan", model(OVERWRITTEN), "--format", "json")
+    assert (done.code, done.data["steps"]) == (4, 2)

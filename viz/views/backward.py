@@ -8,12 +8,12 @@ from itertools import chain
 from operator import attrgetter
 
 from gradtool.engine.answers import numbers
-from gradtool.engine.answers.why.amounts import BY_STRUCTURE
 from gradtool.engine.answers.why.statistics import LABEL as STATISTICS
+from gradtool.engine.answers.why.verdicts import BY_STRUCTURE
 from gradtool.models.gradients import GradientRow, GradientTable
-from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape
+from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
-from .view import Table, View, to_json
+from .view import Table, View, failed, to_json
 
 VALUE_HEADINGS = ("‖g‖", "max |g|", "zeros", "not finite")
 
@@ -115,7 +115,7 @@ def _summary(answer: GradientTable, findings: str) -> str:
     left_out = answer.unasked
     text += f" · --params leaves out {left_out}" if left_out else ""
     text = text if findings.startswith("0 ") else f"{text} · {findings}"
-    return "\n".join([text, *dropped(answer.about.dropped)])
+    return "\n".join([text, *dropped(answer.about.dropped), *failed(answer.failure)])
 
 
 def arrived(answer: GradientTable) -> str:
@@ -156,6 +156,8 @@ def _next(answer: GradientTable) -> list[str]:
     words = answer.words
     pairs = command_line("gradtool", "program", *words, "--pairs")
     next_ = asked_next(answer.rows, words, answer.loss.value) if answer.computed else []
+    if answer.failure is not None:
+        next_.insert(0, command_line("gradtool", "why", *without_pass(words)))
     subject = next((a.name for a in answer.answers if a.finding), answer.first_cut)
     if subject is not None and len(next_) < 2:
         next_ = [*dict.fromkeys([*next_, command_line("gradtool", "why", subject, *words)])]
@@ -184,6 +186,7 @@ def _data(answer: GradientTable) -> dict[str, object]:
         "given": None if answer.given is None else answer.given.data(),
         "recomputed": None if answer.recomputed is None else answer.recomputed.data(),
         "findings": answer.findings,
+        "failure": None if answer.failure is None else answer.failure.data(),
     }
 
 

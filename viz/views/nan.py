@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from gradtool.engine.answers.events import UPDATE
@@ -11,7 +11,7 @@ from gradtool.engine.core import source
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models.names import Names, place, runs_data
 from gradtool.models.questions.nan import Births, passes
-from gradtool.models.wording import NOTHING, command_line, count, shape
+from gradtool.models.wording import NOTHING, command_line, count, shape, without_pass
 
 from .view import Table, View
 
@@ -45,18 +45,12 @@ def view(answer: Births, as_table: bool = False) -> View:
         command_line("gradtool", "program", *about.words, "--pairs"),
     ]
     if answer.number is not None and story.births and story.births[0].part == DATA:
-        next_.insert(0, command_line("gradtool", "nan", *_without_pass(about.words)))
+        next_.insert(0, command_line("gradtool", "nan", *without_pass(about.words)))
     if story.births and story.births[0].part in (FORWARD, BACKWARD):
         next_.insert(0, command_line("gradtool", "where", names.operator(story.births[0]), *about.words))
     table = _table(story, names)
     shown = table if table.rows or as_table else None
     return View("nan", data, ["\n".join(_lines(story, names, answer.number))], next_, shown, _MARKS, "births")
-
-
-def _without_pass(words: Sequence[str]) -> list[str]:
-    """The words of a command line that asks about all backward passes."""
-    at = words.index("--backward") if "--backward" in words else len(words)
-    return [*words[:at], *words[at + 2 :]]
 
 
 def _place(loc: source.Location) -> str:

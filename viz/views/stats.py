@@ -15,10 +15,10 @@ from gradtool.engine.answers.why.verdicts import Verdict
 from gradtool.engine.core import source
 from gradtool.models.names import Names, line_of, runs_data
 from gradtool.models.questions.stats import Sizes
-from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape
+from gradtool.models.wording import NOTHING, command_line, count, dropped, finite, number, shape, without_pass
 
 from ..bars import course, histogram, log_bar
-from .view import Table, View
+from .view import Table, View, failed
 
 _HEADINGS = ("‖g‖", "log ‖g‖", "‖g‖/‖w‖", "max |g|", "zeros", "not finite", "verdict")
 
@@ -30,14 +30,15 @@ def view(answer: Sizes) -> View:
     about, lines, by = answer.about, answer.lines, answer.by
     look = {x.name for x in lines if answer.is_to_look_at(x)}
     wrong = len(look)
-    bad = f"{count(wrong, 'row')} to look at" if wrong or answer.findings else "nothing to look at"
+    bad = f"{count(wrong, 'row')} to look at" if wrong else "nothing to look at"
     findings = count(answer.findings, "finding")
-    told = [" · ".join([*_extent(answer), bad, *([findings] if answer.findings else [])])]
+    judged = [bad] if not answer.findings else [findings] if not wrong else [bad, findings]
+    told = [" · ".join([*_extent(answer), *judged])]
     told += _headlines(answer)
     trend = answer.story.trend
     if trend is not None:
         told.append(_told(trend))
-    told += dropped(about.dropped)
+    told += [*dropped(about.dropped), *failed(answer.failure)]
     data = {
         "model": about.file,
         "mode": about.mode,
@@ -47,6 +48,7 @@ def view(answer: Sizes) -> View:
         "total": answer.total,
         "dropped": list(about.dropped),
         "trend": None if trend is None else _trend(trend),
+        "failure": None if answer.failure is None else answer.failure.data(),
     }
     more = ["gradtool", "stats", *about.words, "--by", "op", "--worst", "10"]
     blocks: list[str | Table] = [_table(answer, look), "\n".join(told)]
@@ -67,6 +69,8 @@ def _extent(answer: Sizes) -> list[str]:
 def _explaining(answer: Sizes, look: Collection[str]) -> list[str]:
     """The commands that say where numbers come from, or why there are none."""
     words = answer.about.words
+    if answer.failure is not None:
+        return [command_line("gradtool", "why", *without_pass(words))]
     nan = command_line("gradtool", "nan", *words)
     lacking = [x.name for x in answer.lines if x.verdict in (numbers.ZERO, numbers.NONE) and x.name in look]
     wild = any(x.verdict in numbers.NOT_FINITE for x in answer.lines)

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..fitting import fitted, wrapped
 from ..text import cells, printable
 from ..text import to_ascii as to_ascii
 from ..tones import TONES, painted
+
+if TYPE_CHECKING:
+    from gradtool.engine.answers.why.answers import Answer
 
 
 @dataclass
@@ -78,6 +81,11 @@ def ended(view: View, incomplete: str) -> View:
     if not incomplete or view.tells_its_end:
         return view
     return replace(view, data={**view.data, "incomplete": incomplete}, blocks=[*view.blocks, incomplete])
+
+
+def failed(failure: Answer | None) -> list[str]:
+    """What is told below a table of the backward pass after it, which failed; nothing if none did."""
+    return [] if failure is None else ["", "the next backward pass failed:", *failure.lines()]
 
 
 def in_ascii(view: View) -> View:

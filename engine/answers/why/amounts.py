@@ -15,7 +15,7 @@ from .deaths import WAY, Death, Nearest
 from .reasons import C, V
 from .sizable import Sizable
 from .slopes import Slopes, Use
-from .verdicts import Verdict
+from .verdicts import BY_STRUCTURE, Verdict
 
 if TYPE_CHECKING:
     from .case import Case, Subject
@@ -216,8 +216,6 @@ def _of_numbers(answer: Answer) -> Answer:
 
 _PARTS = 3
 """Parts that are told of a sum that cancels."""
-BY_STRUCTURE = "zero by structure"
-"""Of a gradient that is 0 but for rounding, whatever the weights are."""
 _NO_SAY = "what follows takes out what it adds, so this is no fault"
 _MADE_BY_A_VALUE = (Verdict.TIMES_ZERO, Verdict.NOT_SELECTED)
 """Zeros whose cause is the value that multiplies or chooses, where one does."""

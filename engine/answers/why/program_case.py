@@ -105,8 +105,9 @@ class ProgramCase(Case[Value, Operator]):
         self._evidence = ProgramEvidence(asked.listed, others)
         self.ops = forward_part(loss.block.ops, [loss])
         self.reasons = self._reasons = explain(self.ops, [loss], asked.no_grad, asked.at)
-        self.statistics = kept_in_program(self.ops)
-        self._parameters: list[Variable] = [v for v in loss.block.program.all_parameters() if v not in self.statistics]
+        parameters = loss.block.program.all_parameters()
+        self.statistics = kept_in_program(self.ops, parameters)
+        self._parameters: list[Variable] = [v for v in parameters if v not in self.statistics]
         self.held: list[Variable] = self._parameters if chosen is None else list(chosen)
         self._keep = [self._reasons.value(v) for v in chosen or ()]
         self.lost = LostUses(self._reasons)

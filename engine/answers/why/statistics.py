@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import TYPE_CHECKING
 
-from ...eager.journal import Journal
 from ...ir.operator import Operator, each
 from ...ir.variable import Variable
 from ...ops import registry
+
+if TYPE_CHECKING:
+    from ...eager.journal import Journal
 
 LABEL = "running statistics"
 """What tables say of them in the place of a reason."""
@@ -37,7 +40,9 @@ def kept_in_journal(journal: Journal) -> set[int]:
     return {value for value in found if value is not None}
 
 
-def kept_in_program(ops: Iterable[Operator]) -> set[Variable]:
-    """The parameters without a gradient that operators of a static program keep."""
-    found = {v for op in ops for i in _kept(op.type) for v in each(op.inputs[i : i + 1]) if v is not None}
-    return {v for v in found if v.is_parameter and v.stop_gradient}
+def kept_in_program(ops: Iterable[Operator], parameters: Iterable[Variable]) -> set[Variable]:
+    """Those of the parameters that operators of a static program keep; they get no gradient."""
+    stopped = {v for v in parameters if v.stop_gradient}
+    if not stopped:
+        return stopped
+    return {v for op in ops for i in _kept(op.type) for v in each(op.inputs[i : i + 1]) if v in stopped}

@@ -44,5 +44,8 @@ class Verdict(enum.Enum):
         return self.value.startswith("zero") or self is Verdict.VANISHED
 
 
+BY_STRUCTURE = "zero by structure"
+"""What is said of a gradient that is 0 but for rounding, whatever the weights are."""
+
 INTENDED = frozenset({Verdict.OK, Verdict.FROZEN, Verdict.AT_MINIMUM})
 """Verdicts that are no finding: nothing is wrong, or someone wanted it so."""

@@ -149,6 +149,7 @@ class GradientTable(Answered):
         checkpoint_words: those that choose its checkpoints.
         first_cut: the name to ask ``why`` about, if there is one.
         answers: what ``why`` says of the model; empty where nobody watched it compute.
+        failure: what it says of the backward pass after this one, which failed, if one did.
         arrays: the gradients, by subject, where they were computed.
         graph: makes what pictures of it are made of.
     """
@@ -176,12 +177,13 @@ class GradientTable(Answered):
     checkpoint_words: list[str] = field(default_factory=list)
     first_cut: str | None = None
     answers: Sequence[Answer] = ()
+    failure: Answer | None = None
     arrays: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def findings(self) -> int:
         """As in the base: those of ``why``, as far as the gradients were computed."""
-        return sum(a.finding for a in self.answers)
+        return sum(a.finding for a in self.answers) + (self.failure is not None)
 
     @property
     def wrong(self) -> set[str]:

@@ -19,7 +19,7 @@ from gradtool.engine.core import source, state
 from gradtool.engine.core.errors import GradtoolError, UninitializedError
 from gradtool.engine.eager.journal import Journal
 from gradtool.engine.eager.parameter import Birth
-from gradtool.engine.eager.tape import FreedGraphError, InplaceError, keeping_graphs
+from gradtool.engine.eager.tape import keeping_graphs
 from gradtool.engine.eager.tensor import Tensor, fresh_names
 from gradtool.engine.executor.scope import Scope, scope_guard
 from gradtool.engine.files.overlay import Overlay, over
@@ -155,7 +155,7 @@ class Loaded:
     @property
     def passes(self) -> int:
         """How many backward passes came to their end."""
-        return self.calls.passes - isinstance(self.error, (FreedGraphError, InplaceError))
+        return self.calls.passes - telling.has_two_sides(self.error)
 
     def must_run(self, what: str) -> None:
         """Raise :class:`CommandError` for a live model: *what* watches the model while it computes."""

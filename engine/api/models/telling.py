@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from gradtool.engine.core import source
 from gradtool.engine.eager.tape import FreedGraphError, InplaceError
@@ -49,9 +49,22 @@ def ending(calls: PassCalls) -> tuple[str, str]:
     return f"{verb} at {source.short(calls.stopped)}", more
 
 
+def has_two_sides(error: Exception | None) -> TypeGuard[FreedGraphError | InplaceError]:
+    """Whether a backward pass failed because values were freed or overwritten: two lines are needed to say why."""
+    return isinstance(error, (FreedGraphError, InplaceError))
+
+
+def pass_before(left: Loaded) -> int | None:
+    """The number of the last pass of dynamic mode that came to its end before one failed so; None if there is none."""
+    calls = left.calls
+    if not has_two_sides(left.error) or calls.which is not None or not left.passes:
+        return None
+    return next((call.number for call in reversed(calls.swept[:-1]) if call.how == "backward"), None)
+
+
 def explain(error: Exception, request: Request) -> None:
     """Let the message of an error that has two sides say who shows both."""
-    if request.unfinished and isinstance(error, (FreedGraphError, InplaceError)):
+    if request.unfinished and has_two_sides(error):
         error.hint = f"{error.hint}; {command_line('gradtool', 'why', *request.words())} shows both sides"
 
 

@@ -95,3 +95,9 @@ def command_line(*words: str) -> str:
 def repeated(option: str, values: Iterable[str]) -> list[str]:
     """The words of an option that is given once for each value."""
     return [word for value in values for word in (option, value)]
+
+
+def without_pass(words: Sequence[str]) -> list[str]:
+    """The words of a command line without those that name one backward pass."""
+    at = words.index("--backward") if "--backward" in words else len(words)
+    return [*words[:at], *words[at + 2 :]]

@@ -61,7 +61,7 @@ def table(model: ProgramModel, asked: Backward, notes: Notes) -> GradientTable:
     subjects = list(dict.fromkeys([*parameters, *(listed or ())]))
     added = len(part.backward_ops)
     named = [v if isinstance(v, str) else v.name for v in stopped]
-    rows = _rows(subjects, part, reasons, lists, kept_in_program(ops))
+    rows = _rows(subjects, part, reasons, lists, kept_in_program(ops, parameters))
     paths = any(getattr(v, "layer_path", None) for v in subjects)
     again = [*model.words, *asked.words]
     return GradientTable(

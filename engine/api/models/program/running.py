@@ -40,7 +40,7 @@ def run(
 def sizes(model: ProgramModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a run that *gatherer* listened to."""
     held = global_scope().values
-    kept = kept_in_program(model.program.global_block().ops)
+    kept = kept_in_program(model.program.global_block().ops, model.parameters())
     lines = [
         stats.parameter(getattr(p, "layer_path", None) or p.name, held[p.name], gradients.get(p), p, p.made_at)
         for p in model.program.all_parameters()

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from gradtool.engine.answers.why.answers import Answer
+
 from ..gradients import GradientTable
 from ..model import Model
 from ..notes import SILENT, Notes
@@ -35,6 +37,10 @@ class Backward(Cuts, Question[GradientTable]):
     backend: str | None = None
 
     needs: ClassVar = {"journal": True}
+
+    def with_failure(self, answer: GradientTable, failure: Answer) -> GradientTable:
+        """As in the base; the failure is told as ``why`` tells it, and is a finding."""
+        return replace(answer, failure=failure)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> GradientTable:
         """The table of gradients."""

@@ -15,7 +15,7 @@ from ..loader import Loaded, Request
 from ..model import About, Model
 from ..names import Names
 from ..notes import SILENT, Notes
-from ..telling import incomplete
+from ..telling import has_two_sides, incomplete
 from .one_pass import heard, number_of
 from .question import Question
 
@@ -94,6 +94,7 @@ class Nan(Question[Births]):
         elif hunt.steps:
             searched = passes(hunt.steps) if request.backward is None else "the one that is asked about, and no other"
             notes.note(f"{left.name} ran backward itself: searched {searched}")
+        hunt.steps -= has_two_sides(left.error) and hunt.steps > left.passes  # the pass that failed is none
         unchecked = coverage.missing()
         if model is not None and model.live and model.computes_while_loading:
             unchecked.append(FORWARD_OVER)

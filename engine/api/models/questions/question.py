@@ -6,12 +6,16 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from .. import loader, opening
 from ..loader import Request
 from ..model import Model
 from ..notes import SILENT, Notes
+from ..telling import pass_before
+
+if TYPE_CHECKING:
+    from gradtool.engine.answers.why.answers import Answer
 
 A = TypeVar("A")
 
@@ -52,7 +56,21 @@ class Question(ABC, Generic[A]):
         """
         request = replace(request, **self.needs)
         with loader.executed(request, notes) as left:
-            return self.answer(opening.model_in(left, request), notes)
+            before = pass_before(left)
+            if before is None:
+                return self.answer(opening.model_in(left, request), notes)
+            from .why import failure_in
+
+            failure = failure_in(left)
+        # The graph of the pass before has been let go of: the file runs once more, and keeps it.
+        request = replace(request, backward=str(before))
+        with loader.executed(request) as left:
+            answer = self.answer(opening.model_in(left, request), notes)
+        return answer if failure is None else self.with_failure(answer, failure)
+
+    def with_failure(self, answer: A, failure: Answer) -> A:
+        """*answer* about the last backward pass before one failed; of the failure, the error alone is told."""
+        return answer
 
     @abstractmethod
     def answer(self, model: Model, notes: Notes = SILENT) -> A:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 from gradtool.engine.answers import numbers
 from gradtool.engine.answers.stats import Gatherer, Line, StatsStory
-from gradtool.engine.answers.why.amounts import BY_STRUCTURE
 from gradtool.engine.answers.why.answers import Answer
-from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.answers.why.verdicts import BY_STRUCTURE, Verdict
 
 from ..answered import Answered
 from ..model import About, Model
@@ -38,6 +37,7 @@ class Sizes(Answered):
         total: how many there are.
         histogram: whether orders of magnitude are shown.
         answers: what ``why`` says of the model.
+        failure: what it says of the backward pass after this one, which failed, if one did.
     """
 
     about: About
@@ -48,6 +48,7 @@ class Sizes(Answered):
     total: int
     histogram: bool
     answers: Sequence[Answer] = ()
+    failure: Answer | None = None
 
     @cached_property
     def told(self) -> Mapping[str, Answer]:
@@ -78,7 +79,7 @@ class Sizes(Answered):
     def findings(self) -> int:
         """As in the base: those of ``why``, and NaN and infinity where it has no word for them."""
         others = {x.verdict for x in self.story.parameters if x.verdict in ALWAYS_WRONG and x.name not in self.told}
-        return sum(a.finding for a in self.answers) + len(others)
+        return sum(a.finding for a in self.answers) + len(others) + (self.failure is not None)
 
     def is_to_look_at(self, line: Line) -> bool:
         """Whether something may be wrong with a line, and ``why`` does not say that it is meant so."""
@@ -104,6 +105,10 @@ class Stats(Question[Sizes]):
     feed: str | None = None
 
     needs: ClassVar = {"journal": True}
+
+    def with_failure(self, answer: Sizes, failure: Answer) -> Sizes:
+        """As in the base; the failure is told as ``why`` tells it, and is a finding."""
+        return replace(answer, failure=failure)
 
     def answer(self, model: Model, notes: Notes = SILENT) -> Sizes:
         """The sizes of the gradients of one backward pass."""
