@@ -11,7 +11,7 @@ from ..errors import CLEAN, FAILED
 
 
 @click.command("check")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.argument("models", nargs=-1, metavar="[MODEL|DIRECTORY|GLOB]...")
 @loading_options
 @click.option("--select", multiple=True, metavar="CODE", help="Rules to apply: GT103, GT1, detached, ALL.")
 @click.option("--ignore", multiple=True, metavar="CODE", help="Rules to leave out.")
@@ -28,49 +28,80 @@ from ..errors import CLEAN, FAILED
     "--golden", metavar="FILE.gt.txt|FOLDER", help="Compare graphs with those kept there: rules GT4; see --update."
 )
 @click.option("--update", is_flag=True, help="Write the files of --golden first, where graphs differ from them.")
+@click.option("--baseline", metavar="FILE", help="Findings that are known already; new ones alone count.")
+@click.option(
+    "--write-baseline",
+    is_flag=True,
+    help="Write what is found to the baseline: --baseline FILE, or gradtool-baseline.json.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Models side by side, each in a process of its own; 0: one after the other in this process.  "
+    "[default: 0 for one model, else the number of processors]",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up a model in a process of its own after so many seconds.",
+)
+@click.option("--no-cache", is_flag=True, help="Check every model anew, and keep nothing.")
+@click.option(
+    "--cache-dir",
+    metavar="DIR",
+    default=".gradtool_cache",
+    show_default=True,
+    help="Where it is kept what came of models in processes of their own.",
+)
 @click.option("--format", "form", metavar="FORM", default="full", show_default=True, help="Form of the findings.")
 @click.option("--out", multiple=True, metavar="FORM=FILE", help="Write the findings in one more form; repeatable.")
 @click.option("-o", "--output", metavar="FILE", help="Write the result to FILE, whole or not at all.")
 @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
 @click.option("--ascii", "ascii_", is_flag=True, help="ASCII characters only.")
-def command(**values: Any) -> int:
-    """Check each MODEL with the rules of the gate.
+@click.pass_context
+def command(context: click.Context, /, **values: Any) -> int:
+    """Check models with the rules of the gate: each MODEL, and in each folder those that say so or are configured.
 
     \b
     gradtool check train.py
-    gradtool check models/*.py --select GT1,GT2 --format concise
+    gradtool check models/ --select GT1,GT2 --format concise
     gradtool check train.py --out sarif=findings.sarif --out junit=findings.xml
     gradtool check train.py --golden train.gt.txt
 
+    Without a MODEL it looks at [[models]] of gradtool.toml, or at the files here with a line '# gradtool: model'.
     gradtool rules lists the rules, gradtool rule GT103 explains one. Exit code 1 if there is an error, see --fail-on.
     """
-    from gradtool.models.gate.checking import Selection
     from gradtool.models.gate.finding import Severity
-    from gradtool.models.loader import Request
     from gradtool.models.questions.check import Check
     from gradtool.viz import gate
+
+    from .. import gating
 
     out = Output(file=values.pop("output"), quiet=values.pop("quiet"), ascii=values.pop("ascii_"))
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
     for name in (form, *(name for name, _ in others)):
         _must_be_a_form(name, gate.names())
-    select, ignore, extend = (_codes(values.pop(name)) for name in ("select", "ignore", "extend_select"))
-    exit_zero, models = values.pop("exit_zero"), values.pop("models")
-    selection = Selection(select=select, ignore=ignore, extend=extend)
-    question = Check(
-        selection=selection,
-        fail_on=Severity(values.pop("fail_on")),
-        **{name: values.pop(name) for name in ("feed", "golden", "update")},
-    )
-    report = question.ask(models, Request.take({**values, "model": models[0]}), out)
-    out.text(gate.rendered(report, form), {file: gate.rendered(report, name) for name, file in others})
+    exit_zero, words, fail_on = values.pop("exit_zero"), values.pop("models"), Severity(values.pop("fail_on"))
+    write = values.pop("write_baseline")
+    baseline, file = gating.baseline(values.pop("baseline"), write)
+    cache = gating.cache(values.pop("no_cache"), values.pop("cache_dir"))
+    policy, models = gating.policy(context, values), gating.models(context, values).named(words)
+    question = Check(policy=policy, baseline=baseline, fail_on=fail_on, cache=cache, **values)
+    report = question.ask(models, out)
+    also = {file: gate.rendered(report, name) for name, file in others}
+    if write:
+        renewed, report = gating.accepted(report, baseline)
+        also[file] = renewed.text()
+        out.note(f"{file}: {len(renewed.entries)} known findings")
+    elif report.gone:
+        out.note(f"{report.gone} findings of the baseline are found no longer: --write-baseline takes them out")
+    out.text(gate.rendered(report, form), also)
     return FAILED if report.findings and not exit_zero else CLEAN
-
-
-def _codes(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Options with comma lists, taken apart."""
-    return tuple(code.strip() for text in texts for code in text.split(",") if code.strip())
 
 
 def _form_and_file(text: str) -> tuple[str, str]:

@@ -54,15 +54,17 @@ class ModelItem(pytest.Item):
         Raises:
             Findings: a finding is an error.
         """
-        from gradtool.models.gate.checking import Selection
-        from gradtool.models.loader import Request
+        from gradtool.models.gate.discovery import Models
+        from gradtool.models.gate.policy import Policy
+        from gradtool.models.gate.selection import Selection
         from gradtool.models.questions.check import Check
         from gradtool.viz import gate
 
         option = self.config.getoption
         select, ignore = _codes(option("gradtool_select")), _codes(option("gradtool_ignore"))
         model = os.path.relpath(self.path)
-        report = Check(selection=Selection(select=select, ignore=ignore)).ask([model], Request(model, unfinished=True))
+        policy = Policy(selection=Selection(select=select, ignore=ignore))
+        report = Check(policy=policy, jobs=0).ask(Models().named([model]))
         text = gate.rendered(report, "full").rstrip()
         if report.findings:
             raise Findings(text)

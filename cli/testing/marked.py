@@ -10,11 +10,11 @@ from typing import Any
 from gradtool.engine.core.errors import GradtoolError
 from gradtool.models.errors import CommandError, ModelError
 from gradtool.models.gate import checking
-from gradtool.models.gate.checking import Selection
 from gradtool.models.gate.evidence import Evidence
 from gradtool.models.gate.finding import Finding, Severity
 from gradtool.models.gate.report import Report
 from gradtool.models.gate.rules import every
+from gradtool.models.gate.selection import Selection
 from gradtool.models.loader import Request
 from gradtool.models.questions.nan import Births
 from gradtool.viz import gate

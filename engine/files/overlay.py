@@ -72,6 +72,9 @@ def _opens() -> list[tuple[Any, str]]:
     return [(sys.modules[module], name) for module, name in _OPENS if module in sys.modules]
 
 
+asked: Callable[[str], None] | None = None
+"""Is told of every path that a run asks about, if somebody wants to know."""
+
 _current: ContextVar[Overlay | None] = ContextVar("gradtool_overlay", default=None)
 
 
@@ -286,6 +289,8 @@ class Overlay:
         if isinstance(path, int) or any(options.get(o) is not None for o in _BY_DESCRIPTOR):
             return None
         text = os.fsdecode(path)
+        if asked is not None:
+            asked(text)
         return text if text and "\0" not in text else None
 
     # -- what stands in the place of Python's functions ----------------------------------------------------------------

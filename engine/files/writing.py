@@ -22,13 +22,14 @@ _NOT_SYNCED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 """What file systems say that cannot be asked to put something on a disk."""
 
 
-def write_files(contents: Mapping[str, Content]) -> None:
+def write_files(contents: Mapping[str, Content], durable: bool = True) -> None:
     """Write every file, or none.
 
     What is no regular file (``/dev/null``, a pipe) is written to directly.
 
     Args:
         contents: path -> content. Pieces are asked for while the file is being written; what they raise passes.
+        durable: wait until they are on the disk; what can be made again at any time need not be.
 
     Raises:
         OSError: a file cannot be written; ``error.filename`` is the path that was given.
@@ -55,7 +56,8 @@ def write_files(contents: Mapping[str, Content]) -> None:
             with open(temporary, "xb") as file:
                 file.writelines(_pieces(content))
                 file.flush()
-                _sync(file.fileno())
+                if durable:
+                    _sync(file.fileno())
             if os.path.exists(target):
                 os.chmod(temporary, os.stat(target).st_mode & 0o777)
         for temporary, path in pending.items():
@@ -71,7 +73,7 @@ def write_files(contents: Mapping[str, Content]) -> None:
         for name in [*pending, *new]:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name)
-    for folder in folders:
+    for folder in folders if durable else ():
         _sync_folder(folder)
 
 

@@ -28,6 +28,9 @@ def summary(report: Report) -> str:
     models = f"{len(report.models)} model{'' if len(report.models) == 1 else 's'}"
     counts = [(report.count(s), s.value) for s in type(report.fail_on)]
     told = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n]
+    others = [f"{n} {what}" for n, what in ((report.waived, "waived"), (report.known, "in the baseline")) if n]
+    more = f" ({', '.join(others)})" if others else ""
     if not told:
-        return f"No findings: {models}, {len(report.rules)} rules."
-    return f"Found {' and '.join(told) if len(told) < 3 else f'{told[0]}, {told[1]} and {told[2]}'} in {models}."
+        return f"No findings: {models}, {len(report.rules)} rules{more}."
+    counted = " and ".join(told) if len(told) < 3 else f"{told[0]}, {told[1]} and {told[2]}"
+    return f"Found {counted} in {models}{more}."

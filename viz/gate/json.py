@@ -23,5 +23,8 @@ def data(report: Report) -> dict[str, Any]:
         "models": list(report.models),
         "rules": [r.code for r in report.rules],
         "fail_on": report.fail_on.value,
+        "waived": report.waived,
+        "known": report.known,
+        "gone": report.gone,
         "counts": {s.value: report.count(s) for s in Severity},
     }

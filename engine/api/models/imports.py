@@ -102,12 +102,14 @@ class _Guard:
         installed: the folders that were searched before there was a model.
         importing: the names that a model is importing, for which it has its own modules.
         awaited: by the name of a module, what is done with it when it has been imported.
+        origins: by the name of a module that was found, its file.
     """
 
     def __init__(self) -> None:
         self.installed = _installed_path()
         self.importing: set[str] = set()
         self.awaited: dict[str, Callable[[ModuleType], None]] = {}
+        self.origins: dict[str, str] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -120,6 +122,8 @@ class _Guard:
         ):
             path = self.installed
         spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.origin is not None:
+            self.origins[name] = spec.origin
         return _followed(spec, self.awaited[name]) if name in self.awaited else spec
 
     def __getattr__(self, name: str) -> Any:

@@ -23,8 +23,9 @@ def schema(name: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def models(folder: Path) -> Path:
-    """A model with an error, one with a warning, and one with neither."""
+def models(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model with an error, one with a warning, and one with neither; they are checked in this process."""
+    monkeypatch.setenv("GRADTOOL_CHECK_JOBS", "0")
     (folder / "src").mkdir()
     for name, text in (("bad", DETACHED.wrong), ("forgotten", UNUSED.wrong), ("good", DETACHED.right)):
         (folder / "src" / f"{name}.py").write_text(text, encoding="utf-8")
@@ -99,7 +100,7 @@ def test_several_forms_are_written_in_one_run(gradtool: Run, models: Path) -> No
         (["src/bad.py", "--select", "GT999"], "unknown rule 'GT999'"),
         (["src/bad.py", "--format", "sariff"], "unknown form 'sariff'"),
         (["src/bad.py", "--out", "json"], "is not FORM=FILE"),
-        ([], "Missing argument"),
+        ([], "no model is named"),
     ],
 )
 def test_what_cannot_be_is_refused(gradtool: Run, models: Path, words: list[str], said: str) -> None:
@@ -176,3 +177,52 @@ def test_rules_about_golden_files_need_one(gradtool: Run, models: Path) -> None:
     assert gradtool("check", "src/good.py", "--select", "ALL", "--ignore", "GT402,GT3,GT5").code == 0
     done = gradtool("check", "src/good.py", "--update")
     assert (done.code, "--golden FILE.gt.txt says which" in done.err) == (2, True)
+
+
+def test_a_baseline_lets_new_findings_count_alone(gradtool: Run, models: Path) -> None:
+    done = gradtool("check", "src/*.py", "--write-baseline", "--baseline", "known.json")
+    assert (done.code, done.out) == (
+        0,
+        f"No findings: 3 models, {sum(r.always for r in rules.every().values())} rules (2 in the baseline).\n",
+    )
+    assert "known.json: 2 known findings" in done.err
+    text = Path("known.json").read_text(encoding="utf-8")
+    assert gradtool("check", "src/*.py", "--write-baseline", "--baseline", "known.json").code == 0
+    assert Path("known.json").read_text(encoding="utf-8") == text
+    moved = "\n\n" + Path("src/bad.py").read_text(encoding="utf-8").replace("= 1", "= 1  # moved")
+    Path("src/bad.py").write_text(moved, encoding="utf-8")
+    assert gradtool("check", "src/bad.py", "src/good.py", "--baseline", "known.json").code == 0
+    Path("src/good.py").write_text(DETACHED.wrong, encoding="utf-8")
+    Path("src/bad.py").write_text(DETACHED.right, encoding="utf-8")
+    done = gradtool("check", "src/bad.py", "src/good.py", "--baseline", "known.json")
+    assert (done.code, "src/good.py:8:1" in done.out) == (1, True)
+    assert "1 findings of the baseline are found no longer" in done.err
+    assert "no such baseline: none.json" in gradtool("check", "src/bad.py", "--baseline", "none.json").err
+    Path("src/raises.py").write_text("1 / 0\n", encoding="utf-8")
+    assert gradtool("check", "src/raises.py", "--write-baseline").code == 1
+
+
+def test_what_files_say_of_rules_paths_and_parameters(gradtool: Run, models: Path) -> None:
+    def configured(text: str) -> tuple[int, str]:
+        Path("gradtool.toml").write_text(text, encoding="utf-8")
+        done = gradtool("check", "src/bad.py", "src/forgotten.py", "--format", "concise")
+        return done.code, done.out + done.err
+
+    assert configured("")[0] == 1
+    assert configured('[severities]\nGT103 = "note"')[0] == 0
+    assert configured('[severities]\nunused-parameter = "error"\ndetached = "note"')[0] == 1
+    assert configured('[per-file-ignores]\n"src/bad.py" = ["GT1"]')[0] == 0
+    assert configured('[per-parameter-ignores]\n"encoder.*" = ["detached"]')[0] == 0
+    assert configured('[per-parameter-ignores]\n"encoder.weight" = ["detached"]')[0] == 1
+    assert configured('[[overrides]]\nfiles = ["src/bad.py"]\nignore = ["GT103"]')[0] == 0
+    large = "[thresholds.GT203]\nnorm = 1e-9"
+    assert "GT203" in configured(large)[1]
+    assert "GT203 has no threshold 'size'" in configured("[thresholds.GT203]\nsize = 1")[1]
+    code, said = configured('[per-file-ignores]\n"src" = ["GT1O3"]')
+    assert (code, "gradtool.toml:2: unknown rule 'GT1O3'" in said) == (2, True)
+
+
+def test_configured_models_are_checked_without_a_word(gradtool: Run, models: Path) -> None:
+    Path("gradtool.toml").write_text('[[models]]\ntarget = "src/good.py"\nname = "fine"\n', encoding="utf-8")
+    assert json.loads(gradtool("check", "--format", "json").out)["models"] == ["fine"]
+    assert json.loads(gradtool("check", "--isolated", "src", "--format", "json").out or "{}") == {}

@@ -2,73 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import linecache
+import os
+from collections.abc import Iterable
+from dataclasses import replace
 
+from gradtool.engine.core import source
 from gradtool.engine.core.errors import GradtoolError
 
-from ..errors import CommandError, ModelError, unknown
+from .. import imports
+from ..errors import CommandError, ModelError
 from ..loader import Request
-from ..users_code import raised_at, stack_of
-from . import rules
+from ..users_code import is_installed, raised_at, stack_of
+from . import rules, waivers
+from .checked import Checked, Job
 from .evidence import Evidence
-from .finding import Finding, Severity, Spot
-from .rule import Options, Rule
+from .finding import Finding, Spot, once
+from .selection import Selection as Selection
 
 UNLOADED = "GT903"
 """The code of what is found where a model cannot be asked at all; :mod:`.rules.unloaded` describes it."""
 
 BACKWARD_FAILS = "GT108"
 """The code of an error in backward that explains itself; the other answers do not come to an end after it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Selection:
-    """Which rules are applied, and how.
-
-    Attributes:
-        select: codes, beginnings of codes or names; the rules that are on by default when empty.
-        ignore: likewise, what is left out of these.
-        extend: likewise, what is added to these.
-        severities: code -> the severity in place of the rule's own.
-        options: code -> numbers in place of the rule's own.
-        golden: whether there are golden files, so that rules which compare with one can be applied.
-    """
-
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    extend: tuple[str, ...] = ()
-    severities: Mapping[str, Severity] = field(default_factory=dict)
-    options: Mapping[str, Options] = field(default_factory=dict)
-    golden: bool = False
-
-    def rules(self) -> list[Rule]:
-        """The rules, in the order of their codes.
-
-        Raises:
-            CommandError: a selector stands for no rule, or for rules that compare with a golden file without one.
-        """
-        chosen = self._named(self.select) if self.select else {r.code: r for r in rules.every().values() if r.always}
-        chosen |= self._named(self.extend)
-        for code in (rule.code for selector in self.ignore for rule in _matching(selector)):
-            chosen.pop(code, None)
-        return [chosen[code] for code in sorted(chosen) if self.golden or not chosen[code].golden]
-
-    def _named(self, selectors: Iterable[str]) -> dict[str, Rule]:
-        named: dict[str, Rule] = {}
-        for selector in selectors:
-            matched = _matching(selector)
-            if not self.golden and all(rule.golden for rule in matched):
-                raise CommandError(f"{selector} compares with a golden file", "--golden FILE.gt.txt says which")
-            named |= {rule.code: rule for rule in matched}
-        return named
-
-
-def _matching(selector: str) -> list[Rule]:
-    matched = rules.matching(selector)
-    if not matched:
-        raise unknown("rule", selector, [*rules.every(), *(r.name for r in rules.every().values())])
-    return matched
 
 
 def findings(
@@ -90,35 +46,84 @@ def findings(
 
 def applied(evidence: Evidence, selection: Selection) -> list[Finding]:
     """What the rules find in a model that there is evidence of; as :func:`findings`."""
+    return once([_weighed(f, selection) for f in _found(evidence, selection)])
+
+
+def checked(job: Job, *, strict: bool = False) -> Checked:
+    """What comes of a model: every finding, also where several have one cause, and the waivers in its files.
+
+    Args:
+        strict: what cannot be asked for is an error; else it is a finding about the model.
+
+    Raises:
+        CommandError: a selector stands for no rule; there is no such model, and *strict* is set.
+    """
+    result, _ = _checked(job, strict)
+    return result
+
+
+def watched(job: Job) -> Checked:
+    """What comes of a model, and what it depended on; in a process that does nothing else afterwards."""
+    from . import usage
+
+    subject = job.subject
+    with usage.recorded() as used:
+        result, origins = _checked(job, strict=False)
+    if subject.options.get("write") or subject.options.get("limit") is not None:
+        return result  # what it writes is to be written, and what comes in time depends on the machine
+    is_file = os.path.isfile(subject.file)
+    folder = os.path.dirname(os.path.abspath(subject.file)) if is_file else None
+    return replace(result, used=used.told(origins, folder, [subject.file] if is_file else []))
+
+
+def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
+    """What comes of a model, and by name the files of the modules that were looked for."""
+    subject = job.subject
+    evidence = Evidence(subject.request(), subject.name, subject.feed, job.golden)
+    with imports.guarded() as guard:
+        guard.origins.clear()
+        found = _found(evidence, job.selection, ModelError if strict else CommandError)
+        origins = dict(guard.origins)
+    modules = (file for name, file in origins.items() if file.endswith(".py") and not source.is_ours(name))
+    files = {file for file in modules if not is_installed(file)}
+    files |= {f.spot.file for f in found if f.spot is not None}
+    if subject.file.endswith(".py"):
+        files.add(subject.file)
+    return Checked(findings=sorted(found, key=lambda f: f.order), waivers=_waivers(files)), origins
+
+
+def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:
+    """The waivers in files, each read once by whatever name."""
+    named = {os.path.abspath(file): file for file in sorted(files)}
+    told = []
+    for file in named.values():
+        linecache.checkcache(file)
+        told += waivers.in_source(file, "".join(linecache.getlines(file)))
+    return told
+
+
+def _found(evidence: Evidence, selection: Selection, refused: type[CommandError] = ModelError) -> list[Finding]:
     found: list[Finding] = []
+    chosen = selection.rules()
     try:
-        for rule in selection.rules():
-            severity = selection.severities.get(rule.code)
-            for finding in evidence.asked(rule.code, rule.findings(evidence, selection.options.get(rule.code))):
-                found.append(finding if severity is None else replace(finding, severity=severity))
-    except (ModelError, GradtoolError) as error:
+        for rule in chosen:
+            found += evidence.asked(rule.code, rule.findings(evidence, selection.options.get(rule.code)))
+    except (refused, GradtoolError) as error:
         if all(f.code != BACKWARD_FAILS for f in found):  # which says the same, and why
             found.append(_unloaded(evidence.name, error))
-    return sorted(_once(found), key=lambda f: f.order)
+    return found
 
 
-def _unloaded(name: str, error: ModelError | GradtoolError) -> Finding:
+def _weighed(finding: Finding, selection: Selection) -> Finding:
+    return replace(finding, severity=selection.severities.get(finding.code, finding.severity))
+
+
+def _unloaded(name: str, error: CommandError | GradtoolError) -> Finding:
     rule = rules.every()[UNLOADED]
     cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ is not None else error
-    spot = Spot.of(raised_at(cause))
-    return Finding(
-        rule.code, rule.name, rule.severity, name, "", error.message, spot, (), tuple(stack_of(cause)), error.hint or ""
-    )
-
-
-def _once(found: Sequence[Finding]) -> list[Finding]:
-    """Each root cause once: of the same subject at the same line, what the first of the rules says."""
-    seen: set[tuple[str, Spot | None]] = set()
-    once = []
-    for finding in found:
-        key = (finding.subject, finding.spot)
-        if finding.subject and key in seen:
-            continue
-        seen.add(key)
-        once.append(finding)
-    return once
+    users = isinstance(error, (ModelError, GradtoolError))
+    spot = Spot.of(raised_at(cause)) if users else None
+    if spot is not None and is_installed(spot.file):
+        spot = None  # nothing of the user's had a part in it
+    frames = tuple(stack_of(cause)) if spot is not None else ()
+    return Finding(rule.code, rule.name, rule.severity, name, "", error.message, spot, (), frames, error.hint or "")

@@ -44,6 +44,12 @@ def file_of(model: str, kept: str, models: Sequence[str]) -> str:
     return kept
 
 
+def must_be_there(file: str) -> None:
+    """Raise :class:`CommandError` where a golden file is not there."""
+    if not os.path.exists(file):
+        raise CommandError(f"there is no golden file {file}", "--update writes it")
+
+
 def drift(request: Request, file: str, notes: Notes) -> Difference:
     """What differs between the graph that *file* keeps and that of a model.
 
@@ -53,8 +59,7 @@ def drift(request: Request, file: str, notes: Notes) -> Difference:
         ModelError: the user's code raised.
         GradtoolError: the engine refused.
     """
-    if not os.path.exists(file):
-        raise CommandError(f"there is no golden file {file}", "--update writes it")
+    must_be_there(file)
     before = outline_of(file, request, Backward(), notes)
     return difference(before, outline_of(request.model, request, Backward(), notes))
 

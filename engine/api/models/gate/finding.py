@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import hashlib
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +112,17 @@ class Finding:
         place = (0, spot.file, spot.line, spot.column) if spot is not None else (1, self.model, 0, 0)
         return (*place, self.code, self.subject)
 
+    def stored(self) -> dict[str, Any]:
+        """All of it in JSON's types; :meth:`restored` reads it."""
+        return {**dataclasses.asdict(self), "severity": self.severity.value}
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any]) -> Finding:
+        """The finding that :meth:`stored` gave."""
+        spot = None if data["spot"] is None else Spot(**data["spot"])
+        lists = {name: tuple(data[name]) for name in ("also", "explanation")}
+        return cls(**{**data, **lists, "severity": Severity(data["severity"]), "spot": spot})
+
     def data(self, root: str) -> dict[str, Any]:
         """The finding in JSON's types; paths are relative to *root*."""
         return {
@@ -127,3 +140,16 @@ class Finding:
             if self.spot is None
             else {"file": self.spot.beneath(root), "line": self.spot.line, "column": self.spot.column},
         }
+
+
+def once(found: Sequence[Finding]) -> list[Finding]:
+    """Each root cause once: of the same parameter at the same line, what the first of the rules says."""
+    seen: set[tuple[str, str, Spot | None]] = set()
+    told = []
+    for finding in sorted(found, key=lambda f: f.order):
+        key = (finding.model, finding.subject, finding.spot)
+        if finding.subject and key in seen:
+            continue
+        seen.add(key)
+        told.append(finding)
+    return told

@@ -20,6 +20,10 @@ class Report(Answered):
         rules: those that were applied.
         root: the folder that paths are relative to.
         fail_on: what matters as much makes the gate fail.
+        waived: how many findings are meant to be, as comments in the source say.
+        known: how many stand in the baseline.
+        gone: how many stand there and are found no longer.
+        all: what there would be without a baseline.
     """
 
     results: Sequence[Finding]
@@ -27,6 +31,10 @@ class Report(Answered):
     rules: Sequence[Rule]
     root: str
     fail_on: Severity = Severity.ERROR
+    waived: int = 0
+    known: int = 0
+    gone: int = 0
+    all: Sequence[Finding] = ()
 
     @property
     def findings(self) -> int:

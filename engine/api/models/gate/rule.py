@@ -49,6 +49,7 @@ class Rule:
         shown: options that the two models are judged with, where those of the rule fit no small model.
         golden: whether it compares with a golden file, and is applied only if there is one; of the two models, that
             file keeps the graph of the right one.
+        alone: whether it is about the process that a model runs in: its example is run in one of its own.
     """
 
     code: str
@@ -63,6 +64,7 @@ class Rule:
     always: bool = True
     shown: Mapping[str, float] = field(default_factory=dict)
     golden: bool = False
+    alone: bool = False
 
     def findings(self, evidence: Evidence, options: Options | None = None) -> Iterator[Finding]:
         """What the rule finds in the model that *evidence* is of.

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import CommandError
-from ..gate import checking, drift
-from ..gate.checking import Selection
-from ..gate.finding import Finding, Severity
+from ..gate.baseline import Baseline
+from ..gate.cache import Cache
+from ..gate.checked import Checked, Job
+from ..gate.finding import Severity
+from ..gate.policy import Policy
 from ..gate.report import Report
-from ..loader import Request
+from ..gate.selection import Selection
+from ..gate.subject import Subject
 from ..notes import SILENT, Notes
+
+TIMEOUT = 300.0
+"""Seconds that a model may take in a process of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,36 +27,110 @@ class Check:
     """Which rules are applied, and what makes the gate fail.
 
     Attributes:
-        feed: a file of arrays to feed to programs.
         golden: the file that keeps the model's graph, or a folder with such a file for each model.
         update: write these files first, where they differ.
+        policy: what holds for which models, files and parameters.
+        baseline: findings that are known already.
+        jobs: how many models are checked side by side, each in a process of its own; 0 for one after the other in this
+            process. By default that is so for one model, and several are checked on all processors.
+        timeout: seconds after which a model in a process of its own is given up.
+        cache: where is kept what came of models in processes of their own; None for nowhere.
     """
 
-    selection: Selection = field(default_factory=Selection)
+    policy: Policy = field(default_factory=Policy)
+    baseline: Baseline = field(default_factory=Baseline)
     fail_on: Severity = Severity.ERROR
-    feed: str | None = None
     golden: str | None = None
     update: bool = False
+    jobs: int | None = None
+    timeout: float = TIMEOUT
+    cache: Cache | None = None
 
-    def ask(self, models: Sequence[str], request: Request, notes: Notes = SILENT) -> Report:
-        """Check models, one after the other.
-
-        Args:
-            models: as the command line names them.
-            request: how they are loaded.
+    def ask(self, models: Sequence[Subject], notes: Notes = SILENT) -> Report:
+        """Check models.
 
         Raises:
-            CommandError: there is no such model or golden file, or a selector stands for no rule.
+            CommandError: a selector stands for no rule; a golden file is not there; of one model alone, that there is none.
         """
-        selection = dataclasses.replace(self.selection, golden=self.golden is not None)
-        if self.update and self.golden is None:
+        from ..gate import judging
+
+        if self.cache is not None:
+            self.cache.recall_rules()
+        names = [m.target for m in models]
+        jobs = [
+            Job(subject=m, selection=self._selection(m), timeout=self.timeout, golden=self._kept(m, names))
+            for m in models
+        ]
+        if self.golden is not None or self.update:
+            self._golden(jobs, notes)
+        rules = {rule.code: rule for job in jobs for rule in job.selection.rules()}
+        judged = judging.judged(jobs, self._results(jobs), self.policy, self.baseline)
+        return Report(
+            judged.findings,
+            [m.name for m in models],
+            [rules[code] for code in sorted(rules)],
+            os.getcwd(),
+            self.fail_on,
+            judged.waived,
+            judged.known,
+            judged.gone,
+            judged.all,
+        )
+
+    def _selection(self, model: Subject) -> Selection:
+        return replace(self.policy.of(model), golden=self.golden is not None)
+
+    def _kept(self, model: Subject, models: Sequence[str]) -> str | None:
+        """The file that keeps the graph of a model."""
+        if self.golden is None:
+            return None
+        from ..gate import drift
+
+        return drift.file_of(model.target, self.golden, models)
+
+    def _golden(self, jobs: Sequence[Job], notes: Notes) -> None:
+        """Write golden files, or see that they are there, before anything is checked."""
+        from ..gate import drift
+
+        if self.golden is None:
             raise CommandError("--update writes golden files", "--golden FILE.gt.txt says which")
-        found: list[Finding] = []
-        for model in models:
-            loaded = dataclasses.replace(request, model=model)
-            kept = None if self.golden is None else drift.file_of(model, self.golden, models)
-            if self.update and kept is not None:
-                drift.update(loaded, kept, notes)
-            found += checking.findings(loaded, model, selection, self.feed, kept)
-        found.sort(key=lambda f: f.order)
-        return Report(found, list(models), selection.rules(), os.getcwd(), self.fail_on)
+        for job in jobs:
+            assert job.golden is not None
+            if self.update:
+                drift.update(job.subject.request(), job.golden, notes)
+            drift.must_be_there(job.golden)
+
+    def _results(self, jobs: Sequence[Job]) -> list[Checked]:
+        side_by_side = self.jobs if self.jobs is not None else _usual(jobs)
+        if not side_by_side:
+            from ..gate import checking
+
+            return [checking.checked(job, strict=len(jobs) == 1) for job in jobs]
+        results = {n: self.cache.find(job) for n, job in enumerate(jobs)} if self.cache is not None else {}
+        left = [n for n in range(len(jobs)) if results.get(n) is None]
+        if left:
+            from ..gate import pool
+
+            new = pool.check([jobs[n] for n in left], side_by_side)
+            results |= zip(left, new, strict=True)
+            self._keep([(jobs[n], result) for n, result in zip(left, new, strict=True)])
+        whole = [result for _, result in sorted(results.items()) if result is not None]
+        for result in whole:
+            if result.said:
+                print(result.said, end="" if result.said.endswith("\n") else "\n", file=sys.stderr)
+        return whole
+
+    def _keep(self, new: Sequence[tuple[Job, Checked]]) -> None:
+        if self.cache is not None:
+            for job, result in new:
+                self.cache.keep(job, result)
+            self.cache.write()
+
+
+def _usual(jobs: Sequence[Job]) -> int:
+    """How many models are checked side by side unless somebody says it; what comes on standard input is read here."""
+    if len(jobs) < 2 or any(job.subject.target.partition(":")[0] == "-" for job in jobs):
+        return 0
+    from .. import sessions
+
+    return 0 if sessions.current() is not None else os.cpu_count() or 1

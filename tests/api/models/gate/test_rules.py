@@ -9,11 +9,15 @@ import pytest
 
 import gradtool.models.gate.rules as folder
 from gradtool.models.gate import drift, rules
-from gradtool.models.gate.checking import Selection, findings
+from gradtool.models.gate.checking import findings
 from gradtool.models.gate.finding import Finding, Severity, Spot
+from gradtool.models.gate.policy import Policy
 from gradtool.models.gate.rule import Rule
+from gradtool.models.gate.selection import Selection
+from gradtool.models.gate.subject import Subject
 from gradtool.models.loader import Request
 from gradtool.models.notes import SILENT
+from gradtool.models.questions.check import Check
 from tests.scripts.test_scripts import CORRECT, header
 
 RULES = rules.every()
@@ -24,7 +28,8 @@ def found(file: Path, rule: Rule, text: str) -> list[Finding]:
     file.write_text(text, encoding="utf-8")
     selection = Selection(extend=(rule.code,), options={rule.code: rule.shown}, golden=rule.golden)
     golden = kept(file.parent, rule) if rule.golden else None
-    return findings(Request(str(file)), file.stem, selection, golden=golden)
+    question = Check(policy=Policy(selection=selection), golden=golden, jobs=1 if rule.alone else 0, timeout=2.0)
+    return list(question.ask([Subject(name=file.stem, target=str(file))]).results)
 
 
 def kept(folder: Path, rule: Rule) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterable
 from functools import cache
 
 from ..rule import Rule
@@ -15,9 +16,29 @@ from ..rule import Rule
 _FOLDER = os.path.dirname(__file__)
 
 
-@cache
+_recalled: dict[str, Rule] = {}
+"""The rules as a cache has them: all that can be said of them, without what they look with."""
+
+
 def every() -> dict[str, Rule]:
     """The rules by code, in the order of their codes."""
+    return _recalled or really()
+
+
+def recalled(table: Iterable[Rule]) -> None:
+    """Have *table* stand for the rules until they are loaded: naming them needs no engine."""
+    _recalled.update({rule.code: rule for rule in table})
+
+
+def loaded() -> bool:
+    """Whether the rules themselves are loaded."""
+    return really.cache_info().currsize > 0
+
+
+@cache
+def really() -> dict[str, Rule]:
+    """The rules themselves."""
+    _recalled.clear()
     files = sorted(f.removesuffix(".py") for f in os.listdir(_FOLDER) if f.endswith(".py") and f[0] != "_")
     rules = [importlib.import_module(f".{name}", __name__).RULE for name in files]
     return {rule.code: rule for rule in sorted(rules, key=lambda rule: rule.code)}

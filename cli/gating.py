@@ -1,0 +1,206 @@
+"""From the options of ``check`` and what files say to the models and rules that are meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import configuration
+
+if TYPE_CHECKING:
+    from gradtool.models.gate.baseline import Baseline
+    from gradtool.models.gate.cache import Cache
+    from gradtool.models.gate.discovery import Models
+    from gradtool.models.gate.finding import Severity
+    from gradtool.models.gate.policy import Policy
+    from gradtool.models.gate.report import Report
+    from gradtool.models.gate.rule import Rule
+    from gradtool.models.gate.selection import Selection
+
+_LOADING = (
+    "loss",
+    "arg",
+    "seed",
+    "mode",
+    "stdin_filename",
+    "script",
+    "as_module",
+    "backward",
+    "limit",
+    "write",
+    "steps",
+)
+"""The options that say how a model is loaded, as ``Request`` names them."""
+
+
+def codes(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Options with comma lists, taken apart."""
+    return tuple(code.strip() for text in texts for code in text.split(",") if code.strip())
+
+
+def models(context: click.Context, values: dict[str, Any]) -> Models:
+    """What is known of models before any is named; takes the options out of *values*."""
+    from gradtool.models.gate.discovery import Models
+
+    source = click.core.ParameterSource
+    stronger = {
+        n for n in (*_LOADING, "feed") if context.get_parameter_source(n) in (source.COMMANDLINE, source.ENVIRONMENT)
+    }
+    options = {name: values.pop(name) for name in _LOADING}
+    if options["script"]:
+        stronger.add("script")
+    tables, file = configuration.of(context).listed("models")
+    return Models(
+        options={n: list(v) if isinstance(v, tuple) else v for n, v in options.items() if v is not None},
+        said=frozenset(stronger),
+        feed=values.pop("feed"),
+        tables=tables,
+        folder="." if file is None else file.folder,
+        place="" if file is None else file.place(("models",)),
+    )
+
+
+def policy(context: click.Context, values: dict[str, Any]) -> Policy:
+    """What holds for which models, files and parameters; takes the options out of *values*.
+
+    Raises:
+        CommandError: a file names a rule or a threshold that is not there.
+    """
+    from gradtool.models.gate.policy import Override, Paths, Policy
+
+    found = configuration.of(context)
+    said = frozenset(name for name in ("select", "ignore", "extend_select") if _is_said(context, name))
+    overrides, file = found.listed("overrides")
+    folder = "." if file is None else file.folder
+    place = "" if file is None else file.place(("overrides",))
+    return Policy(
+        selection=selection(values, found.merged("severities"), found.merged("thresholds")),
+        said=said,
+        overrides=[
+            Override(
+                files=Paths(folder, tuple(table["files"])),
+                select=_known(table.get("select", ()), place),
+                ignore=_known(table.get("ignore", ()), place),
+                extend=_known(table.get("extend-select", ()), place),
+                severities=severities(table.get("severities", {}), place),
+                options=thresholds(table.get("thresholds", {}), place),
+            )
+            for table in overrides
+        ],
+        per_file=[
+            (Paths(source.folder, (pattern,)), _known(codes, source.place(("per-file-ignores", pattern))))
+            for table, source in found.tables("per-file-ignores")
+            for pattern, codes in table.items()
+        ],
+        per_parameter={
+            pattern: _known(codes, "per-parameter-ignores")
+            for pattern, codes in found.merged("per-parameter-ignores").items()
+        },
+    )
+
+
+def selection(values: dict[str, Any], grave: dict[str, Any], limits: dict[str, Any]) -> Selection:
+    """Which rules are applied, and how; takes the options out of *values*.
+
+    Args:
+        grave: rule -> severity.
+        limits: rule -> threshold -> number.
+    """
+    from gradtool.models.gate.selection import Selection
+
+    select, ignore, extend = (codes(values.pop(name)) for name in ("select", "ignore", "extend_select"))
+    return Selection(
+        select=select,
+        ignore=ignore,
+        extend=extend,
+        severities=severities(grave, "severities"),
+        options=thresholds(limits, "thresholds"),
+    )
+
+
+def severities(table: dict[str, Any], place: str) -> dict[str, Severity]:
+    """By code, the severity that stands under codes, names or beginnings of codes."""
+    from gradtool.models.gate.finding import Severity
+
+    return {code: Severity(word) for selector, word in table.items() for code in _rules((selector,), place)}
+
+
+def thresholds(table: dict[str, Any], place: str) -> dict[str, dict[str, float]]:
+    """By code, the thresholds that stand under codes or names.
+
+    Raises:
+        CommandError: a rule has no threshold of a name.
+    """
+    told: dict[str, dict[str, float]] = {}
+    for selector, options in table.items():
+        for code, rule in _rules((selector,), place).items():
+            for name in options:
+                if name not in rule.options:
+                    from gradtool.models.errors import CommandError
+
+                    known = ", ".join(rule.options) or "none"
+                    raise CommandError(f"{place}: {code} has no threshold {name!r}; it has: {known}")
+            told[code] = {name: float(value) for name, value in options.items()}
+    return told
+
+
+def _known(selectors: Sequence[str], place: str) -> tuple[str, ...]:
+    """Selectors, each of which stands for a rule."""
+    _rules(selectors, place)
+    return tuple(selectors)
+
+
+def _rules(selectors: Sequence[str], place: str) -> dict[str, Rule]:
+    from gradtool.models.errors import CommandError
+    from gradtool.models.gate.selection import named
+
+    try:
+        return named(selectors)
+    except CommandError as error:
+        raise CommandError(f"{place}: {error.message}", error.hint) from None
+
+
+def _is_said(context: click.Context, name: str) -> bool:
+    """Whether the command line or the environment says an option."""
+    return context.get_parameter_source(name) in (
+        click.core.ParameterSource.COMMANDLINE,
+        click.core.ParameterSource.ENVIRONMENT,
+    )
+
+
+def baseline(file: str | None, write: bool) -> tuple[Baseline, str]:
+    """The baseline that holds, and its file; an empty one where it is being written for the first time.
+
+    Raises:
+        CommandError: there is no such file, or it is no baseline.
+    """
+    from gradtool.models.gate import baseline as baselines
+
+    path = file or baselines.USUAL
+    if (file is None and not write) or (write and not os.path.exists(path)):
+        return baselines.Baseline(), path
+    return baselines.read(path), path
+
+
+def accepted(report: Report, before: Baseline) -> tuple[Baseline, Report]:
+    """The baseline with all that was found, and what is left to report then: models that were not checked."""
+    from gradtool.models.gate import baseline as baselines
+
+    renewed = before.renewed(report.all, {*report.models}, report.root)
+    left = [f for f in report.all if not baselines.accepts(f)]
+    return renewed, replace(report, results=left, known=len(report.all) - len(left), gone=0)
+
+
+def cache(without: bool, folder: str) -> Cache | None:
+    """Where is kept what came of models; the table of rules is taken from there, too."""
+    if without:
+        return None
+    from gradtool.models.gate.cache import Cache
+
+    kept = Cache(folder)
+    kept.recall_rules()
+    return kept

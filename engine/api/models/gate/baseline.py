@@ -1,0 +1,116 @@
+"""A baseline: a file of findings that are known, so that only new ones count.
+
+Findings are known by their fingerprints, which stay when lines move. The file has a line for each, in order, so that a
+review of its changes reads like one of a list.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine.core.errors import FileFormatError
+from gradtool.engine.files import jsontext
+
+from ..errors import CommandError
+from .finding import Finding
+
+SCHEMA = "gradtool/baseline/1"
+
+USUAL = "gradtool-baseline.json"
+"""The file where none is named."""
+
+_KEYS = frozenset({"code", "file", "fingerprint", "message", "model", "subject"})
+
+_NOT_ACCEPTED = ("GT903", "GT904", "GT905")
+"""A model that was not checked is not a finding that one can know."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Findings that are known.
+
+    Attributes:
+        entries: code, file, fingerprint, message, model, subject of each.
+    """
+
+    entries: Sequence[dict[str, Any]] = ()
+
+    def split(self, found: Sequence[Finding], models: Collection[str]) -> tuple[list[Finding], int, int]:
+        """Findings that are new; how many are known, and how many known ones of *models* are there no longer.
+
+        What stands twice in the baseline may be found twice.
+        """
+        left = Counter(entry["fingerprint"] for entry in self.entries)
+        new = []
+        for finding in found:
+            if finding.code not in _NOT_ACCEPTED and left[finding.fingerprint] > 0:
+                left[finding.fingerprint] -= 1
+            else:
+                new.append(finding)
+        ours = Counter(entry["fingerprint"] for entry in self.entries if entry["model"] in models)
+        gone = sum(min(count, ours[fingerprint]) for fingerprint, count in left.items())
+        return new, len(found) - len(new), gone
+
+    def renewed(self, found: Sequence[Finding], models: Collection[str], root: str) -> Baseline:
+        """The baseline with what is found in *models*; what it says of other models stays."""
+        others = [entry for entry in self.entries if entry["model"] not in models]
+        return Baseline(sorted([*others, *(_entry(f, root) for f in found if f.code not in _NOT_ACCEPTED)], key=_order))
+
+    def text(self) -> str:
+        """The file."""
+        lines = ",\n".join(json.dumps(entry, sort_keys=True) for entry in self.entries)
+        return (
+            f'{{"schema": "{SCHEMA}", "findings": [\n{lines}\n]}}\n'
+            if lines
+            else f'{{"schema": "{SCHEMA}", "findings": []}}\n'
+        )
+
+
+def accepts(finding: Finding) -> bool:
+    """Whether a baseline may hold it."""
+    return finding.code not in _NOT_ACCEPTED
+
+
+def _entry(finding: Finding, root: str) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "file": None if finding.spot is None else finding.spot.beneath(root),
+        "fingerprint": finding.fingerprint,
+        "message": finding.message,
+        "model": finding.model,
+        "subject": finding.subject or None,
+    }
+
+
+def _order(entry: dict[str, Any]) -> tuple[str, ...]:
+    return (entry["model"], entry["file"] or "", entry["code"], entry["subject"] or "", entry["fingerprint"])
+
+
+def read(path: str) -> Baseline:
+    """The baseline in a file.
+
+    Raises:
+        CommandError: there is none, or it is no baseline.
+    """
+    try:
+        with open(path, "rb") as file:
+            values = jsontext.read(file.read(), os.path.basename(path))
+    except FileNotFoundError:
+        raise CommandError(f"no such baseline: {path}", "gradtool check --write-baseline writes one") from None
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror}") from None
+    except FileFormatError as error:
+        raise CommandError(f"{path} is no baseline: {error}") from None
+    if not isinstance(values, dict) or values.get("schema") != SCHEMA or not isinstance(values.get("findings"), list):
+        raise CommandError(f"{path} is no baseline: expected the schema {SCHEMA}")
+    for number, entry in enumerate(values["findings"], 1):
+        if not isinstance(entry, dict) or set(entry) != _KEYS or not isinstance(entry["fingerprint"], str):
+            raise CommandError(
+                f"{path} is no baseline: finding {number} has not the members {', '.join(sorted(_KEYS))}"
+            )
+    return Baseline(values["findings"])

@@ -1,0 +1,73 @@
+"""What comes of checking one model, in another process or in this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .finding import Finding
+from .selection import Selection
+from .subject import Subject
+from .waivers import Waiver
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A model, and the rules that it is checked with.
+
+    Attributes:
+        timeout: seconds after which it is given up; None for no end.
+        golden: the file that keeps its graph, if one does.
+    """
+
+    subject: Subject
+    selection: Selection
+    timeout: float | None = None
+    golden: str | None = None
+
+    def data(self) -> dict[str, Any]:
+        """As JSON's types."""
+        return {"subject": self.subject.data(), "selection": self.selection.data(), "golden": self.golden}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Job:
+        """What :meth:`data` gave."""
+        subject, selection = Subject.of(data["subject"]), Selection.of(data["selection"])
+        return cls(subject=subject, selection=selection, golden=data["golden"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What comes of checking one model.
+
+    Attributes:
+        findings: in the order of files and lines; each root cause as often as rules found it.
+        waivers: in the user's own files that were read as Python.
+        said: what the model printed.
+        used: what else it depended on, see ``usage.py``; None where that is not known.
+    """
+
+    findings: Sequence[Finding]
+    waivers: Sequence[Waiver] = ()
+    said: str = ""
+    used: Mapping[str, Any] | None = None
+
+    def data(self) -> dict[str, Any]:
+        """As JSON's types."""
+        return {
+            "findings": [f.stored() for f in self.findings],
+            "waivers": [w.data() for w in self.waivers],
+            "said": self.said,
+            "used": self.used,
+        }
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Checked:
+        """What :meth:`data` gave."""
+        return cls(
+            findings=[Finding.restored(f) for f in data["findings"]],
+            waivers=[Waiver.of(w) for w in data["waivers"]],
+            said=data["said"],
+            used=data["used"],
+        )

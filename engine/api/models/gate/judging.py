@@ -1,0 +1,68 @@
+"""From what rules found in each model to what is reported: what is left out, waived or known already goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from . import waivers
+from .baseline import Baseline
+from .checked import Checked, Job
+from .finding import Finding, once
+from .policy import Policy
+from .process import CRASHED, TIMED_OUT
+from .waivers import Reading
+
+_NOT_WHOLE = frozenset({"GT903", CRASHED, TIMED_OUT})
+"""Of a model with one of these it is not known what else there is."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is reported of models.
+
+    Attributes:
+        findings: that count.
+        waived: how many are meant to be, as waivers say.
+        known: how many stand in the baseline.
+        gone: how many stand there and are found no longer.
+        all: that would count without a baseline.
+    """
+
+    findings: Sequence[Finding]
+    waived: int
+    known: int
+    gone: int
+    all: Sequence[Finding]
+
+
+def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, baseline: Baseline) -> Judged:
+    """What is reported of models.
+
+    Args:
+        jobs: what was asked.
+        results: what came of each.
+    """
+    found: list[Finding] = []
+    readings = []
+    for job, result in zip(jobs, results, strict=True):
+        severities = job.selection.severities
+        for finding in result.findings:
+            left = policy.left(finding, job.subject)
+            if left is not None:
+                found.append(replace(left, severity=severities.get(left.code, left.severity)))
+        applied = frozenset(rule.code for rule in job.selection.rules())
+        whole = _NOT_WHOLE.isdisjoint(f.code for f in result.findings)
+        readings.append(Reading(job.subject.name, result.waivers, result.findings, applied, whole))
+    by_name = {job.subject.name: job for job in jobs}
+    every = dict.fromkeys(waiver for reading in readings for waiver in reading.waivers)
+    causes = once(found)
+    counted = [f for f in causes if not waivers.waived(f, every)]
+    for finding in waivers.about(readings):
+        job = by_name[finding.model]
+        left = policy.left(finding, job.subject)
+        if left is not None:
+            counted.append(replace(left, severity=job.selection.severities.get(left.code, left.severity)))
+    counted.sort(key=lambda f: f.order)
+    new, known, gone = baseline.split(counted, {*by_name})
+    return Judged(new, len(causes) - sum(f.code != waivers.CODE for f in counted), known, gone, counted)

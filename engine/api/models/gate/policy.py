@@ -1,0 +1,112 @@
+"""What holds for which models, files and parameters: which rules are applied, and whose findings are left out."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from .finding import Finding, Severity
+from .rule import Options
+from .selection import Selection, named
+from .subject import Subject
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Paths and globs below a folder.
+
+    A pattern without ``/`` is that of a file's name anywhere; a folder stands for all that is in it.
+    """
+
+    folder: str
+    patterns: tuple[str, ...]
+
+    def match(self, file: str) -> bool:
+        """Whether a file is meant."""
+        whole = os.path.abspath(file).replace(os.sep, "/")
+        return any(self._matches(whole, pattern.rstrip("/")) for pattern in self.patterns)
+
+    def _matches(self, whole: str, pattern: str) -> bool:
+        if "/" not in pattern and fnmatch.fnmatchcase(whole.rpartition("/")[2], pattern):
+            return True
+        below = os.path.normpath(os.path.join(self.folder, pattern)).replace(os.sep, "/")
+        return fnmatch.fnmatchcase(whole, below) or fnmatch.fnmatchcase(whole, f"{below}/*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Override:
+    """How models in some files are checked.
+
+    Attributes:
+        files: which.
+        select: in place of what is selected elsewhere, if it is not empty.
+        ignore, extend: beside what is said elsewhere.
+        severities, options: as in :class:`Selection`, stronger than what is said elsewhere.
+    """
+
+    files: Paths
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend: tuple[str, ...] = ()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    options: Mapping[str, Options] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What holds for which models, files and parameters.
+
+    Attributes:
+        selection: what holds for all models.
+        said: which of its selectors the command line says, which is stronger than any override.
+        overrides: the later ones are stronger.
+        per_file: files, and the rules whose findings there are left out.
+        per_parameter: globs of parameters, and the rules whose findings about them are left out.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    said: frozenset[str] = frozenset()
+    overrides: Sequence[Override] = ()
+    per_file: Sequence[tuple[Paths, tuple[str, ...]]] = ()
+    per_parameter: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def of(self, subject: Subject) -> Selection:
+        """Which rules are applied to a model, and how."""
+        chosen = self.selection
+        for override in self.overrides:
+            if not override.files.match(subject.file):
+                continue
+            options = {code: {**chosen.options.get(code, {}), **o} for code, o in override.options.items()}
+            chosen = replace(
+                chosen,
+                select=chosen.select if "select" in self.said else override.select or chosen.select,
+                ignore=(*chosen.ignore, *override.ignore),
+                extend=(*chosen.extend, *override.extend),
+                severities={**chosen.severities, **override.severities},
+                options={**chosen.options, **options},
+            )
+        return chosen
+
+    def left(self, finding: Finding, subject: Subject) -> Finding | None:
+        """A finding without the parameters that are left out; None if nothing is left of it.
+
+        It stays as long as it is about one parameter that is not left out: its message may speak of another one then.
+        """
+        where = finding.spot.file if finding.spot is not None else subject.file
+        if any(finding.code in named(codes) for paths, codes in self.per_file if paths.match(where)):
+            return None
+        if not finding.subject or not self.per_parameter:
+            return finding
+        others = tuple(name for name in finding.also if not self._is_left_out(name, finding.code))
+        if self._is_left_out(finding.subject, finding.code) and not others:
+            return None
+        return replace(finding, also=others)
+
+    def _is_left_out(self, parameter: str, code: str) -> bool:
+        return any(
+            code in named(codes)
+            for pattern, codes in self.per_parameter.items()
+            if fnmatch.fnmatchcase(parameter, pattern)
+        )

@@ -1,0 +1,45 @@
+"""GT904: A model whose process ended before there was an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    """Nothing: who waits for the process finds this (``gate/process.py``)."""
+    yield from ()
+
+
+RULE = Rule(
+    code="GT904",
+    name="crashed",
+    summary="A model whose process ended before there was an answer.",
+    why=(
+        "A library that crashes, or code that ends its process, takes every answer about the model with it, and what "
+        "was not checked is not right. Models that are checked side by side have a process each, and the others go on."
+    ),
+    severity=Severity.ERROR,
+    look=_look,
+    alone=True,
+    wrong="""\
+import os
+
+import paddle
+
+net = paddle.nn.Linear(4, 1)
+loss = net(paddle.rand([8, 4])).mean()
+loss.backward()
+os._exit(3)  # no handler, no finally, no answer
+""",
+    right="""\
+import paddle
+
+net = paddle.nn.Linear(4, 1)
+loss = net(paddle.rand([8, 4])).mean()
+loss.backward()
+""",
+)

@@ -1,0 +1,41 @@
+"""GT905: A model that has no answer in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    """Nothing: who waits for the process finds this (``gate/process.py``)."""
+    yield from ()
+
+
+RULE = Rule(
+    code="GT905",
+    name="timed-out",
+    summary="A model that has no answer in time.",
+    why="A file that waits for something that never comes would hold up a pipeline, and has been checked by nothing.",
+    severity=Severity.ERROR,
+    look=_look,
+    alone=True,
+    wrong="""\
+import paddle
+
+net = paddle.nn.Linear(4, 1)
+loss = net(paddle.rand([8, 4])).mean()
+loss.backward()
+while True:  # the condition that ends it was forgotten
+    pass
+""",
+    right="""\
+import paddle
+
+net = paddle.nn.Linear(4, 1)
+loss = net(paddle.rand([8, 4])).mean()
+loss.backward()
+""",
+)

@@ -1,0 +1,45 @@
+"""GT902: A waiver that waives nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    """Nothing: that is known when all models that read a file have been checked (``gate/waivers.py``)."""
+    yield from ()
+
+
+RULE = Rule(
+    code="GT902",
+    name="unused-waiver",
+    summary="A waiver that waives nothing.",
+    why=(
+        "What it spoke of is gone, or it never matched: the next finding on that line would be passed over, for a "
+        "reason that does not hold any more."
+    ),
+    severity=Severity.WARNING,
+    look=_look,
+    wrong="""\
+import paddle
+
+encoder = paddle.nn.Linear(4, 8)
+head = paddle.nn.Linear(8, 1)
+code = encoder(paddle.rand([5, 4]))  # gradtool: ignore[GT103] trained elsewhere
+loss = head(code).mean()
+loss.backward()
+""",
+    right="""\
+import paddle
+
+encoder = paddle.nn.Linear(4, 8)
+head = paddle.nn.Linear(8, 1)
+code = encoder(paddle.rand([5, 4])).detach()  # gradtool: ignore[GT103] trained elsewhere
+loss = head(code).mean()
+loss.backward()
+""",
+)

@@ -1,0 +1,180 @@
+"""The other end of :mod:`.pool`: a process that checks models, each in a process of its own.
+
+A job comes as a line of JSON on standard input, and what comes of it goes as one to standard output. The engine is
+loaded once; every model starts from there, in a fork, so that none sees what another has left behind, and one that
+ends its process ends no other. Where there are no forks, the process ends with its one model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import tempfile
+import warnings
+from typing import Any, BinaryIO, Final
+
+from ..imports import guarded
+
+READY: Final = b"ready\n"
+"""What comes first, when the engine is loaded: from then on a model takes time."""
+
+_WARMING: Final = {
+    "eager": """\
+import paddle
+
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.ReLU(), paddle.nn.Linear(4, 1))
+optimizer = paddle.optimizer.SGD(learning_rate=0.1, parameters=net.parameters())
+loss = paddle.nn.functional.mse_loss(net(paddle.rand([8, 4])), paddle.zeros([8, 1]))
+loss.backward()
+optimizer.step()
+""",
+    "static": """\
+import paddle
+
+paddle.enable_static()
+x = paddle.static.data("x", [4, 8])
+loss = paddle.mean(paddle.nn.functional.relu(paddle.static.nn.fc(x, 3)))
+paddle.static.append_backward(loss)
+""",
+}
+"""Models that have all that most models need loaded, so that none of them pays for it."""
+
+LONGEST: Final = 1 << 20
+"""Bytes of what a model printed that are told."""
+
+
+def main() -> None:
+    """Carry out jobs until there are no more."""
+    jobs, results = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(2, 1)  # whatever prints, prints beside the results
+    forks = hasattr(os, "fork")
+    with guarded(), open(jobs, "rb", buffering=0) as lines, open(results, "wb", buffering=0) as answers:
+        _load()
+        answers.write(READY)
+        while line := _line(lines):
+            answer = _in_a_fork(line, jobs) if forks else _here(line)
+            if answer is None:
+                return  # nobody waits for it any more
+            answers.write(json.dumps(answer).encode() + b"\n")
+            if not forks:
+                return
+
+
+def _line(stream: BinaryIO) -> bytes:
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = stream.readline()
+        if not piece:
+            return b""
+        line += piece
+    return line
+
+
+def _load() -> None:
+    """Everything that a check needs, before the first model runs: what two small ones of our own need."""
+    import sysconfig
+
+    import numpy.fft
+    import numpy.linalg
+    import numpy.random
+
+    from ..questions import saved
+    from . import checking
+    from .checked import Job
+    from .selection import Selection
+    from .subject import Subject
+
+    _ = (numpy.fft, numpy.linalg, numpy.random, saved, sysconfig.get_config_vars())
+    with tempfile.TemporaryDirectory(prefix="gradtool-") as folder:
+        for name, text in _WARMING.items():
+            file = os.path.join(folder, f"{name}.py")
+            with open(file, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            checking.checked(Job(subject=Subject(name=name, target=file), selection=Selection()))
+
+
+def _in_a_fork(line: bytes, jobs: int) -> dict[str, Any] | None:
+    """What comes of a job that a process of its own carries out; None if whoever asked has gone."""
+    reading, writing = os.pipe()
+    with tempfile.TemporaryFile() as printed:
+        with warnings.catch_warnings():
+            # NumPy's threads are at rest: no model has run here.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if not child:
+            os.close(reading)
+            _be_the_child(line, writing, printed.fileno())
+        os.close(writing)
+        answer = b""
+        with open(reading, "rb", buffering=0) as pipe:
+            while True:
+                ready, _, _ = select.select([reading, jobs], [], [])
+                if jobs in ready:  # no job comes while one is carried out: it is the end
+                    os.kill(child, 9)
+                    os.waitpid(child, 0)
+                    return None
+                piece = pipe.read(1 << 16)
+                if not piece:
+                    break
+                answer += piece
+        _, status = os.waitpid(child, 0)
+        said = _said(printed)
+        if answer.endswith(b"\n"):
+            return {**json.loads(answer), "said": said}
+        return {"status": "ended", "code": os.waitstatus_to_exitcode(status), "said": said}
+
+
+def _be_the_child(line: bytes, writing: int, printed: int) -> None:
+    """Carry out a job and end, whatever happens."""
+    code = 1
+    try:
+        os.dup2(printed, 1)
+        os.dup2(printed, 2)
+        answer = json.dumps(_carried_out(line)).encode() + b"\n"
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with open(writing, "wb") as pipe:
+            pipe.write(answer)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _here(line: bytes) -> dict[str, Any]:
+    """What comes of a job that this process carries out itself."""
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 1)
+        os.dup2(printed.fileno(), 2)
+        answer = _carried_out(line)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return {**answer, "said": _said(printed)}
+
+
+def _carried_out(line: bytes) -> dict[str, Any]:
+    import traceback
+
+    from . import checking
+    from .checked import Job
+
+    try:
+        job = json.loads(line)
+        return {"status": "checked", "result": checking.watched(Job.of(job)).data()}
+    except Exception:
+        return {"status": "failed", "error": traceback.format_exc()}
+
+
+def _said(printed: BinaryIO | Any) -> str:
+    """What was printed; of much, the end."""
+    size = printed.seek(0, os.SEEK_END)
+    printed.seek(max(size - LONGEST, 0))
+    text: str = printed.read().decode("utf-8", "replace")
+    return text if size <= LONGEST else f"… {size - LONGEST} bytes before\n{text}"
+
+
+if __name__ == "__main__":
+    main()
