@@ -50,7 +50,7 @@ class Check:
         """Check models.
 
         Raises:
-            CommandError: a selector stands for no rule; a golden file is not there; of one model alone, that there is none.
+            CommandError: a selector stands for no rule; there is no such golden file, or model if it is the only one.
         """
         from ..gate import judging
 
