@@ -204,3 +204,29 @@ def cache(without: bool, folder: str) -> Cache | None:
     kept = Cache(folder)
     kept.recall_rules()
     return kept
+
+
+def watched(context: click.Context, values: dict[str, Any]) -> int:
+    """Check again whenever a file of the current folder, or a model that is named, changes.
+
+    Raises:
+        CommandError: what is checked is not there a second time, or changes files itself.
+    """
+    from gradtool.models.errors import CommandError
+    from gradtool.models.gate import baseline as baselines
+
+    from . import watching
+    from .main import WORDS
+
+    models = values["models"]
+    for wrong, what in (("-" in models, "standard input can be read once"), (values["write"], "--write changes files")):
+        if wrong:
+            raise CommandError(f"--watch checks again after every change, and {what}")
+    line = context.meta[WORDS]
+    end = line.index("--") if "--" in line else len(line)
+    again = [word for word in line[:end] if word != "--watch"]
+    named = [path for word in models for path in (word, word.rpartition(":")[0]) if os.path.exists(path)]
+    outputs = [values["output"], *(text.partition("=")[2] for text in values["out"])]
+    if values["write_baseline"]:
+        outputs.append(values["baseline"] or baselines.USUAL)
+    return watching.checked_again([*again, *line[end:]], [os.curdir, *named], [file for file in outputs if file])

@@ -21,6 +21,9 @@ from . import commands, configuration, streams
 SCRIPT = "gradtool.script"
 """Where click's context keeps the words after ``--``."""
 
+WORDS = "gradtool.words"
+"""Where click's context keeps all words of the command line."""
+
 RAISED = "gradtool.raised"
 """Where click's context keeps the exit code of an error of the model, after which there was an answer."""
 
@@ -74,6 +77,7 @@ class Commands(click.Group):
             end = args.index("--") if "--" in args else len(args)
             context = super().make_context(info_name, _with_command(args[:end]), *rest, **more)
             context.meta[SCRIPT] = tuple(args[end + 1 :])
+            context.meta[WORDS] = tuple(args)
             return context
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -50,6 +50,7 @@ from ..errors import CLEAN, FAILED
     metavar="SECONDS",
     help="Give up a model in a process of its own after so many seconds.",
 )
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--no-cache", is_flag=True, help="Check every model anew, and keep nothing.")
 @click.option(
     "--cache-dir",
@@ -82,6 +83,8 @@ def command(context: click.Context, /, **values: Any) -> int:
 
     from .. import gating
 
+    if values.pop("watch"):
+        return gating.watched(context, values)
     out = Output(file=values.pop("output"), quiet=values.pop("quiet"), ascii=values.pop("ascii_"))
     form, others = values.pop("form"), [_form_and_file(text) for text in values.pop("out")]
     for name in (form, *(name for name, _ in others)):
