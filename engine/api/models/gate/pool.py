@@ -126,8 +126,9 @@ class _Worker:
         if self._process is None or self._process.poll() is not None:
             # -P: what lies in the current folder is not imported in place of Python's own modules.
             words = [sys.executable, "-P", "-m", "gradtool.models.gate.worker"]
-            own = {"start_new_session": True} if os.name == "posix" else {}
-            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)  # type: ignore[call-overload]
+            # What a library has set behind Python's back (readline: COLUMNS) is no part of the environment.
+            own: dict[str, Any] = {"env": dict(os.environ), "start_new_session": os.name == "posix"}
+            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **own)
             assert self._process.stdout is not None
             if self._process.stdout.readline() != READY and not self._over:
                 raise RuntimeError(f"a process that checks models did not begin: {' '.join(words)}")
