@@ -114,6 +114,10 @@ class Values:
             return None
         return self.read(writer, value[0])
 
+    def maker(self, value: Value) -> Operator | None:
+        """The operator that wrote *value*; None for what was there before the operators ran."""
+        return value.op if isinstance(value, Variable) else self._writers.get(value)
+
     def is_before_loops(self, value: Value) -> bool:
         """Whether no loop has overwritten the variable yet."""
         return isinstance(value, Variable) or value[1] <= self._before_loop.get(value[0], value[1])

@@ -142,6 +142,20 @@ class ProgramFlow(Flow[Value, Operator]):
         last = inside.reasons.frontier(start)[0]
         return Cut(Verdict.NO_PATH, value, call, at_input=True, at=self.made_at(last))
 
+    def within(self, call: Operator, onto: Value, value: Value) -> Cut[Value, Operator] | None:
+        if call.op.type not in _RUN_A_BLOCK:
+            return None
+        inside = self.inside.get(call)
+        if inside is None:
+            inside = self.inside[call] = _look_inside(call, {variable_of(onto)}, self)
+        reasons = inside.reasons
+        # What its block ends with stops gradients by itself: else someone stopped the result, after the block.
+        return (
+            None
+            if reasons.cuts.keys().isdisjoint(reasons.asked)
+            else reasons.cuts.get(inside.start(variable_of(value)))
+        )
+
     def _rounded(self, value: Value) -> Cut[Value, Operator] | None:
         """Where numbers became the whole ones that *value* holds, if operators made these of others."""
         v = variable_of(value)
@@ -170,7 +184,7 @@ class ProgramFlow(Flow[Value, Operator]):
         if v.stop_gradient:
             if self.no_grad and value in self.no_grad:
                 return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
-            op = v.op
+            op = v.op if v is value else self.values.maker(value)
             if op is not None and op.type == "share_data":
                 return Cut(Verdict.DETACHED, value, op)
             if op is not None and not op.op.differentiable:

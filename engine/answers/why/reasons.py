@@ -74,6 +74,10 @@ class Flow(ABC, Generic[V, C]):
         """Why *call*, which gradients come to, gives none to *value*."""
         return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
 
+    def within(self, call: C, onto: V, value: V) -> Cut[V, C] | None:
+        """Why no gradient comes to *value* through the block of *call*, whose result *onto* stops them; None without one."""
+        return None
+
     @abstractmethod
     def passes_stops_on(self, call: C) -> bool:
         """Whether what *call* makes stops gradients only because all that it reads does."""
@@ -233,7 +237,8 @@ class Reasons(Generic[V, C]):
             if value not in depends:
                 depends.add(value)
                 assert value is not None, "None counts as met"
-                self.cuts[value] = (asks and self.flow.stop(value)) or inherited
+                inner = self.flow.within(call, onto, value) if inherited.verdict is Verdict.STOP_GRADIENT else None
+                self.cuts[value] = inner or (asks and self.flow.stop(value)) or inherited
                 self.via[value] = step
 
     def _through(self, written: Sequence[V], takes: Sequence[bool]) -> V:
