@@ -31,7 +31,12 @@ class Level(NamedTuple):
     @property
     def dead(self) -> bool:
         """Whether it is zero, or nothing but rounding errors."""
-        return self.largest == 0.0 or (math.isfinite(self.largest) and self.largest <= _NOISE * self.doubt)
+        return self.largest == 0.0 or (math.isfinite(self.largest) and self.largest <= self.noise)
+
+    @property
+    def noise(self) -> float:
+        """What an element counts as zero up to."""
+        return _NOISE * self.doubt
 
     def doubted(self, doubt: float) -> Level:
         """The same with another doubt."""

@@ -184,7 +184,7 @@ class ProgramFlow(Flow[Value, Operator]):
         if v.stop_gradient:
             if self.no_grad and value in self.no_grad:
                 return Cut(Verdict.NO_GRAD_SET, value, v.op, at=self.no_grad_at)
-            op = v.op if v is value else self.values.maker(value)
+            op = self.values.maker(value) if type(value) is tuple else v.op
             if op is not None and op.type == "share_data":
                 return Cut(Verdict.DETACHED, value, op)
             if op is not None and not op.op.differentiable:

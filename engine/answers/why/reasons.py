@@ -75,7 +75,7 @@ class Flow(ABC, Generic[V, C]):
         return Cut(Verdict.NON_DIFFERENTIABLE, value, call, at_input=True)
 
     def within(self, call: C, onto: V, value: V) -> Cut[V, C] | None:
-        """Why no gradient comes to *value* through the block of *call*, whose result *onto* stops them; None without one."""
+        """Why none comes to *value* through the block of *call*, whose result *onto* stops; None without one."""
         return None
 
     @abstractmethod

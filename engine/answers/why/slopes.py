@@ -21,7 +21,21 @@ from ...core.source import NOWHERE, Location
 from .deaths import Death, Deaths
 from .levels import Level, dense, measured, scrambled, smallest
 from .reasons import C, Reasons, V
-from .zeros import FACTORS, PRODUCTS, Killer, Scene, cancelled, cancels, killer, nothing, underflow, zero_factor
+from .verdicts import Verdict
+from .zeros import (
+    FACTORS,
+    PRODUCTS,
+    SHARES,
+    Killer,
+    Scene,
+    cancelled,
+    cancels,
+    constant,
+    killer,
+    nothing,
+    underflow,
+    zero_factor,
+)
 
 _SUSPECT = 1e-3
 """What an operator that adds up gives, in terms of what arrives, below which its terms may have cancelled."""
@@ -158,6 +172,8 @@ class Slopes(Generic[V, C]):
         self.made: dict[V, Made[V, C]] = {}
         self._zero_by: dict[V, V] = {}
         """What a call made -> the value that it read and that is 0 everywhere, which makes the result 0."""
+        self._constant: dict[int, tuple[V, Killer]] = {}
+        """By the identity of a call that gives the same whatever it reads: what it reads, and what is said of it."""
         self._parts: dict[V, list[Level]] = {}
         """Of the gradients that have not arrived yet, the levels of what was added up so far."""
 
@@ -167,6 +183,10 @@ class Slopes(Generic[V, C]):
         self.made.update(dict.fromkeys(now.arriving, maker))
         readers = frozenset(use.type for w in now.arriving for use in self.uses.get(w, ()))
         look = _Look(now, {w: self._arrived(w, g) for w, g in now.arriving.items() if g is not None}, readers)
+        if now.type in SHARES and now.reads[0] is not None:
+            always = look.constant()
+            if always is not None:
+                self._constant[id(now.call)] = now.reads[0], always
         uses = [(v, self._use(look, i, v)) for i, v in enumerate(now.reads) if v is not None and now.wanted[i]]
         live = max((u.level.elements for _, u in uses if u.level is not None and not u.dead), default=0)
         for v, use in uses:
@@ -252,8 +272,19 @@ class Slopes(Generic[V, C]):
         return level
 
     def death(self, v: V) -> Death[V, C] | None:
-        """Where the gradient of *v*, which is zero, became zero: the nearest such place."""
-        return self._deaths.of(v)
+        """Where the gradient of *v*, which is zero, became zero: the nearest such place.
+
+        What is out of range because it is constant is told where it becomes constant.
+        """
+        death = self._deaths.of(v)
+        if death is None or death.killer is None or death.killer.verdict is not Verdict.CLIPPED:
+            return death
+        for i, call in enumerate(death.way if self._constant else ()):
+            value, always = self._constant.get(id(call), (None, None))
+            if value is not None and always is not None:
+                use = next((u for u in self.uses.get(value, ()) if u.call is call), None)
+                return Death(always, value, use, death.way[: i + 1])
+        return death
 
     @cached_property
     def _deaths(self) -> Deaths[V, C]:
@@ -320,6 +351,10 @@ class _Look(Generic[V, C]):
         """Whether what the call gives is sums of what arrives, and no difference that has a name."""
         type_ = self.now.type
         return not cancels(type_) and (type_ in PRODUCTS or level.elements < self.size)
+
+    def constant(self) -> Killer | None:
+        """What is said of the call if it gives the same whatever it reads."""
+        return constant(self._scene(0))
 
     def factor(self, i: int) -> Killer | None:
         """What multiplies by zero, whether or not something arrives."""

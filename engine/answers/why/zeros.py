@@ -95,6 +95,11 @@ def zero_factor(scene: Scene) -> Killer | None:
     return None
 
 
+def constant(scene: Scene) -> Killer | None:
+    """What is said of an operator whose result is the same whatever it reads; None of others."""
+    return killer(scene) if _has_one_share(scene, _array(scene.outputs, "Out", "Softmax")) else None
+
+
 def cancelled(scene: Scene) -> Killer:
     """What is said where the terms that *scene* adds up cancel."""
     return Killer(Verdict.CANCELLED, f"what arrives at {scene.type} adds up to 0")
@@ -168,9 +173,8 @@ def _clip(scene: Scene) -> Killer:
 
 def _saturated(scene: Scene) -> Killer:
     out, x = _array(scene.outputs, "Out", "Softmax", "Y"), _array(scene.inputs, "X", "Logits")
-    if scene.type in ("softmax", "log_softmax", "softmax_with_cross_entropy"):
-        axis = int(scene.attrs.get("axis", -1))
-        if out is not None and out.ndim and out.shape[axis] == 1:
+    if scene.type in SHARES:
+        if _has_one_share(scene, out):
             return Killer(Verdict.SATURATED, f"{scene.type} over an axis of one element is constant")
         if out is not None and scene.type == "softmax" and float(np.max(out)) < 1.0:
             return Killer(Verdict.CANCELLED, "the outputs of softmax sum to 1 whatever its inputs are")
@@ -181,6 +185,11 @@ def _saturated(scene: Scene) -> Killer:
     flat = None if out is None else _FLAT.get(scene.type)
     facts += [] if flat is None or out is None else [f"{_percent(flat(out)):.3g} % of the outputs saturated"]
     return Killer(Verdict.SATURATED, f"{scene.type} is flat there: {', '.join(facts)}".rstrip(": "))
+
+
+def _has_one_share(scene: Scene, out: Any) -> bool:
+    axis = int(scene.attrs.get("axis", -1))
+    return scene.type in SHARES and out is not None and bool(out.ndim) and out.shape[axis] == 1
 
 
 _FLAT: dict[str, Callable[[Any], Any]] = {
@@ -266,6 +275,9 @@ SELECTS = _names(
 _BRANCHES = {"select_input": Killer(Verdict.PRUNED, "the result of another branch was taken")}
 
 
+SHARES = _names("softmax log_softmax softmax_with_cross_entropy")
+"""Operators whose results share what there is along an axis."""
+
 _SATURATING = _names(
     "sigmoid tanh softmax log_softmax softmax_with_cross_entropy erf exp expm1 logsigmoid silu swish gelu elu selu "
     "celu mish softplus softsign tan sigmoid_cross_entropy_with_logits bce_loss fused_softmax_mask_upper_triangle"
@@ -282,7 +294,7 @@ _CHOICES = _names(
     "nll_loss pad pad3d"
 )
 _NORMS = _names("layer_norm batch_norm instance_norm group_norm")
-_DIFFERENCES = _NORMS | _names("softmax log_softmax softmax_with_cross_entropy")
+_DIFFERENCES = _NORMS | SHARES
 
 _KINDS: dict[str, Callable[[Scene], Killer]] = {
     **dict.fromkeys(_names("relu relu6 leaky_relu prelu thresholded_relu"), _relu),
