@@ -78,13 +78,17 @@ def guarded() -> Iterator[_Guard]:
 
 
 @contextmanager
-def of_models(folder: str) -> Iterator[None]:
-    """Let a model import what lies in *folder*, and have that to itself; the empty name is the current folder."""
+def of_models(folder: str, absent: list[str] | None = None) -> Iterator[None]:
+    """Let a model import what lies in *folder*, and have that to itself; the empty name is the current folder.
+
+    Args:
+        absent: takes the names of packages that the model goes on without (:mod:`.absent`).
+    """
     from . import siblings
 
     with guarded() as guard:
         path, usual = list(sys.path), builtins.__import__
-        statements = _Statements(guard, usual)
+        statements = _Statements(guard, usual, absent if absent is not None else [])
         builtins.__import__ = statements.carry_out
         sys.path.insert(0, folder)
         try:
@@ -147,9 +151,10 @@ def _followed(spec: ModuleSpec | None, act: Callable[[ModuleType], None]) -> Mod
 class _Statements:
     """Import statements: the model's own find the model's modules."""
 
-    def __init__(self, guard: _Guard, usual: Callable[..., ModuleType]) -> None:
+    def __init__(self, guard: _Guard, usual: Callable[..., ModuleType], absent: list[str]) -> None:
         import sysconfig
 
+        self._absent = absent
         self._guard = guard
         self._usual = usual
         self._modules: dict[str, dict[str, ModuleType]] = {}
@@ -179,7 +184,17 @@ class _Statements:
         if is_protected(top) and top not in self._guard.importing and self._is_models(globals) and self._is_there(top):
             with self._exchanged(top):
                 return self._usual(name, globals, locals, fromlist or (), level)
-        return self._usual(name, globals, locals, fromlist or (), level)
+        try:
+            return self._usual(name, globals, locals, fromlist or (), level)
+        except ModuleNotFoundError as error:
+            if level or top != (error.name or "").partition(".")[0] or not self._is_models(globals):
+                raise
+            from . import absent
+
+            if not absent.stands_in(error, sys._getframe(1)):
+                raise
+            self._absent += [top] if top not in self._absent else []
+            return absent.module(name, fromlist)  # type: ignore[return-value]  # as far as statements look at it
 
     def _is_models(self, globals: Mapping[str, Any] | None) -> bool:
         """Whether a module with these names is the user's own: neither gradtool's, nor Python's, nor a package's."""

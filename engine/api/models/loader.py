@@ -194,7 +194,8 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
     with contextlib.ExitStack() as stack:
         overlay = None if request.write else Overlay()
         stack.enter_context(over(overlay))
-        main, startup = stack.enter_context(_environment(request, target))
+        absent: list[str] = []
+        main, startup = stack.enter_context(_environment(request, target, absent))
         calls = PassCalls(request.backward, request.steps, enough=enough)
         journal = stack.enter_context(_journal(request)) if request.journal else None
         loaded = Loaded(target.name, {}, main, startup, journal=journal, calls=calls)
@@ -213,6 +214,7 @@ def executed(request: Request, notes: Notes = SILENT, enough: Callable[[], bool]
             stack.enter_context(_run(loaded, target, request, notes))
         calls.over = True
         telling.stop(loaded, notes)
+        telling.absent(loaded, absent, notes)
         try:
             yield loaded
         except (CommandError, GradtoolError):
@@ -376,7 +378,7 @@ def _journal(request: Request) -> contextlib.AbstractContextManager[Journal]:
 
 
 @contextlib.contextmanager
-def _environment(request: Request, target: Target) -> Iterator[tuple[Program, Program]]:
+def _environment(request: Request, target: Target, absent: list[str]) -> Iterator[tuple[Program, Program]]:
     """Everything that a model file may change, fresh inside and restored afterwards."""
     argv = sys.argv
     with (
@@ -389,7 +391,7 @@ def _environment(request: Request, target: Target) -> Iterator[tuple[Program, Pr
         keeping_graphs(),
         state.kept(),
         seeds.seeded(request.seed),
-        imports.of_models(target.folder) if target.folder is not None else imports.guarded(),
+        imports.of_models(target.folder, absent) if target.folder is not None else imports.guarded(),
     ):
         if request.mode == "static":
             state.enable_static()

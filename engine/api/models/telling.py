@@ -38,6 +38,12 @@ def incomplete(left: Loaded) -> str:
     return f"{left.name} was {ended} after {time}{_passes(calls.passes)}; {more}"
 
 
+def absent(left: Loaded, packages: Sequence[str], notes: Notes) -> None:
+    """Say which packages a file went on without."""
+    for name in packages:
+        notes.note(f"{name} is not installed where gradtool is: what {left.name} shows with it is not shown")
+
+
 def ending(calls: PassCalls) -> tuple[str, str]:
     """How a file was stopped, and where; and what there is to know about that."""
     assert calls.stopped is not None

@@ -53,7 +53,14 @@ def call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     except BaseException as error:
         first, *more = _said(error).split("\n")
         frames = [*_frames(error.__traceback__), *(line.strip() for line in more), *_causes(error)]
-        raise ModelError(f"{name} raised {first}", frames) from error
+        raise ModelError(f"{name} raised {first}", frames, _missing(error)) from error
+
+
+def _missing(error: BaseException) -> str | None:
+    """What to do about an error, where another Python than gradtool's may well have what is missing."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or error.name.partition(".")[0] == "paddle":
+        return None
+    return f"gradtool runs models in its own Python: install {error.name.partition('.')[0]} there"
 
 
 def _said(error: BaseException) -> str:
