@@ -78,7 +78,7 @@ def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) 
 def _of_file(where: str, function: str | None) -> Target:
     """A file, or a module that is named as if it were one."""
     path = Path(where)
-    if path.is_dir() and (path / STARTED).is_file():
+    if exists(where) and (path / STARTED).is_file():
         path = path / STARTED  # as ``python FOLDER`` does
         where = str(path)
     if not exists(where):
