@@ -14,6 +14,7 @@ module          what lives there
 ``stats``       sizes of gradients, and how they change with depth
 ``saved``       what backward keeps alive
 ``profile``     what operators take
+``flow``        what depends on what, found by changing values
 ``asking``      the questions as public functions
 ``under_watch`` backward passes under watch: of a program, of a recorded loss, of a function
 ==============  ==============================================================================================

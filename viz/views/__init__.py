@@ -21,6 +21,7 @@ VIEWS: Final = {
     "Verdicts": "why",
     "Differences": "diff",
     "CallList": "calls",
+    "Flows": "flow",
 }
 """The class of an answer -> the file with its view."""
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .questions.backward import Backward
     from .questions.cuts import Cuts
     from .questions.debug import Debug
+    from .questions.flow import Flows
     from .questions.gradcheck import Comparison
     from .questions.gradients import Derivatives, Gradients
     from .questions.nan import Births
@@ -443,6 +444,15 @@ class Model(ABC):
         from .questions.over_time import OverTime
 
         return self.ask(OverTime(**words))
+
+    def flow(self, **words: Any) -> Flows:
+        """Which values depend on which: ``flow(from_="x[3]", to="out[1]")``.
+
+        The words are the fields of :class:`~gradtool.models.questions.flow.Flow`.
+        """
+        from .questions.flow import Flow
+
+        return self.ask(Flow(**words))
 
     def saved(self, **words: Any) -> Kept:
         """The forward values that backward keeps alive.

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gradtool.engine.answers.flow.fact import Kind
+
 from ..loader import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.structure import Difference
 
     from ..questions.gradcheck import Comparison
+    from ..questions.influence import Influences
     from ..questions.nan import Births
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
@@ -93,6 +96,13 @@ class Evidence:
         return frozen_and_listed(self.request, self)
 
     @cached_property
+    def influences(self) -> Influences:
+        """How information flows through the layers that are called, and from labels."""
+        from ..questions.influence import Influence
+
+        return Influence(feed=self.feed).ask(self.request, self)
+
+    @cached_property
     def kept(self) -> Kept:
         """What backward keeps alive."""
         from ..questions.saved import Saved
@@ -111,5 +121,6 @@ class Evidence:
     @cached_property
     def unchecked(self) -> list[str]:
         """What no answer accounts for."""
-        unchecked = self.births.story.unchecked
-        return [*self._told, *unchecked]
+        flow = self.influences.story
+        doubts = [f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt]
+        return [*self._told, *self.births.story.unchecked, *flow.unchecked, *doubts]

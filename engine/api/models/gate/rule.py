@@ -11,6 +11,7 @@ from gradtool.engine.core.source import NOWHERE, Location, Place
 from .finding import Finding, Severity, Spot
 
 if TYPE_CHECKING:
+    from gradtool.engine.answers.flow.fact import Kind
     from gradtool.engine.answers.stats import Line
     from gradtool.engine.answers.why.answers import Answer
     from gradtool.engine.answers.why.verdicts import Verdict
@@ -104,6 +105,21 @@ def of_answer(answer: Answer) -> Hit:
     state = f"{answer.state}: " if answer.state else ""
     message = f"{answer.name} has {state}{answer.label}" if state else f"{answer.name}: {answer.label}"
     return Hit(answer.name, message, answer.location, answer.also, answer.said, answer.advice)
+
+
+def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit]]:
+    """A look at the flow of information: facts of these kinds that are not meant, and all of them where so declared.
+
+    Args:
+        declared: the option that says that none is meant.
+    """
+
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+        for fact in evidence.influences.story.facts:
+            if fact.kind in kinds and (fact.certain or options.get(declared)):
+                yield Hit(fact.subject, fact.message, fact.loc, (), fact.said, fact.advice)
+
+    return look
 
 
 def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit]]:

@@ -1,0 +1,61 @@
+"""What is found out about the flow of information through a model."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from ...core.source import NOWHERE, Location
+
+
+class Kind(enum.Enum):
+    """What a fact is about."""
+
+    MIXED = "samples influence each other"
+    FUTURE = "an output depends on inputs after it"
+    WITHOUT = "an input has no influence"
+    PADDING = "padding has an influence"
+    RANDOM = "random numbers in evaluation mode"
+    LABEL = "the label reaches the prediction"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that is so; whether it is wrong may depend on what was meant.
+
+    Attributes:
+        subject: the input or the operator that it is about.
+        message: what is so, in one sentence.
+        loc: where it comes about.
+        certain: whether the program shows that it is not meant; if not, *doubt* says what would have to be known.
+        said: sentences that say more.
+        advice: what would mend it, or empty.
+    """
+
+    kind: Kind
+    subject: str
+    message: str
+    loc: Location = NOWHERE
+    certain: bool = True
+    doubt: str = ""
+    said: tuple[str, ...] = ()
+    advice: str = ""
+
+
+@dataclass
+class FlowStory:
+    """All facts about a model.
+
+    Attributes:
+        facts: in the order of the calls that they are about.
+        unchecked: what was not asked, and why.
+        calls: the names of what was asked about.
+    """
+
+    facts: list[Fact] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+    def of(self, kind: Kind) -> list[Fact]:
+        """The facts of one kind."""
+        return [f for f in self.facts if f.kind is kind]

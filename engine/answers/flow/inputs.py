@@ -1,0 +1,174 @@
+"""Inputs and features without influence, and padding that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core.errors import GradtoolError
+from .fact import Fact, Kind
+from .order import triangle
+from .perturb import at, changed
+from .probe import Probe, any_differs
+from .spread import Array
+
+MOST_COLUMNS = 512
+"""Features of an input that are looked at one by one."""
+
+
+def without(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
+    """The inputs, and the columns of inputs, that make no difference however they are changed."""
+    for i, x in enumerate(probe.inputs):
+        if not x.array.size:
+            continue
+        everywhere = np.ones(x.array.shape, bool)
+        influence = _influences(probe, i, everywhere, rng)
+        if influence is None:
+            unchecked.append(f"whether {x.name} has an influence on {probe.name}: it takes no other values for it")
+        elif not influence:
+            yield _whole(probe, i, rng)
+        else:
+            yield from _columns(probe, i, rng)
+
+
+def _influences(probe: Probe, index: int, where: Array, rng: np.random.Generator) -> bool | None:
+    """Whether a change at *where* changes an output; None where no changed input was taken.
+
+    What has none is tried again with larger changes, and with parameters that are slightly others: a branch whose last
+    layer begins at zero passes nothing on yet.
+    """
+    array = probe.inputs[index].array
+    taken = False
+    for other in _others(array, where, rng):
+        if np.array_equal(other, array):
+            continue
+        try:
+            if any_differs(_unequal(probe.outputs, probe.run({index: other}))):
+                return True
+            taken = True
+            with probe.jittered():
+                one, two = probe.run(), probe.run({index: other})
+            if any_differs(_unequal(one, two)):
+                return True
+        except GradtoolError:
+            continue  # the model does not take these values
+    return False if taken else None
+
+
+def _others(array: Array, where: Array, rng: np.random.Generator) -> Iterator[Array]:
+    for size in (1.0, 10.0) if array.dtype.kind == "f" else (1.0,):
+        yield changed(array, where, rng, size)
+    if array.dtype.kind in "iu" and np.unique(array).size < 2:
+        lower = array.copy()
+        lower[where] = np.maximum(array[where] - 1, 0) if array.size else 0
+        yield lower
+        higher = array.copy()
+        higher[where] = array[where] + 1
+        yield higher
+
+
+def _unequal(before: list[Array], after: list[Array]) -> list[Array]:
+    """Which elements differ at all: for a claim of absence rounding counts."""
+    return [
+        np.asarray(~((a == b) | ((a != a) & (b != b)))) if a.shape == b.shape else np.ones(a.shape, bool)
+        for a, b in zip(before, after, strict=False)
+    ]
+
+
+def _whole(probe: Probe, index: int, rng: np.random.Generator) -> Fact:
+    x = probe.inputs[index]
+    message = f"{x.name} has no influence on the output of {probe.name}"
+    if probe.recording.inputs[index] is None:
+        return Fact(Kind.WITHOUT, x.name, f"{message}: no operator reads it", probe.loc)
+    spread = probe.recording.spread({index: changed(x.array, np.ones(x.array.shape, bool), rng)})
+    end = spread.dies_at
+    if end is None:
+        return Fact(Kind.WITHOUT, x.name, message, probe.loc)
+    said = (f"{end.name} gives the same, whatever it is",)
+    return Fact(Kind.WITHOUT, x.name, f"{message}: it ends at {end.type}", end.loc, said=said)
+
+
+def _columns(probe: Probe, index: int, rng: np.random.Generator) -> Iterator[Fact]:
+    """The features of a table without influence: suspected by one product with the Jacobian, confirmed by changes."""
+    x = probe.inputs[index]
+    if x.array.ndim != 2 or x.array.dtype.kind != "f" or not 1 < x.array.shape[1] <= MOST_COLUMNS:
+        return
+    slopes = probe.slopes(index, rng)
+    still = np.ones(x.array.shape[1], bool) if slopes is None else ~(slopes != 0).any(axis=0)
+    if slopes is None or not still.any():
+        return  # no gradient comes back at all: that its elements matter is known, and not which
+    columns = [c for c in np.flatnonzero(still) if _influences(probe, index, at(x.array, 1, c), rng) is False]
+    if columns:
+        named = ", ".join(map(str, columns[:8])) + (" …" if len(columns) > 8 else "")
+        what = f"feature {named}" if len(columns) == 1 else f"features {named}"
+        have = "has" if len(columns) == 1 else "have"
+        yield Fact(
+            Kind.WITHOUT, x.name, f"{what} of {x.name} {have} no influence on the output of {probe.name}", probe.loc
+        )
+
+
+def padding(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
+    """The inputs whose padding, by a mask or by lengths beside them, reaches outputs of what is no padding."""
+    for m, mask in enumerate(probe.inputs):
+        for hidden in _hidden(mask.name, mask.array):
+            rest = [
+                i
+                for i, x in enumerate(probe.inputs)
+                if i != m and x.array.dtype.kind != "b" and x.array.shape[:2] == hidden[0].shape
+            ]
+            for i in rest:
+                if all(_reaches(probe, i, places, rng) for places in hidden):
+                    yield _padded(probe, i, m, hidden[0], rng)
+
+
+def _hidden(name: str, array: Array) -> Iterator[list[Array]]:
+    """What a mask of samples and steps may hide, by each of the two readings of its values.
+
+    What is not called so is taken for one where it is no integer, as numbers of segments are, and tells the beginning
+    of each row from its end, as padding does.
+    """
+    if array.ndim != 2 or triangle(array) is not None:
+        return
+    values = np.unique(array)
+    if values.size != 2 or (float(values[0]), float(values[1])) != (0.0, 1.0):
+        return
+    turns = (array[:, 1:] != array[:, :-1]).sum(axis=1)
+    if "mask" in name or (array.dtype.kind in "bf" and int(turns.max(initial=0)) == 1):
+        yield [~array.astype(bool), array.astype(bool)]
+
+
+def _reaches(probe: Probe, index: int, places: Array, rng: np.random.Generator) -> bool:
+    """Whether a change at *places* changes an output elsewhere, or one that has no places."""
+    array = probe.inputs[index].array
+    differences = probe.differences({index: changed(array, _over(places, array), rng)})
+    for output in differences:
+        if output.shape[:2] == places.shape:
+            output = output & ~_over(places, output)
+        if output.any():
+            return True
+    return False
+
+
+def _over(places: Array, array: Array) -> Array:
+    """*places*, of samples and steps, as a mask of an array with more axes."""
+    return np.broadcast_to(places.reshape(places.shape + (1,) * (array.ndim - 2)), array.shape).copy()
+
+
+def _padded(probe: Probe, index: int, mask: int, places: Array, rng: np.random.Generator) -> Fact:
+    x = probe.inputs[index]
+    spread = probe.recording.spread({index: changed(x.array, _over(places, x.array), rng)})
+    loc, where = probe.loc, ""
+    for entry in spread.entries:
+        grown = [spread.masks[n] for n in entry.made if n in spread.masks]
+        if any(g.shape[:2] != places.shape or (g & ~_over(places, g)).any() for g in grown if g.ndim >= 2):
+            loc, where = entry.loc, f", through {entry.type}"
+            break
+    return Fact(
+        Kind.PADDING,
+        x.name,
+        f"{x.name} where {probe.inputs[mask].name} hides it changes what {probe.name} gives elsewhere{where}",
+        loc,
+        said=("by either reading of the mask: what is 0, or what is 1, is hidden",),
+        advice="mask what is summed up, averaged or attended to",
+    )

@@ -1,0 +1,181 @@
+"""Whether a label reaches the prediction that is compared with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core import source
+from ...runs.timeline import NOBODY, Entry, Timeline
+from .fact import Fact, Kind
+from .perturb import swapped
+from .spread import Array, Spread, upstream
+
+COMPARED = {
+    "softmax_with_cross_entropy": ("Logits", "Label"),
+    "cross_entropy": ("X", "Label"),
+    "cross_entropy2": ("X", "Label"),
+    "nll_loss": ("X", "Label"),
+    "bce_loss": ("X", "Label"),
+    "sigmoid_cross_entropy_with_logits": ("X", "Label"),
+    "log_loss": ("Predicted", "Labels"),
+}
+"""Losses of classes: their slots of what was predicted, and of what was to be."""
+
+_TRIES = 8
+_CHANCE = 40
+"""Bits of a label that a column of data may not hold by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A prediction and its label.
+
+    Attributes:
+        root: the number of the value that was given and that the label was made of.
+    """
+
+    entry: Entry
+    prediction: int
+    label: int
+    root: int
+
+
+def leaks(run: Timeline, unchecked: list[str]) -> Iterator[Fact]:
+    """The labels of classes that reach the prediction, through operators or as a column of the data."""
+    for compared in _losses(run):
+        fact = _reaching(run, compared, unchecked) or _column(run, compared)
+        if fact is not None:
+            yield fact
+
+
+def _losses(run: Timeline) -> Iterator[Compared]:
+    for entry in run.entries:
+        slots = COMPARED.get(entry.type)
+        if slots is None or entry.backward:
+            continue
+        read = dict(reversed(entry.reads))
+        prediction, label = (read.get(slot) for slot in slots)
+        if prediction is None or label is None:
+            continue
+        root = _root(run, label)
+        if root is not None:
+            yield Compared(entry, prediction, label, root)
+
+
+def _root(run: Timeline, number: int) -> int | None:
+    """The value that a label was made of, where it is one: the first operand of each operator on the way."""
+    while run.values[number].maker != NOBODY:
+        inputs = run.entries[run.values[number].maker].inputs
+        if not inputs:
+            return number  # made of nothing: random labels
+        number = inputs[0]
+    return number
+
+
+def _reaching(run: Timeline, compared: Compared, unchecked: list[str]) -> Fact | None:
+    """The fact that a change of the label changes the prediction for the same sample, where other data is read, too."""
+    root = run.store.get(compared.root) if compared.root in run.store else None
+    if root is None or not np.asarray(root).size:
+        unchecked.append(f"whether the label of {compared.entry.type} reaches the prediction: nobody holds it any more")
+        return None
+    if not _others(run, compared):
+        return None  # what is read is what is predicted, as of an autoencoder
+    array = np.asarray(root)
+    rng = np.random.default_rng(0)
+    for place in rng.permutation(array.size)[:_TRIES]:
+        where = np.zeros(array.shape, bool)
+        where.reshape(-1)[place] = True
+        other = 1 - array if array.dtype.kind == "f" else swapped(array, where, rng)
+        if array.dtype.kind == "f":
+            other = np.where(where, other, array).astype(array.dtype)
+        if np.array_equal(other, array):
+            continue
+        spread = Spread(run, {compared.root: other}, (compared.prediction, compared.label))
+        if _meets(spread, compared):
+            return _fact(run, compared, spread)
+        if spread.stops:
+            entry = spread.stops[0].entry
+            unchecked.append(f"whether the label reaches the prediction through {entry.type}: {spread.stops[0].why}")
+            return None
+    return None
+
+
+def _others(run: Timeline, compared: Compared) -> bool:
+    """Whether the prediction is computed from other data than what the label is made of."""
+    # Numbers as labels may be what is to be given back, as by a variational autoencoder, which draws beside them.
+    drawn = np.asarray(run.store.get(compared.root)).dtype.kind != "f"
+    data = (n for n in upstream(run, (compared.prediction,)) if n != compared.root and _is_data(run, n, drawn))
+    return any(np.asarray(run.store.get(n)).size > 1 for n in data if n in run.store)
+
+
+def _is_data(run: Timeline, number: int, drawn: bool = True) -> bool:
+    """Whether a value was given, or where it counts drawn, and is no parameter."""
+    value = run.values[number]
+    return value.role != "parameter" and (value.maker == NOBODY or (drawn and not run.entries[value.maker].inputs))
+
+
+def _meets(spread: Spread, compared: Compared) -> bool:
+    """Whether prediction and label differ for the same sample (and step)."""
+    prediction = spread.masks.get(compared.prediction)
+    label = spread.masks.get(compared.label)
+    if label is None and compared.label == compared.root:
+        label = spread.masks.get(compared.root)
+    if prediction is None or label is None:
+        return False
+    axes = min(label.ndim, max(prediction.ndim - 1, 1))
+    while axes and label.shape[:axes] != prediction.shape[:axes]:
+        axes -= 1
+    if not axes:
+        return False
+    one = prediction.reshape(*prediction.shape[:axes], -1).any(axis=-1)
+    two = label.reshape(*label.shape[:axes], -1).any(axis=-1)
+    return bool((one & two).any())
+
+
+def _fact(run: Timeline, compared: Compared, spread: Spread) -> Fact:
+    """Where the label meets other data: the first operator on the way that reads both."""
+    made = {n for e in run.entries for n in e.made}
+    changed = {n for n in spread.masks if n in made} | {compared.root}
+    place = next((e for e in spread.entries if any(n not in changed for n in e.inputs)), None)
+    place = place or next(iter(spread.entries), compared.entry)
+    name = run.values[compared.root].name or "the label"
+    return Fact(
+        Kind.LABEL,
+        name,
+        f"the label that {compared.entry.type} compares with reaches the prediction, through {place.type}",
+        place.loc,
+        said=(f"compared at {source.short(compared.entry.loc)}",),
+        advice="predict from the other inputs alone",
+    )
+
+
+def _column(run: Timeline, compared: Compared) -> Fact | None:
+    """The fact that a column of the data that is predicted from is the label."""
+    label = np.asarray(run.store.get(compared.label)).reshape(-1)
+    classes = np.unique(label).size
+    if classes < 2 or label.size * math.log2(classes) < _CHANCE:
+        return None
+    for number in sorted(upstream(run, (compared.prediction,))):
+        column = None
+        if _is_data(run, number) and number in run.store:
+            column = _equal_column(np.asarray(run.store.get(number)), label)
+        if column is not None:
+            value = run.values[number]
+            reader = next(e for e in run.entries if number in e.inputs)
+            message = f"column {column} of {value.name} is the label that {compared.entry.type} compares with"
+            said = (f"compared at {source.short(compared.entry.loc)}",)
+            return Fact(
+                Kind.LABEL, value.name, message, reader.loc, said=said, advice="take the column out of the data"
+            )
+    return None
+
+
+def _equal_column(data: Array, label: Array) -> int | None:
+    if data.ndim != 2 or data.shape[0] != label.size or data.dtype.kind not in "fiu":
+        return None
+    equal = (data == label[:, None].astype(np.float64)).all(axis=0)
+    return int(np.flatnonzero(equal)[0]) if equal.any() else None

@@ -1,0 +1,168 @@
+"""Whether the output at a step of a sequence depends on inputs after it, and at which operator it comes to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core import source
+from ...core.source import Location
+from ...runs.timeline import Entry, Timeline
+from .fact import Fact, Kind
+from .perturb import at, changed
+from .probe import Probe
+from .spread import Array, Spread
+
+LARGE = 1e3
+"""A number below minus this hides what it is added to before a softmax."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """An input and an output with a place for each step.
+
+    Attributes:
+        index, output: of the input and the output.
+        axis, steps: the axis of the steps in both, and how many there are.
+    """
+
+    index: int
+    output: int
+    axis: int
+    steps: int
+
+
+def sequences(probe: Probe) -> Iterator[Sequence]:
+    """The pairs of input and output that have as many places along their second axis, if they have two."""
+    for o, output in enumerate(probe.outputs):
+        for i, x in enumerate(probe.inputs):
+            if x.array.dtype.kind == "b" or output.ndim < 2 or x.array.ndim < 2:
+                continue
+            steps = x.array.shape[1]
+            if x.array.shape[:2] == output.shape[:2] and steps > 1 and triangle(x.array) is None:
+                yield Sequence(i, o, 1, steps)
+
+
+def future(probe: Probe, rng: np.random.Generator) -> Iterator[Fact]:
+    """For each sequence whether its outputs see inputs after them; certain where a mask against that is there."""
+    pairs = list(sequences(probe))
+    mask = next((m for s in pairs for m in _masks(probe, s.steps)), None) if pairs else None
+    facts = [(s, _seen(probe, s, rng)) for s in pairs]
+    # A decoder's outputs see all of what was encoded, and may not see what they are to say themselves.
+    if any(seen is None for _, seen in facts) and mask is not None and len({s.index for s in pairs}) > 1:
+        return
+    for sequence, seen in facts:
+        if seen is not None:
+            yield _fact(probe, sequence, seen, mask, rng)
+
+
+def _seen(probe: Probe, s: Sequence, rng: np.random.Generator) -> tuple[int, int] | None:
+    """A step whose change reaches the output of an earlier one, and that one; None where there is none."""
+    array = probe.inputs[s.index].array
+    for step in sorted({1, s.steps // 2, s.steps - 1} - {0}):
+        other = changed(array, at(array, s.axis, step), rng)
+        if np.array_equal(other, array):
+            continue
+        difference = np.moveaxis(probe.differences({s.index: other})[s.output], s.axis, 0)
+        rows = np.flatnonzero(difference.reshape(s.steps, -1).any(axis=1))
+        if rows.size and rows[0] < step:
+            return step, int(rows[rows < step][-1])
+    return None
+
+
+def _fact(
+    probe: Probe,
+    s: Sequence,
+    seen: tuple[int, int],
+    mask: tuple[str, Location] | None,
+    rng: np.random.Generator,
+) -> Fact:
+    step, before = seen
+    array = probe.inputs[s.index].array
+    spread = probe.recording.spread({s.index: changed(array, at(array, s.axis, step), rng)})
+    place = _place(spread, s, step)
+    where = "" if place is None else f" through {place.type}"
+    said = []
+    if mask is not None:
+        said.append(f"{mask[0]}: {source.short(mask[1])}" if mask[1] else mask[0])
+    return Fact(
+        Kind.FUTURE,
+        probe.inputs[s.index].name,
+        f"the output of {probe.name} at step {before} depends on {probe.inputs[s.index].name} at step {step}{where}",
+        probe.loc if place is None else place.loc,
+        mask is not None,
+        "" if mask is not None else "whether it is meant to be causal (causal = 1 says that it is)",
+        tuple(said),
+        "mask what comes after: scores + triu(full([T, T], -inf), 1), before the softmax over the last axis",
+    )
+
+
+def _place(spread: Spread, s: Sequence, step: int) -> Entry | None:
+    """The first operator with a result per step, and not per pair of steps, that differs before *step*."""
+    for entry in spread.entries:
+        for number in entry.made:
+            mask = spread.masks.get(number)
+            if mask is None:
+                continue
+            axes = [a for a, size in enumerate(mask.shape) if size == s.steps]
+            if len(axes) == 1 and np.moveaxis(mask, axes[0], 0)[:step].any():
+                return entry
+    return None
+
+
+def _masks(probe: Probe, steps: int) -> Iterator[tuple[str, Location]]:
+    """The triangular masks of so many steps that the function was given or made: what is said of each, and its line."""
+    for x in probe.inputs:
+        if x.array.shape[-2:] == (steps, steps) and (how := triangle(x.array)) is not None:
+            yield f"{probe.name} was given {x.name}, {how}", ()
+    run = probe.recording.timeline
+    fed = {n for n in probe.recording.inputs if n is not None}
+    depends = _from(run, fed)
+    for number, value in enumerate(run.values):
+        if number in depends or value.role == "parameter" or number not in run.store:
+            continue
+        array = run.store.get(number)
+        if getattr(array, "shape", ())[-2:] != (steps, steps):
+            continue
+        how = triangle(np.asarray(array))
+        if how is not None:
+            maker = run.entries[value.maker] if value.maker >= 0 else None
+            yield f"there is {how}", () if maker is None else maker.loc
+
+
+def _from(run: Timeline, numbers: set[int]) -> set[int]:
+    """The values that are computed from any of *numbers*, and these."""
+    reached = set(numbers)
+    for entry in run.entries:
+        if not reached.isdisjoint(entry.inputs):
+            reached.update(entry.made)
+    return reached
+
+
+def triangle(array: Array) -> str | None:
+    """What a triangular mask is called; None for what is none."""
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2 or array.dtype.kind not in "bfiu":
+        return None
+    square = array.reshape(-1, *array.shape[-2:])[0]
+    values = np.unique(square)
+    if values.size != 2 or not _hides(values):
+        return None
+    shown = square == values[1]
+    size = square.shape[0]
+    for offset in (-1, 0, 1):
+        if np.array_equal(shown, np.tri(size, k=offset, dtype=bool)):
+            return f"a mask of {size} steps that shows each step those up to {_RELATIVE[offset]}"
+        if np.array_equal(shown.T, np.tri(size, k=offset, dtype=bool)):
+            return f"a mask of {size} steps that shows each step those from {_RELATIVE[-offset]} on"
+    return None
+
+
+_RELATIVE = {-1: "the one before", 0: "itself", 1: "the next one"}
+
+
+def _hides(values: Array) -> bool:
+    """Whether two values are those of a mask: no and yes, or much below zero and zero."""
+    low, high = float(values[0]), float(values[1])
+    return (low, high) == (0.0, 1.0) or (high == 0.0 and low <= -LARGE)

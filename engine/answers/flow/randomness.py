@@ -1,0 +1,63 @@
+"""Whether random numbers are drawn in evaluation mode, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...ops.opdef import Trait
+from ...runs.timeline import Entry
+from .fact import Fact, Kind
+from .probe import Probe, Recording, any_differs
+from .spread import differing, upstream
+
+_SWITCHED = frozenset({"dropout", "dropout_nd", "alpha_dropout", "rrelu", "bernoulli", "bernoulli_p"})
+"""Operators whose random numbers are there for training."""
+
+_COMPARING = frozenset({"less_than", "less_equal", "greater_than", "greater_equal"})
+
+
+def random(probe: Probe, unchecked: list[str]) -> Iterator[Fact]:
+    """The random operators that the outputs depend on."""
+    if any_differs(probe.compared(probe.run())):
+        unchecked.append(
+            f"the flow of information through {probe.name}: two calls with the same inputs and seed differ, as it "
+            "keeps a state, or draws numbers that no seed reaches"
+        )
+        return
+    if not any_differs(probe.compared(probe.run(seed=1))):
+        return
+    other = probe.record(seed=1)
+    run = probe.recording.timeline
+    wanted = upstream(run, probe.recording.outputs)
+    for entry, again in zip(run.entries, other.timeline.entries, strict=False):
+        if entry.type != again.type:
+            return
+        if wanted.isdisjoint(entry.made) or not _draws(entry) or not _differs(probe.recording, other, entry, again):
+            continue
+        yield _fact(probe, entry)
+
+
+def _draws(entry: Entry) -> bool:
+    op = getattr(entry.origin, "op", None)
+    return op is not None and bool(getattr(op, "trait", Trait(0)) & Trait.RANDOM)
+
+
+def _differs(one: Recording, two: Recording, entry: Entry, again: Entry) -> bool:
+    pairs = zip(entry.made, again.made, strict=False)
+    return any(differing(one.timeline.store.get(a), two.timeline.store.get(b)).any() for a, b in pairs)
+
+
+def _fact(probe: Probe, entry: Entry) -> Fact:
+    readers = [e.type for e in probe.recording.timeline.entries if not set(entry.made).isdisjoint(e.inputs)]
+    certain = entry.type in _SWITCHED or any(r in _COMPARING for r in readers)
+    advice = "pass training=self.training to it" if entry.type == "dropout" else "draw only where self.training is true"
+    return Fact(
+        Kind.RANDOM,
+        probe.name,
+        f"{entry.type} draws random numbers in evaluation mode, and the output of {probe.name} depends on them",
+        entry.loc,
+        certain,
+        "" if certain else "whether it is meant to draw samples in evaluation mode (sampling = 1 says that it is not)",
+        (),
+        advice,
+    )

@@ -1,0 +1,168 @@
+"""Whether samples of a batch influence each other, and at which operator they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core import source
+from ...core.errors import GradtoolError
+from ...runs.timeline import Entry
+from .fact import Fact, Kind
+from .perturb import at, changed
+from .probe import Input, Probe
+from .spread import Array, Spread
+
+_RELATING = """
+matmul matmul_v2 mul bmm dot einsum gather gather_nd index_select scatter scatter_nd_add
+elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max elementwise_min
+cdist p_norm rnn lstm gru flip roll concat slice
+"""
+RELATING = frozenset(_RELATING.split())
+"""Operators by which rows that are no samples meet as it is meant: nodes of a graph, steps of a sequence, pairs."""
+
+
+def batches(probe: Probe) -> tuple[int, dict[int, int], list[int]] | None:
+    """How many samples there are, the axis that they lie along by input, and the outputs that have a row for each.
+
+    None where no output has a row for each row of an input.
+    """
+    for rows in dict.fromkeys(o.shape[0] for o in probe.outputs if o.ndim):
+        axes = {i: axis for i, x in enumerate(probe.inputs) if (axis := _axis(x.array, rows)) is not None}
+        if axes:
+            return rows, axes, [i for i, o in enumerate(probe.outputs) if o.ndim and o.shape[0] == rows]
+    return None
+
+
+def _axis(array: Array, rows: int) -> int | None:
+    """Of an input with a row for each sample the axis of the samples: the first one, else the second."""
+    return next((axis for axis in (0, 1) if array.ndim > axis and array.shape[axis] == rows), None)
+
+
+def mixed(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
+    """The fact that samples influence each other, if they do."""
+    found = batches(probe)
+    if found is None:
+        return
+    rows, axes, outputs = found
+    if rows < 2:
+        yield from _of_two(probe, rng, unchecked)
+        return
+    changes = [_changes(probe, axes, row, rng) for row in (0, rows - 1)]
+    if not changes[0]:
+        return
+    for row, change in zip((0, rows - 1), changes, strict=True):
+        differences = probe.differences(change)
+        others = next((o for i in outputs if (o := _others(differences[i], row)) is not None), None)
+        if others is not None:
+            yield _fact(probe, axes, changes, row, others)
+            return
+
+
+def _of_two(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
+    """The same for a function that was called with one sample: it is given that one twice."""
+    twice = [Input(x.name, np.repeat(x.array, 2, axis=0)) for x in probe.inputs if x.array.ndim]
+    try:
+        both = replace(probe, inputs=twice) if len(twice) == len(probe.inputs) else None
+    except GradtoolError:
+        both = None
+    found = None if both is None else batches(both)
+    if both is None or found is None or found[0] != 2:
+        unchecked.append(f"whether samples influence each other in {probe.name}: it takes one sample only")
+        return
+    yield from mixed(both, rng, unchecked)
+
+
+def _changes(probe: Probe, axes: Mapping[int, int], row: int, rng: np.random.Generator) -> dict[int, Array]:
+    """One sample changed; masks stay, for not every one makes sense."""
+    changes = {}
+    for i, axis in axes.items():
+        array = probe.inputs[i].array
+        other = array if array.dtype.kind == "b" else changed(array, at(array, axis, row), rng)
+        if not np.array_equal(other, array):
+            changes[i] = other
+    return changes
+
+
+def _others(difference: Array, row: int) -> int | None:
+    """A row of an output that differs and is not *row*."""
+    rows = np.flatnonzero(difference.reshape(difference.shape[0], -1).any(axis=1))
+    return next((int(r) for r in rows if r != row), None)
+
+
+def _fact(
+    probe: Probe,
+    axes: Mapping[int, int],
+    changes: list[dict[int, Array]],
+    row: int,
+    other: int,
+) -> Fact:
+    one, two = (probe.recording.spread(change) for change in changes)
+    place, how = _torn(one) or _meeting(one, two)
+    pooled = all(o.ndim < probe.inputs[i].array.ndim for o in probe.outputs for i in axes)
+    certain = probe.fixed_batch or pooled or place is None or place.type not in RELATING
+    if place is not None and place.type in ("matmul", "matmul_v2", "bmm", "einsum", "gather", "index_select"):
+        certain = probe.fixed_batch
+    where = "" if place is None else f" through {place.type}"
+    said = [how] if how else []
+    said += [f"not followed beyond {s.entry.type}, {source.short(s.entry.loc)}: {s.why}" for s in one.stops]
+    names = ", ".join(probe.inputs[i].name for i in axes)
+    return Fact(
+        Kind.MIXED,
+        probe.name,
+        f"sample {row} of {names} changes the output of {probe.name} for sample {other} in evaluation mode{where}",
+        probe.loc if place is None else place.loc,
+        certain,
+        ""
+        if certain
+        else "whether its rows are samples: they may be nodes, steps or pairs (batch = 1 says that they are)",
+        tuple(said),
+        "work along the other axis, or transpose where the axes are reordered",
+    )
+
+
+def _meeting(one: Spread, two: Spread) -> tuple[Entry | None, str]:
+    """The first operator that makes an element which depends on both samples, from operands that do not."""
+    for entry in one.entries:
+        if _overlap(entry.made, one, two) and not _overlap(entry.inputs, one, two):
+            return entry, f"{entry.name} is the first to make an element that depends on two samples"
+    return None, ""
+
+
+def _overlap(numbers: Any, one: Spread, two: Spread) -> bool:
+    return any(
+        one.masks[n].shape == two.masks[n].shape and bool((one.masks[n] & two.masks[n]).any())
+        for n in numbers
+        if n in one.masks and n in two.masks
+    )
+
+
+def _torn(spread: Spread) -> tuple[Entry, str] | None:
+    """The first operator that lays the elements of a sample over several rows, among those of others."""
+    for entry in spread.entries:
+        if not entry.type.startswith(("reshape", "view", "flatten", "resize")):
+            continue
+        read, made = (
+            next((spread.masks[n] for n in ns if n in spread.masks), None) for ns in (entry.inputs, entry.made)
+        )
+        if read is not None and made is not None and _is_block(read) and not _is_block(made):
+            return entry, f"{entry.name} lays the elements of a sample over rows of others: {_shapes(read, made)}"
+    return None
+
+
+def _is_block(mask: Array) -> bool:
+    """Whether what is true are whole neighbouring slices along one axis."""
+    for axis in range(mask.ndim):
+        rest = tuple(a for a in range(mask.ndim) if a != axis)
+        some, every = mask.any(axis=rest), mask.all(axis=rest)
+        true = np.flatnonzero(some)
+        if true.size < mask.shape[axis] and np.array_equal(some, every) and true[-1] - true[0] + 1 == true.size:
+            return True
+    return False
+
+
+def _shapes(before: Array, after: Array) -> str:
+    return f"{list(before.shape)} becomes {list(after.shape)}, which is no transpose"

@@ -1,0 +1,275 @@
+"""Models with a planted mistake in the flow of information: rule, operator and line; and models without one."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from gradtool.models.gate.checking import Selection, findings
+from gradtool.models.gate.finding import Finding
+from gradtool.models.loader import Request
+
+HEAD = """\
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
+
+paddle.seed(3)
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+"""
+
+
+def model(init: str, forward: str, use: str) -> str:
+    """A file with a layer, and a loss of it."""
+    body = textwrap.indent(textwrap.dedent(init), " " * 8) + "\n    def forward(self, *inputs):\n"
+    body += textwrap.indent(textwrap.dedent(forward), " " * 8)
+    return HEAD + body + "\n\nnet = Net()\n" + textwrap.dedent(use)
+
+
+def found(folder: Path, text: str, **options: float) -> list[Finding]:
+    file = folder / "model.py"
+    file.write_text(text, encoding="utf-8")
+    codes = ("GT601", "GT602", "GT603", "GT604", "GT605")
+    return findings(Request(str(file)), "model.py", Selection(select=codes, options=dict.fromkeys(codes, options)))
+
+
+CLASSES = "loss = F.cross_entropy(net(paddle.rand([4, 6, 8])), paddle.to_tensor([0, 1, 2, 0]))\nloss.backward()\n"
+TEXT = "ids = paddle.randint(1, 9, [3, 6])\nloss = F.cross_entropy(net(ids[:, :-1]), ids[:, 1:])\nloss.backward()\n"
+ATTENTION = """
+    self.embed, self.head = nn.Embedding(9, 8), nn.Linear(8, 9)
+    self.q, self.k, self.v = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+"""
+ATTEND = """
+    ids, *rest = inputs
+    h = self.embed(ids)
+    scores = paddle.matmul(self.q(h), self.k(h), transpose_y=True)
+    MASKED
+    return self.head(paddle.matmul(F.softmax(scores), self.v(h)))WHERE
+"""
+PADDED = """
+ids = paddle.to_tensor([[3, 5, 1, 0, 0], [2, 4, 6, 7, 0], [1, 1, 2, 3, 8]])
+mask = (ids != 0).astype("float32")
+loss = F.cross_entropy(net(ids, mask), paddle.to_tensor([0, 1, 2]))
+loss.backward()
+"""
+
+
+def attending(masked: str, where: str = "") -> str:
+    return ATTEND.replace("MASKED", masked).replace("WHERE", where)
+
+
+WRONG = {
+    "a view where a transpose is meant": (
+        "self.rnn, self.head = nn.GRU(8, 5, time_major=True), nn.Linear(5, 3)\n",
+        "x = inputs[0].reshape([6, 4, 8])  # here\ny, _ = self.rnn(x)\nreturn self.head(y[-1])\n",
+        CLASSES,
+        "GT601",
+        "reshape",
+    ),
+    "the batch taken for the steps": (
+        "self.rnn, self.head = nn.GRU(8, 5, time_major=True), nn.Linear(5, 3)\n",
+        "y, _ = self.rnn(inputs[0])  # here\nreturn self.head(y[:, -1])\n",
+        CLASSES,
+        "GT601",
+        "rnn",
+    ),
+    "statistics of the batch in evaluation mode": (
+        "self.body, self.head = nn.Linear(8, 5), nn.Linear(5, 3)\n",
+        """
+        h = self.body(inputs[0].mean(axis=1))
+        h = (h - h.mean(axis=0)) / (h.std(axis=0) + 1e-5)  # here
+        return self.head(h)
+        """,
+        CLASSES,
+        "GT601",
+        "reduce_mean",
+    ),
+    "a mask that is one step too wide": (
+        ATTENTION,
+        attending(
+            "scores = paddle.where(paddle.tril(paddle.ones([5, 5]), 1) > 0, scores, paddle.full_like(scores, -1e9))",
+            "  # here",
+        ),
+        TEXT,
+        "GT602",
+        "matmul",
+    ),
+    "a mask that is passed and not used": (
+        ATTENTION,
+        attending("pass", "  # here"),
+        TEXT.replace("net(ids[:, :-1])", "net(ids[:, :-1], paddle.tril(paddle.ones([5, 5])))"),
+        "GT602",
+        "matmul",
+    ),
+    "padding in an average": (
+        "self.embed, self.head = nn.Embedding(9, 8), nn.Linear(8, 3)\n",
+        """
+        ids, mask = inputs
+        h = self.embed(ids) * (1 + 0.1 * mask.unsqueeze(-1))
+        return self.head(h.mean(axis=1))  # here
+        """,
+        PADDED,
+        "GT603",
+        "reduce_mean",
+    ),
+    "a mask for padding that is not used": (
+        "self.embed, self.head = nn.Embedding(9, 8), nn.Linear(8, 3)\n",
+        "ids, mask = inputs\nreturn self.head(self.embed(ids).mean(axis=1))\n",
+        PADDED.replace("mask), ", "mask), ")
+        .replace("loss = F", "loss = F")
+        .replace("[0, 1, 2]))", "[0, 1, 2]))  # here"),
+        "GT603",
+        "no operator reads it",
+    ),
+    "a feature that is cut off": (
+        "self.head = nn.Linear(4, 3)\n",
+        "return self.head(inputs[0][:, 1:])\n",
+        "loss = F.cross_entropy(net(paddle.rand([4, 5])), paddle.to_tensor([0, 1, 2, 0]))  # here\nloss.backward()\n",
+        "GT603",
+        "feature 0",
+    ),
+    "dropout in a plain list": (
+        "self.layers = [nn.Linear(8, 8), nn.Dropout(0.5)]\nself.head = nn.Linear(8, 3)\n",
+        """
+        h = inputs[0].mean(axis=1)
+        for layer in self.layers:
+            h = layer(h)  # here
+        return self.head(h)
+        """,
+        CLASSES,
+        "GT604",
+        "dropout",
+    ),
+    "the label as a column of the data": (
+        "self.head = nn.Linear(3, 2)\n",
+        "return self.head(inputs[0])  # here\n",
+        """
+        y = paddle.randint(0, 2, [64])
+        columns = [y.numpy(), *paddle.rand([2, 64]).numpy()]
+        x = paddle.to_tensor(__import__("numpy").column_stack(columns).astype("float32"))
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        """,
+        "GT605",
+        "column 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_planted_mistake_is_found_at_its_line(name: str, tmp_path: Path) -> None:
+    init, forward, use, code, operator = WRONG[name]
+    text = model(init, forward, use)
+    results = [f for f in found(tmp_path, text) if f.code == code]
+    assert len(results) == 1
+    line = next(i for i, line in enumerate(text.splitlines(), 1) if line.endswith("# here"))
+    assert operator in results[0].message + " ".join(results[0].explanation)
+    assert results[0].spot is not None
+    assert results[0].spot.line == line
+
+
+RIGHT = {
+    "batch norm in training": (
+        "self.body, self.norm, self.head = nn.Linear(8, 5), nn.BatchNorm1D(5), nn.Linear(5, 3)\n",
+        "return self.head(F.relu(self.norm(self.body(inputs[0].mean(axis=1)))))\n",
+        CLASSES,
+    ),
+    "a graph of nodes": (
+        "self.body = nn.Linear(4, 3)\n",
+        "x, edges = inputs\nreturn paddle.matmul(edges, self.body(x))\n",
+        """
+        edges = F.softmax(paddle.rand([5, 5]))
+        loss = net(paddle.rand([5, 4]), edges).square().mean()
+        loss.backward()
+        """,
+    ),
+    "steps before samples": (
+        "self.rnn, self.head = nn.GRU(8, 5, time_major=True), nn.Linear(5, 3)\n",
+        "y, _ = self.rnn(inputs[0].transpose([1, 0, 2]))\nreturn self.head(y[-1])\n",
+        CLASSES,
+    ),
+    "a model of both directions": (
+        ATTENTION,
+        attending("pass"),
+        """
+        ids, masked = paddle.randint(1, 9, [3, 6]), paddle.randint(1, 9, [3, 6])
+        loss = F.cross_entropy(net(ids), masked)
+        loss.backward()
+        """,
+    ),
+    "a causal model": (
+        ATTENTION,
+        attending("scores = scores + paddle.triu(paddle.full([5, 5], -1e9), 1)"),
+        TEXT,
+    ),
+    "padding that is masked": (
+        "self.embed, self.head = nn.Embedding(9, 8), nn.Linear(8, 3)\n",
+        """
+        ids, mask = inputs
+        h = self.embed(ids) * mask.unsqueeze(-1)
+        return self.head(h.sum(axis=1) / mask.sum(axis=1, keepdim=True))
+        """,
+        PADDED,
+    ),
+    "a branch that begins at zero": (
+        """
+        self.body, self.other, self.head = nn.Linear(8, 5), nn.Linear(2, 5), nn.Linear(5, 3)
+        self.gate = self.create_parameter([1], default_initializer=nn.initializer.Constant(0.0))
+        """,
+        "x, more = inputs\nreturn self.head(self.body(x.mean(axis=1)) + self.gate * self.other(more))\n",
+        CLASSES.replace("[4, 6, 8])", "[4, 6, 8]), paddle.rand([4, 2])"),
+    ),
+    "a layer that draws samples": (
+        "self.mean, self.decode = nn.Linear(8, 3), nn.Linear(3, 8)\n",
+        "z = self.mean(inputs[0])\nreturn F.sigmoid(self.decode(z + paddle.randn(z.shape)))\n",
+        "x = paddle.rand([5, 8])\nloss = F.binary_cross_entropy(net(x), x)\nloss.backward()\n",
+    ),
+    "depth that is dropped in training": (
+        "self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 3)\n",
+        """
+        h = inputs[0].mean(axis=1)
+        if not self.training or float(paddle.rand([1])) > 0.2:
+            h = h + self.body(h)
+        return self.head(h)
+        """,
+        CLASSES,
+    ),
+    "images": (
+        "self.conv, self.head = nn.Conv2D(1, 4, 3, stride=2), nn.Linear(4, 3)\n",
+        "return self.head(F.relu(self.conv(inputs[0])).mean(axis=[2, 3]))\n",
+        CLASSES.replace("[4, 6, 8]", "[4, 1, 8, 8]"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_has_no_finding(name: str, tmp_path: Path) -> None:
+    assert found(tmp_path, model(*RIGHT[name])) == []
+
+
+def test_what_is_declared_is_asked(tmp_path: Path) -> None:
+    nodes = found(tmp_path, model(*RIGHT["a graph of nodes"]), batch=1)
+    assert [f.code for f in nodes] == ["GT601"]
+    both = found(tmp_path, model(*RIGHT["a model of both directions"]), causal=1)
+    assert [f.code for f in both] == ["GT602"]
+    drawn = found(tmp_path, model(*RIGHT["a layer that draws samples"]), sampling=1)
+    assert [f.code for f in drawn] == ["GT604"]
+
+
+def test_what_cannot_be_asked_is_told(tmp_path: Path) -> None:
+    text = model(
+        "self.body, self.calls = nn.Linear(8, 3), []\n",
+        "self.calls.append(1)\nreturn self.body(inputs[0].mean(axis=1)) * len(self.calls)\n",
+        CLASSES,
+    )
+    file = tmp_path / "model.py"
+    file.write_text(text, encoding="utf-8")
+    results = findings(Request(str(file)), "model.py", Selection(select=("GT901",)))
+    assert [f.code for f in results] == ["GT901"]
+    assert "two calls with the same inputs and seed differ" in results[0].message
