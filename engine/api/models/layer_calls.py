@@ -18,7 +18,7 @@ from gradtool.nn import Layer
 
 from . import seeds, users_code
 
-MOST = 8
+MOST = 16
 """Layers whose calls are made again."""
 
 
@@ -93,11 +93,16 @@ class LayerCalls:
 
 
 def _predictors(call: LayerCall) -> list[LayerCall]:
-    if not any(True for _ in call.layer.parameters()):
+    if _is_block(call.layer) or not any(True for _ in call.layer.parameters()):
         return []
     if any(t.ndim for t in _tensors(call.result)) and any(True for _ in _tensors((call.args, call.kwargs))):
         return [call]
     return [c for inner in call.within.values() for c in _predictors(inner)]
+
+
+def _is_block(layer: Layer) -> bool:
+    """Whether it is one of gradtool's own that nothing is made of: what it does is known."""
+    return type(layer).__module__.partition(".")[0] == "gradtool" and not any(True for _ in layer.children())
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:

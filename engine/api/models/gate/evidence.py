@@ -12,10 +12,13 @@ from ..loader import Request
 
 if TYPE_CHECKING:
     from gradtool.engine.answers.diff.structure import Difference
+    from gradtool.engine.answers.training.one_batch import OneBatch
 
+    from ..questions.first_steps import FirstSteps
     from ..questions.gradcheck import Comparison
     from ..questions.influence import Influences
     from ..questions.nan import Births
+    from ..questions.over_time import Training
     from ..questions.saved import Kept
     from ..questions.stats import Sizes
     from ..questions.why import Verdicts
@@ -36,6 +39,7 @@ class Evidence:
     def __init__(self, request: Request, name: str, feed: str | None = None, golden: str | None = None) -> None:
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
+        self._untried: list[str] = []
         self.verbose = 0
 
     def note(self, text: str) -> None:
@@ -103,6 +107,33 @@ class Evidence:
         return Influence(feed=self.feed).ask(self.request, self)
 
     @cached_property
+    def first_steps(self) -> FirstSteps:
+        """The first loss of a classifier, and what updates change."""
+        from ..questions.first_steps import first_steps
+
+        return first_steps(self.request, self)
+
+    def one_batch(self, steps: int, part: float) -> OneBatch | str | None:
+        """Whether the first batch can be learned; a text says why that could not be tried, which is told."""
+        from ..questions.first_steps import one_batch
+
+        answer = one_batch(self.request, steps, part, self.feed, self)
+        if isinstance(answer, str):
+            self._untried.append(f"whether one batch can be learned: {answer}")
+        return answer
+
+    @cached_property
+    def training(self) -> Training | None:
+        """Gradients over the steps of the file's own training; None where there is none."""
+        from ..errors import CommandError
+        from ..questions.over_time import OverTime
+
+        try:
+            return OverTime().ask(self.request, self)
+        except CommandError:
+            return None
+
+    @cached_property
     def kept(self) -> Kept:
         """What backward keeps alive."""
         from ..questions.saved import Saved
@@ -123,4 +154,4 @@ class Evidence:
         """What no answer accounts for."""
         flow = self.influences.story
         doubts = [f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt]
-        return [*self._told, *self.births.story.unchecked, *flow.unchecked, *doubts]
+        return [*self._told, *self._untried, *self.births.story.unchecked, *flow.unchecked, *doubts]

@@ -1,0 +1,106 @@
+"""The first loss of a classifier, and what one that knows nothing has."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.source import Location
+from ...view.graph import FORWARD
+from ..events import Begin, End, OpEvent
+
+_LOSS = "softmax_with_cross_entropy"
+_MOVING = ("elementwise_add", "reshape2", "transpose2", "cast", "flatten_contiguous_range", "unsqueeze2", "squeeze2")
+"""Operators that do not make numbers large by themselves: what made what they read does."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLoss:
+    """The first loss that was computed of classes.
+
+    Attributes:
+        value: the mean over what counts; None where nothing does.
+        classes: how many there are.
+        largest: the largest size of a logit.
+        loc: the line of the loss.
+        maker: the operator that makes the logits, and its line; None where none did.
+        sizes: the largest sizes of what that operator reads.
+    """
+
+    value: float | None
+    classes: int
+    largest: float
+    loc: Location
+    maker: tuple[str, Location] | None
+    sizes: tuple[float, ...] = ()
+
+    @property
+    def usual(self) -> float:
+        """What one has that gives every class the same probability."""
+        return math.log(self.classes)
+
+
+class FirstLossSeen:
+    """Listens to a run until it has computed a loss of classes.
+
+    Attributes:
+        found: that loss; None until it was computed.
+    """
+
+    def __init__(self) -> None:
+        self.found: FirstLoss | None = None
+        self._makers: dict[int, OpEvent] = {}
+        self._over = False
+
+    def __call__(self, event: OpEvent | Begin | End) -> None:
+        """Hear of a step."""
+        if self._over or not isinstance(event, OpEvent):
+            self._over = self._over or isinstance(event, End)
+            if self._over:
+                self._makers.clear()  # their arrays with them
+            return
+        if event.part != FORWARD:
+            return
+        if event.type == _LOSS:
+            self.found, self._over = self._seen(event), True
+            self._makers.clear()
+            return
+        for v in event.outputs:
+            if v.array is not None:
+                self._makers[id(v.array)] = event
+
+    def _seen(self, event: OpEvent) -> FirstLoss | None:
+        slots = event.slots()
+        logits, loss = slots.get("Logits"), slots.get("Loss")
+        if logits is None or loss is None:
+            return None
+        axis = int(event.attrs.get("axis", -1))
+        losses = np.asarray(loss, np.float64)
+        counted = losses[losses != 0]  # what is ignored has none
+        maker = self._maker(logits)
+        return FirstLoss(
+            float(counted.mean()) if counted.size and np.isfinite(counted).all() else None,
+            int(np.shape(logits)[axis]),
+            _largest(logits),
+            event.loc,
+            None if maker is None else (maker.type, maker.loc),
+            () if maker is None else tuple(_largest(v.array) for v in maker.inputs if np.size(v.array)),
+        )
+
+    def _maker(self, array: Any) -> OpEvent | None:
+        """The operator that makes numbers, behind those that only move or shift them."""
+        maker = self._makers.get(id(array))
+        while maker is not None and maker.type in _MOVING:
+            before = next((self._makers.get(id(v.array)) for v in maker.inputs if id(v.array) in self._makers), None)
+            if before is None:
+                break
+            maker = before
+        return maker
+
+
+def _largest(array: Any) -> float:
+    values = np.abs(np.asarray(array, np.float64)) if getattr(array, "dtype", None) is not None else np.zeros(1)
+    return float(np.nanmax(values)) if values.size and np.isfinite(values).any() else math.nan

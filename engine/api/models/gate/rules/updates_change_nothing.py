@@ -1,0 +1,70 @@
+"""GT702: Steps of an optimizer that change nothing, or a frozen parameter that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradtool.engine.answers.why.verdicts import Verdict
+
+from ..evidence import Evidence
+from ..finding import Severity
+from ..rule import Hit, Options, Rule
+
+
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    first = evidence.first_steps
+    cleared = any(a.finding and a.verdict is Verdict.CLEARED for a in evidence.verdicts)  # which says why
+    for idle in () if cleared else first.idle:
+        if idle.rate == 0 or idle.steps < options["steps"] or not idle.names:
+            continue
+        why = "none of them has a gradient then" if not idle.gradients else f"{idle.gradients} of them have a gradient"
+        message = f"{idle.steps} steps of {idle.by} change none of the {len(idle.names)} parameters that it holds"
+        said = (f"{why}; the learning rate is {idle.rate:g}" if idle.rate is not None else why,)
+        yield Hit(
+            idle.names[0],
+            message,
+            idle.loc,
+            idle.names[1:],
+            said,
+            "call it after backward and before clear_grad; a rate far below the digits of a parameter is none",
+        )
+    for name, loc in first.thawed:
+        yield Hit(name, f"{name} is frozen, an optimizer holds it, and this line changes it", loc)
+
+
+RULE = Rule(
+    code="GT702",
+    name="updates-change-nothing",
+    summary="Steps of an optimizer that change nothing, or a frozen parameter that changes.",
+    why=(
+        "A step between clear_grad and backward has nothing to go by: the loop runs, and nothing learns. What was "
+        "frozen and is changed by hand all the same is no longer what was loaded."
+    ),
+    severity=Severity.ERROR,
+    look=_look,
+    options={"steps": (2, "so many steps must have changed nothing")},
+    wrong="""\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 1, bias_attr=False)
+opt = paddle.optimizer.SGD(1e-12, parameters=net.parameters())  # float32 has eight digits
+for step in range(4):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+    right="""\
+import paddle
+
+paddle.seed(0)
+net = paddle.nn.Linear(4, 1, bias_attr=False)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(4):
+    loss = (net(paddle.rand([8, 4])) - 1).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+""",
+)

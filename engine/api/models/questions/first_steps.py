@@ -1,0 +1,108 @@
+"""What the first steps of a training say: the first loss, what updates change, whether a batch can be learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gradtool.engine.answers.events import Adapter
+from gradtool.engine.answers.training.first_loss import FirstLoss, FirstLossSeen
+from gradtool.engine.answers.training.one_batch import OneBatch, learn
+from gradtool.engine.answers.training.updates import Updates
+from gradtool.engine.core import watch
+from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.source import Location
+from gradtool.engine.runs.recorder import Recorder
+
+from .. import loader, opening
+from ..errors import CommandError
+from ..loader import Request
+from ..notes import SILENT, Notes
+from .debug import Debug
+
+
+@dataclass(frozen=True, slots=True)
+class IdleOptimizer:
+    """An optimizer whose steps changed nothing.
+
+    Attributes:
+        names: of the parameters that it holds.
+        gradients: how many of them had a gradient that is not zero.
+    """
+
+    by: str
+    rate: float | None
+    steps: int
+    loc: Location
+    names: tuple[str, ...]
+    gradients: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSteps:
+    """What was seen.
+
+    Attributes:
+        loss: the first loss of classes, if there was one.
+        idle: optimizers whose steps changed nothing.
+        thawed: frozen parameters that an optimizer holds and that the file changed: name and line.
+    """
+
+    loss: FirstLoss | None
+    idle: tuple[IdleOptimizer, ...]
+    thawed: tuple[tuple[str, Location], ...]
+
+
+def first_steps(request: Request, notes: Notes = SILENT) -> FirstSteps:
+    """Watch the first steps of a file.
+
+    Raises:
+        CommandError: there is no such model.
+        ModelError: the user's code raised.
+        GradtoolError: the engine refused.
+    """
+    seen, updates = FirstLossSeen(), Updates()
+    with watch.watched(Adapter(seen), updates), loader.executed(request, notes) as left, watch.unwatched():
+        model = opening.model_in(left, request)
+        names = {id(t): n for t, n in getattr(model, "named", {}).items()}
+
+        def named(tensor: Any) -> str:
+            return names.get(id(tensor)) or str(tensor.name)
+
+        idle = [
+            IdleOptimizer(i.by, i.rate, i.steps, i.loc, tuple(map(named, i.tensors)), i.gradients)
+            for i in updates.idle.values()
+        ]
+        return FirstSteps(seen.found, tuple(idle), tuple((named(t), loc) for t, loc in updates.thawed.values()))
+
+
+def one_batch(
+    request: Request, steps: int, part: float, feed: str | None, notes: Notes = SILENT
+) -> OneBatch | str | None:
+    """Try to learn the batch of the first pass; a text says why that could not be tried.
+
+    Raises: as :func:`first_steps` does.
+    """
+    recorder, updates = Recorder(which=1), _Rates()
+    with (
+        recorder.recording(),
+        watch.watched(None, updates),
+        loader.executed(request, notes) as left,
+        watch.unwatched(),
+    ):
+        model = opening.model_in(left, request)
+        try:
+            run, _ = type(model).timeline(left, request, recorder, Debug(feed=feed), SILENT)
+            return learn(run, steps, part, updates.rate)
+        except (CommandError, GradtoolError) as error:
+            return error.message
+
+
+class _Rates:
+    """Hears of the first learning rate."""
+
+    rate: float | None = None
+
+    def __call__(self, event: Any) -> None:
+        if self.rate is None and isinstance(event, watch.Updating):
+            self.rate = event.rate

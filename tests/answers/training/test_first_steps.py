@@ -1,0 +1,110 @@
+"""The first steps of a training: what the rules GT702 to GT705 say of planted mistakes, and of none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradtool.models.gate.checking import Selection, findings
+from gradtool.models.gate.finding import Finding
+from gradtool.models.loader import Request
+
+HEAD = """\
+import paddle
+import paddle.nn.functional as F
+
+paddle.seed(0)
+x = paddle.rand([8, 4])
+"""
+
+
+def found(folder: Path, text: str) -> list[Finding]:
+    file = folder / "model.py"
+    file.write_text(HEAD + text, encoding="utf-8")
+    return findings(Request(str(file)), "model.py", Selection(select=("GT702", "GT703", "GT704", "GT705")))
+
+
+WRONG = {
+    "a step between clearing and backward": (
+        """
+net = paddle.nn.Linear(4, 1)
+opt = paddle.optimizer.Momentum(0.1, parameters=net.parameters())
+for step in range(3):
+    opt.clear_grad(set_to_zero=False)
+    opt.step()  # here
+    (net(x) - 1).square().mean().backward()
+""",
+        "GT702",
+        "steps of Momentum change none of the 2 parameters",
+    ),
+    "a frozen layer that is updated by hand": (
+        """
+body, head = paddle.nn.Linear(4, 3), paddle.nn.Linear(3, 1)
+opt = paddle.optimizer.SGD(0.1, parameters=[*body.parameters(), *head.parameters()])
+body.weight.stop_gradient = True
+for step in range(2):
+    (head(body(x)) - 1).square().mean().backward()
+    opt.step()
+    opt.clear_grad()
+    body.weight.set_value(body.weight * 0.9)  # here
+""",
+        "GT702",
+        "is frozen, an optimizer holds it, and this line changes it",
+    ),
+    "a target that the output cannot reach": (
+        """
+net = paddle.nn.Linear(4, 1)
+loss = F.mse_loss(F.tanh(net(x)), paddle.full([8, 1], 50.0))  # here
+loss.backward()
+""",
+        "GT703",
+        "as loss and target keeps it there",
+    ),
+    "units that are dead": (
+        """
+net, out = paddle.nn.Linear(4, 3), paddle.nn.Linear(3, 1, bias_attr=False)
+net.bias.set_value(paddle.full([3], -50.0))
+h = F.relu(net(x))  # here
+loss = (out(h) - 1).square().mean()
+loss.backward()
+""",
+        "GT703",
+        "as dead units keeps it there",
+    ),
+    "weights that begin too large": (
+        """
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 16), paddle.nn.ReLU())
+head = paddle.nn.Linear(16, 5, paddle.ParamAttr(initializer=paddle.nn.initializer.Normal(0.0, 30.0)))
+logits = head(net(x))  # here
+loss = F.cross_entropy(logits, paddle.randint(0, 5, [8]))
+loss.backward()
+""",
+        "GT704",
+        "a classifier of 5 classes that knows nothing has 1.609",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_planted_mistake_is_found_at_its_line(name: str, tmp_path: Path) -> None:
+    text, code, message = WRONG[name]
+    results = [f for f in found(tmp_path, text) if f.code == code]
+    assert len(results) == 1
+    assert message in results[0].message
+    line = next(i for i, line in enumerate((HEAD + text).splitlines(), 1) if line.endswith("# here"))
+    assert results[0].spot is not None
+    assert results[0].spot.line == line
+
+
+def test_a_training_that_works_has_no_finding(tmp_path: Path) -> None:
+    text = """
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 16), paddle.nn.ReLU(), paddle.nn.Dropout(0.2), paddle.nn.Linear(16, 5))
+opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
+for step in range(3):
+    loss = F.cross_entropy(net(x), paddle.arange(8) % 5)
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+    assert found(tmp_path, text) == []
