@@ -19,6 +19,9 @@ MOST_COLUMNS = 512
 
 def without(probe: Probe, rng: np.random.Generator, unchecked: list[str]) -> Iterator[Fact]:
     """The inputs, and the columns of inputs, that make no difference however they are changed."""
+    if not all(np.isfinite(o).all() for o in probe.outputs if o.dtype.kind in "fc"):
+        unchecked.append(f"what has an influence on {probe.name}: its output is not finite")
+        return
     for i, x in enumerate(probe.inputs):
         if not x.array.size:
             continue

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...core import source
 from ...core.source import NOWHERE, Location
 from ...eager.tensor import Tensor
 from ...runs import of_tape
@@ -93,12 +94,14 @@ class Probe:
         """One call with the inputs as they are, written down."""
         tensors = [Tensor(x.array.copy()) for x in self.inputs]
         recorder = Recorder()
-        with self.seeded(seed), recorder.recording():
+        with self.seeded(seed), source.full_stacks(True), recorder.recording():
             outputs = self.function(tensors)
         named = {t: x.name for t, x in zip(tensors, self.inputs, strict=True)}
         inputs = [recorder.known(t.array) for t in tensors]
         numbers = [recorder.number_of(t.array) for t in outputs]
         run = of_tape.timeline(recorder, title=self.name, named=named)
+        for entry in run.entries:
+            entry.loc = entry.loc or self.loc  # of a layer that is none of the user's
         return Recording(run, inputs, numbers)
 
     def slopes(self, index: int, rng: np.random.Generator) -> Array | None:

@@ -46,6 +46,8 @@ class Updates:
     thawed: dict[int, tuple[Tensor, Location]] = field(default_factory=dict)
     _moved: set[tuple[int, ...]] = field(default_factory=set)
     _listed: dict[int, Tensor] = field(default_factory=dict)
+    _stopped: dict[int, Tensor] = field(default_factory=dict)
+    """What somebody froze; running statistics are made so, and are written by their layer."""
     _frozen: dict[int, Any] = field(default_factory=dict)
     _open: list[tuple[watch.Updating, list[Any]]] = field(default_factory=list)
 
@@ -53,6 +55,8 @@ class Updates:
         """Hear of an event; nothing is spared."""
         if isinstance(event, watch.Listed):
             self._listed.update((id(t), t) for t in event.tensors)
+        elif isinstance(event, watch.Cutting) and event.tensor is not None and event.how != "detach":
+            self._stopped[id(event.tensor)] = event.tensor
         elif isinstance(event, watch.Filled):
             self._passed()
         elif isinstance(event, watch.Updating):
@@ -90,7 +94,7 @@ class Updates:
     def _passed(self) -> None:
         """A backward pass is over: from now on what is frozen is to stay as it is."""
         for key, tensor in self._listed.items():
-            if tensor.stop_gradient and key not in self._frozen:
+            if tensor.stop_gradient and key in self._stopped and key not in self._frozen:
                 self._frozen[key] = tensor.array.copy()
 
     def _written(self, tensor: Tensor, array: Any) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradtool.engine.answers.why.verdicts import Verdict
-
 from ..evidence import Evidence
 from ..finding import Severity
 from ..rule import Hit, Options, Rule
@@ -13,9 +11,9 @@ from ..rule import Hit, Options, Rule
 
 def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
     first = evidence.first_steps
-    cleared = any(a.finding and a.verdict is Verdict.CLEARED for a in evidence.verdicts)  # which says why
-    for idle in () if cleared else first.idle:
-        if idle.rate == 0 or idle.steps < options["steps"] or not idle.names:
+    explained = any(a.finding for a in evidence.verdicts)  # why there is nothing to go by is said there
+    for idle in first.idle:
+        if idle.rate == 0 or idle.steps < options["steps"] or not idle.names or (explained and not idle.gradients):
             continue
         why = "none of them has a gradient then" if not idle.gradients else f"{idle.gradients} of them have a gradient"
         message = f"{idle.steps} steps of {idle.by} change none of the {len(idle.names)} parameters that it holds"
