@@ -10,6 +10,8 @@ import pytest
 from gradtool.engine.view.graph import BIRTH, FORWARD, IDLE, LOST, OP, GraphView
 from gradtool.models.loader import Request
 from gradtool.models.questions.picture import Drawn
+from gradtool.viz.mirror.layout import mirror
+from gradtool.viz.render.dot import render
 
 NET = """
 import paddle
@@ -99,6 +101,19 @@ def test_inputs_have_their_names_and_one_node_each(tmp_path: Path) -> None:
     view = view_of(tmp_path, LOOP)
     names = [n.name for n in view.nodes if n.role == "constant"]
     assert sorted(names) == ["mask", "x", "y"]
+
+
+def test_what_a_call_is_given_has_not_the_name_of_what_it_gives(tmp_path: Path) -> None:
+    view = view_of(tmp_path, f"{NET}\nnet = Net()\nloss = net(paddle.randn([8, 4])).mean()\nloss.backward()\n")
+    assert [n.name for n in view.nodes if n.name.startswith("loss") and n.part == FORWARD] == ["loss"]
+
+
+def test_a_cut_has_its_sign_in_every_form_with_places(tmp_path: Path) -> None:
+    scene = mirror(view_of(tmp_path, LOOP))
+    number = len(cuts(scene.view))
+    assert number > 0
+    assert render(scene).count('label="✂" shape=circle') == number
+    assert 'label="✂"' not in render(scene, placed=False)
 
 
 def test_every_operand_is_shown(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from .corners import curves
 FONT: Final = "DejaVu Sans Mono"
 _ARROW: Final = 6.0
 _LEGEND: Final = 24.0
+_SIGN: Final = 7.0
 _ROOM: Final = {"plaintext": 8, "hexagon": 72, "parallelogram": 60, "doubleoctagon": 48}
 """Shape -> how much wider than its text a box of the legend is."""
 _SIGNS: Final = {
@@ -96,6 +97,8 @@ def _lines(scene: Scene, file: str, command: str, colouring: Colouring | None, p
     for route in scene.routes:
         edge = view.edges[route.edge]
         yield f"\t{edge.source} -> {edge.target}{_edge(route, edge, by_id, placed)}"
+    for number, route in enumerate(r for r in scene.routes if placed and view.edges[r.edge].cut):
+        yield f"\tcut_{number}{_attributes(**_sign(route))}"
     yield from _legend(scene, by_id, colouring, placed)
     yield "}"
 
@@ -139,11 +142,7 @@ def _edge(route: Route, edge: EdgeView, by_id: dict[str, NodeView], placed: bool
     if edge.cut:
         facts = f"{facts}\n{SCISSORS} {printable(edge.cut)}"
     attributes["tooltip"] = escape(facts)
-    if edge.cut and placed:
-        # The sign stands on the line; beside it is the reason, where there is room.
-        x, y = route.before_end
-        attributes |= {"xlabel": SCISSORS, "xlp": f"{_n(x)},{_n(-y)}"}
-    elif edge.cut:
+    if edge.cut and not placed:
         attributes["label"] = _label([f"{SCISSORS} {printable(edge.cut)}"])
     if route.label is not None and (placed or not edge.cut):
         text, x, y, _ = route.label
@@ -151,6 +150,15 @@ def _edge(route: Route, edge: EdgeView, by_id: dict[str, NodeView], placed: bool
         if placed:
             attributes["lp"] = f"{_n(x + cells(text) * 8 * ADVANCE / 2)},{_n(3 - y)}"
     return _attributes(**attributes, **_STROKES[route.kind])
+
+
+def _sign(route: Route) -> dict[str, str]:
+    """The sign of a cut on its line, as a node of its own: labels of edges are put where there is room for them."""
+    x, y = route.before_end
+    look = {"shape": "circle", "style": "filled", "fillcolor": "#FFFFFF", "fontsize": "10"}
+    colour = STROKES[route.kind]
+    place = _placed(x - _SIGN, y - _SIGN, 2 * _SIGN, 2 * _SIGN)
+    return {"label": SCISSORS, **look, "color": colour, "fontcolor": colour, **place}
 
 
 def _spline(points: tuple[Point, ...]) -> str:

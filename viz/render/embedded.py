@@ -21,6 +21,7 @@ from ..details import Details, shown
 from ..layers import layers
 from ..legend import Colouring, heading, roles
 from ..mirror.scene import KINDS, Box, Route, Routes, Scene
+from ..stretches import stretches
 from ..style import ROLES, NodeStyle, role_of
 from ..text import printable, shortened
 from .svg import SHAPES
@@ -329,6 +330,10 @@ def _frames(scene: Scene) -> list[list[Any]]:
             id_ = layer.id if layer.id not in taken else f"{layer.id}~"
             name = _frame_id(id_, "layer", layer.title)
             boxes.append([name, "layer", printable(layer.title), layer.first, layer.last, layer.depth, None])
+    known = [(first, last, title) for _, _, title, first, last, _, _ in boxes]
+    for part in stretches(scene, known):
+        if (part.first, part.last) not in spans:
+            boxes.append([part.id, "stretch", printable(part.title), part.first, part.last, part.depth, None])
     return boxes
 
 

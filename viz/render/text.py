@@ -92,7 +92,7 @@ def table(view: GraphView) -> tuple[list[str], list[list[str]]]:
         rows.append(
             [
                 call(pair.forward) if pair.forward is not None and pair.first else "",
-                ", ".join(printable(n.name) for n in pair.saved) or NOTHING,
+                _listed(_names(pair.saved)) or NOTHING,
                 "↔" if both else "",
                 call(pair.backward) if pair.backward is not None else _instead(pair.forward),
                 pair.source or NOTHING,
@@ -164,12 +164,12 @@ class _Calls:
     def __call__(self, op: NodeView) -> str:
         written = [self._by_id[t] for t in self._written.get(op.id, ())]
         read = [self._by_id[t] for t in self._read.get(op.id, ())]
-        outputs = ", ".join(_names(written))
-        arguments = ", ".join(_names(read))
+        outputs = _listed(_names(written))
+        arguments = _listed(_names(read))
         if op.part == BACKWARD:
             arriving = _names(n for n in read if n.part == BACKWARD)
             values = dict.fromkeys(_names(n for n in read if n.part == FORWARD))
-            arguments = "; ".join(", ".join(names) for names in (arriving, values) if names)
+            arguments = "; ".join(_listed(names) for names in (arriving, values) if names)
         elif written:
             outputs = f"{outputs} {written[0].spec}".rstrip()
         call = f"{printable(op.type)}({arguments})"
@@ -178,6 +178,16 @@ class _Calls:
 
 def _names(nodes: Iterable[NodeView]) -> list[str]:
     return [printable(n.name) for n in nodes]
+
+
+_TOLD = 8
+"""Of more names the first ones are told: a line that says what a recurrent net reads is thousands of columns wide."""
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = len(every) - _TOLD
+    return ", ".join(every if more < 2 else [*every[:_TOLD], f"… {more} more"])
 
 
 # -- lines between operators ------------------------------------------------------------------------------------------

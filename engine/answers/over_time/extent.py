@@ -88,6 +88,13 @@ def factor(after: float, before: float) -> float | None:
     return times if math.isfinite(times) and abs(times - 1) > _SAME else None
 
 
+def clipping(after: float, before: float) -> float:
+    """What clipping multiplied a norm by: 1 where it did nothing, NaN where a norm is not finite."""
+    if not (math.isfinite(after) and math.isfinite(before)):
+        return math.nan
+    return factor(after, before) or 1.0
+
+
 def _fast(array: np.ndarray[Any, Any]) -> float | None:
     """In the array's own precision; None where that does not do."""
     if array.dtype.kind != "f" or array.dtype.itemsize < 4:

@@ -90,7 +90,9 @@ class Point:
 
 
 def _least(factors: Sequence[float | None]) -> float | None:
-    return min((f for f in factors if f is not None), default=None)
+    """The smallest; NaN where one is."""
+    some = [f for f in factors if f is not None]
+    return math.nan if any(map(math.isnan, some)) else min(some, default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ...ir.variable import Variable
 from .. import magnitudes
 from ..events import of_step
 from .course import Course
-from .extent import Extent, factor, moved, norm
+from .extent import Extent, clipping, moved, norm
 from .history import Track, Update
 
 _MOST_KNOWN = 64
@@ -140,7 +140,7 @@ class ProgramCourse:
         point = self.course.updated([track], self._update, step.op.block.program)[track]
         if self._totals:
             before, after = (math.hypot(*norms) for norms in zip(*self._totals, strict=True))
-            self._update.clipped = factor(after, before) or 1.0
+            self._update.clipped = clipping(after, before)
         new = next((v.array for v in event.outputs if v.slot == "ParamOut"), None)
         point.weight = norm(parameter.array)
         point.update = moved(parameter.array, new) if new is not None else None
@@ -154,7 +154,7 @@ class ProgramCourse:
             if point is None or gradient not in makes:
                 continue
             before, after = point.gradient.norm, norm(makes[gradient])
-            point.clipped = factor(after, before) or 1.0
+            point.clipped = clipping(after, before)
             self._totals.append((before, after))
 
 

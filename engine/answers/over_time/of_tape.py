@@ -17,7 +17,7 @@ from ...eager.saved import writes
 from ...eager.tensor import Leaf, Tensor
 from .. import magnitudes
 from .course import Course
-from .extent import Extent, factor, moved, norm
+from .extent import Extent, clipping, factor, moved, norm
 from .history import Clearing, Point, Track, Update, Writing
 
 _FAR = 10.0
@@ -322,10 +322,10 @@ class TapeCourse:
             if point is None or clipped is None:
                 continue
             size = point.gradient.norm if clipped is g else norm(clipped.array)
-            point.clipped = factor(size, point.gradient.norm) or 1.0
+            point.clipped = clipping(size, point.gradient.norm)
             before.append(point.gradient.norm)
             after.append(size)
-        self._update.clipped = factor(math.hypot(*after), math.hypot(*before)) or 1.0
+        self._update.clipped = clipping(math.hypot(*after), math.hypot(*before))
 
     def _updated(self, event: watch.Updated) -> None:
         self._due = self._update = None

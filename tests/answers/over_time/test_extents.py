@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gradtool.engine.answers.over_time.extent import Extent, factor, moved, norm
+from gradtool.engine.answers.over_time.extent import Extent, clipping, factor, moved, norm
 from gradtool.engine.core.rows import RowUpdate, SelectedRows
 
 
@@ -53,6 +53,13 @@ def test_a_table_moves_as_far_as_its_new_rows() -> None:
     table = np.zeros((4, 2), "float32")
     assert moved(table, RowUpdate(table, np.array([1]), np.array([[3.0, 4.0]], "float32"))) == 5.0
     assert moved(np.array([1.0, 1.0]), np.array([1.0, 3.0])) == 2.0
+
+
+def test_clipping_is_not_known_where_a_norm_is_not_finite() -> None:
+    assert clipping(1.0, 4.0) == 0.25
+    assert (clipping(4.0, 4.0), clipping(0.0, 0.0)) == (1.0, 1.0)
+    assert math.isnan(clipping(math.nan, math.nan))
+    assert math.isnan(clipping(1.0, math.inf))
 
 
 def test_a_factor_is_what_a_norm_was_multiplied_by() -> None:

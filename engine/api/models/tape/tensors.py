@@ -194,8 +194,16 @@ def _call_the_rest(
         loc = t.loc or (places.get(journal.number(t), ()) if journal is not None else ())
         local = local_of(loc) if t in readers else ""
         path = local if local and local not in named.by_path else path_of(loc, getattr(t, "layer_path", None))
-        if path and source.file_and_line(loc) not in readers.get(t, ()):
+        if path and source.file_and_line(loc) not in readers.get(t, ()) and not _is_of_result(path, loc, named):
             named.add(path, t)
+
+
+def _is_of_result(path: str, loc: Location, named: TensorNames) -> bool:
+    """Whether the name is that of what the line computed in the end, ``loss`` in ``loss = net(paddle.randn([2]))``."""
+    result = named.by_path.get(path)
+    if result is None or result.node is None:
+        return False
+    return source.file_and_line(result.node.loc) == source.file_and_line(loc)
 
 
 def constants(nodes: Iterable[GradNode], named: TensorNames, journal: Journal | None) -> dict[Tensor, str]:
