@@ -10,6 +10,7 @@ from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.view.graph import BACKWARD, FORWARD
 from gradtool.models import spots
+from gradtool.models.gradients import GradientTable
 from gradtool.models.questions.over_time import Training
 from gradtool.models.spots import Spot, around, frames
 from gradtool.models.users_code import users_own
@@ -90,11 +91,10 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
     yield "model", findings.name
     yield "mode", findings.mode
     if findings.loss:
-        yield "loss", findings.loss + ("" if findings.value is None else f" = {number(findings.value)}")
+        yield "loss", findings.loss + _value(findings)
     answer = findings.reports.get("why")
     if answer is not None:
-        # What is not finite is counted below.
-        wrong = sum(a["finding"] and a["verdict"] != "not_finite" for a in answer.data["answers"])
+        wrong = answer.data["findings"]
         yield "gradients", count(wrong, "finding") if wrong else "no findings"
     story = findings.reports.get("nan")
     if story is not None:
@@ -104,6 +104,15 @@ def _facts(findings: Findings) -> Iterator[tuple[str, str]]:
         yield "over time", count(training.findings, "finding") if training.findings else "no finding"
     for i, note in enumerate(findings.notes, 1):
         yield f"note {i}" if len(findings.notes) > 1 else "note", note
+
+
+def _value(findings: Findings) -> str:
+    """What the loss is, also where it is not finite; empty where it is not known."""
+    table = findings.answers.get("backward")
+    value = findings.value
+    if value is None and isinstance(table, GradientTable):
+        value = table.loss.value
+    return "" if value is None else f" = {number(value)}"
 
 
 # -- answers ----------------------------------------------------------------------------------------------------------

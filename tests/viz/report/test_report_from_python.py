@@ -146,3 +146,12 @@ def test_it_shows_itself(leaves: tuple[Any, Any], monkeypatch: pytest.MonkeyPatc
     page = Path(unquote(urlparse(opened[0]).path))
     assert page.name == "report.html"
     assert "verdict: DETACHED" in page.read_text(encoding="utf-8")
+
+
+def test_the_facts_agree_with_the_verdict_where_nothing_is_finite() -> None:
+    paddle.disable_static()
+    w = paddle.to_tensor([0.0], stop_gradient=False)
+    report = paddle.report(lambda: (w * float("nan")).sum(), title="nothing")
+    facts = dict(report.facts)
+    assert (facts["gradients"], facts["NaN and infinity"]) == ("1 finding", "1 finding")
+    assert facts["loss"].endswith(" = nan")
