@@ -142,9 +142,10 @@ class Prompt:
         named = list(zip(self.scripts, self._texts or (), strict=True))
         if self.batch and not named:
             named = [("<stdin>", self._typed(book))]
-            if not named[0][1].strip():
-                screen.say(screen.text(book.opening or book.here()))
         code = batch.CLEAN
+        if self.batch and (book.caught or not any(text.strip() for _, text in named)):
+            screen.say(screen.text(book.opening or book.here()))
+            code = batch.FAILED if book.caught else code
         for file, text in named:
             try:
                 code = max(code, batch.run(book, text, file, lambda said: screen.say(screen.text(said))))

@@ -37,13 +37,19 @@ def first_with(catches: Sequence[str]) -> Callable[[Recorder], bool] | None:
 
 def _caught(recorder: Recorder, kind: str, limit: float) -> bool:
     get = recorder.store.get
+    made: set[int] = set()
     for read, arriving, outs, backward in _operators(recorder):
-        if not any(stops.wrong(get(n), kind, limit) for n in outs):
+        if kind in ("nan", "inf") and any(stops.wrong(get(n), kind, limit) == kind for n in read if n not in made):
+            return True  # it came in: data, or a weight
+        made.update(outs)
+        made.update(read)
+        faults = [fault for n in outs if (fault := stops.wrong(get(n), kind, limit))]
+        if not faults:
             continue
         if kind == "zero":
             if backward and any(np.any(np.asarray(get(n))) for n in arriving if get(n) is not None):
                 return True
-        elif not any(stops.wrong(get(n), kind, limit) for n in read):
+        elif not all(stops.is_carried(fault, (stops.wrong(get(n), kind, limit) for n in read)) for fault in faults):
             return True
     return False
 

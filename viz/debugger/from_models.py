@@ -74,6 +74,7 @@ def opened(request: Request, asked: Debug, notes: Notes) -> Iterator[Notebook]:
                 _set(book, verb, text)
         halt = session.begin()
         book.opening = show.opening(session, halt)
+        book.caught = halt is not None and halt.why == "catch"
         yield book
 
 

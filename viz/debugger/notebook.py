@@ -56,6 +56,7 @@ class Notebook:
         finished: whether ``quit`` was said.
         leaving: verbs that end the session and let the program go on, where it waits.
         opening: what to show before the first cell: where the session begins, and why there.
+        caught: whether it begins where a catch fired.
         began: how the session stood before the first cell; None until then.
         keeping: where cells are replayed, which verbs are not carried out again: they raise :class:`NotAgain`.
         foreign: the numbers of cells that were read from a file.
@@ -71,6 +72,7 @@ class Notebook:
         self.places: dict[int, tuple[str, int]] = {}
         self.finished = False
         self.opening = ""
+        self.caught = False
         self.leaving: frozenset[str] = frozenset()
         self.began: Beginning | None = None
         self.keeping: Callable[[Verb, str], bool] | None = None

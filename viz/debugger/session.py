@@ -53,6 +53,7 @@ class Session:
         self.trusted = True
         self.reading = False
         self._entries = {e.name: e for e in timeline.entries}
+        self._first: dict[int, int] | None = None
         names = timeline.names
         self.wanting = {n.removesuffix("@GRAD") for n in names if n.endswith("@GRAD")} | set(timeline.results)
 
@@ -119,6 +120,15 @@ class Session:
         if number is None:
             raise unknown("tensor", name, self.timeline.names, otherwise="list shows the tensors around the cursor")
         return number
+
+    def first_reader(self, number: int) -> int:
+        """The index of the first entry that reads a value; of one that nobody reads, that of none."""
+        if self._first is None:
+            self._first = {}
+            for entry in self.timeline.entries:
+                for n in entry.inputs:
+                    self._first.setdefault(n, entry.index)
+        return self._first.get(number, len(self.timeline.entries))
 
     def label(self, entry: Entry) -> str:
         """``7/12 sqrt_grad.0``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -201,7 +201,8 @@ def catch(text: str) -> tuple[str, float]:
 def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
     """What a catch has to say of what an entry makes; empty if there is nothing.
 
-    Numbers are caught where they are born, not where they are carried on: what the entry reads is not wrong itself.
+    Numbers are caught where they are born, not where they are carried on: what the entry reads is not wrong itself, or
+    it is what was there before the run, such as data or a weight, and this is the first entry to read it.
     """
     if kind == "none":
         return _without(session, entry)
@@ -209,13 +210,36 @@ def caught(session: Session, kind: str, limit: float, entry: Entry) -> str:
     for _, number in entry.outs:
         if number >= 0:
             fault = fault or wrong(session.branch.value(number, entry.index + 1), kind, limit)
+    if kind in _COMING_IN and (name := _came_in(session, entry, kind)):
+        return f"{kind} in {name}, there before the run"
     if not fault:
         return ""
     read = [session.branch.value(n, entry.index) for n in entry.inputs]
     if kind == "zero":
         arriving = [session.branch.value(n, entry.index) for s, n in entry.reads if s.endswith("@GRAD")]
         return fault if entry.backward and any(np.any(np.asarray(a)) for a in arriving) else ""
-    return "" if any(wrong(a, kind, limit) for a in read) else fault
+    return "" if is_carried(fault, [wrong(a, kind, limit) for a in read]) else fault
+
+
+_COMING_IN = ("nan", "inf")
+"""What is also caught in data, weights and whatever else no operator of the run has made."""
+
+
+def is_carried(fault: str, read: Iterable[str]) -> bool:
+    """Whether *fault* was in what was read already; NaN is born where infinity alone was read."""
+    return any(other == fault or (other and fault != "nan") for other in read)
+
+
+def _came_in(session: Session, entry: Entry, kind: str) -> str:
+    """The name of a value from before the run that holds what is caught, where this is the first entry to read it."""
+    values = session.timeline.values
+    for number in entry.inputs:
+        if values[number].maker != NOBODY or values[number].parts is not None:
+            continue
+        first = session.first_reader(number)
+        if first == entry.index and wrong(session.branch.value(number, entry.index), kind, math.inf) == kind:
+            return values[number].name
+    return ""
 
 
 def wrong(value: Any, kind: str, limit: float) -> str:

@@ -45,6 +45,31 @@ def test_a_batch_with_a_catch_and_no_verbs_goes_on_by_itself(
     assert ("■ catch inf at ▶ 5/6 sqrt_grad.0   model.py:4" in done.out) == bool(code)
 
 
+POISONED = """\
+import paddle
+w = paddle.to_tensor([1.0], stop_gradient=False)
+x = paddle.to_tensor([float("VALUE")])
+y = w * x
+loss = (y - y).sum() if y.item() > 0 else paddle.nn.functional.softmax(paddle.stack([y, w])).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "code"),
+    [
+        ("nan", "■ catch nan in x, there before the run at ▶ 1/", 1),
+        ("inf", "■ catch nan at ▶ 2/6 elementwise_sub.0", 1),
+        ("-inf", "■ end of the run · 1 of 1 gradients · 1 NaN", 1),
+    ],
+)
+def test_a_catch_sees_what_was_wrong_before_the_run(
+    gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch, value: str, said: str, code: int
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    done = gradtool("debug", model(POISONED.replace("VALUE", value)), "-q", "--catch", "nan", "--batch")
+    assert (done.code, said in done.out) == (code, True)
+
+
 @pytest.mark.parametrize(
     ("line", "near"),
     [
