@@ -51,8 +51,9 @@ EXAMPLES = [(v.name, example) for v in verbs.table().values() for example in v.e
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
 def test_examples_can_be_typed_as_they_stand(
-    name: str, example: str, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Open
 ) -> None:
+    # The folder is changed before the model is loaded and back after it is closed, which gives back the folder it had.
     monkeypatch.chdir(tmp_path)
     book = opened(LOOP if name == "inside" else MODEL)
     for line in BEFORE.get(example, []):
