@@ -121,7 +121,7 @@ class Cache:
             return False
         if any(unchanged.listing(folder) != names for folder, names in used["folders"].items()):
             return False
-        if any(unchanged.beside(folder, used["tops"]) != there for folder, there in used["beside"].items()):
+        if any(unchanged.beside(folder, used["names"]) != there for folder, there in used["beside"].items()):
             return False
         if any(unchanged.hashed(os.environ.get(name)) != value for name, value in used["variables"].items()):
             return False

@@ -41,15 +41,15 @@ def listing(folder: str) -> str | None:
         return None
 
 
-def beside(folder: str, tops: Iterable[str]) -> list[str]:
-    """Names of modules in a folder that could stand in the way of others.
+def beside(folder: str, names: Iterable[str]) -> list[str]:
+    """What in a folder is called like modules that somebody imports: a new one could stand in the way of another.
 
     Args:
-        tops: the first parts of the names of modules that a model has imported.
+        names: the parts of the names of modules that a model has looked for.
     """
-    others = sys.stdlib_module_names | PACKAGES | {*tops}
+    others = sys.stdlib_module_names | PACKAGES | {*names}
     try:
-        return sorted({entry.partition(".")[0] for entry in os.listdir(folder)} & others)
+        return sorted(entry for entry in os.listdir(folder) if entry.partition(".")[0] in others)
     except OSError:
         return []
 

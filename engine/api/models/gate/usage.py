@@ -43,7 +43,7 @@ _CLOCKS: Final = (
     *("process_time", "process_time_ns", "thread_time", "localtime", "gmtime", "ctime", "asctime", "strftime"),
 )
 
-_TODAY: Final = frozenset({"now", "utcnow", "today"})
+_TODAY: Final = frozenset({"now", "utcnow", "today", "uuid1"})
 """Names in code of the user's that ask what time it is, of types that cannot be watched."""
 
 _SYSTEM: Final = ("/dev/", "/proc/", "/sys/")
@@ -145,16 +145,18 @@ class Usage:
                 self.reasons["the date"] = None
         if self.reasons:
             return None
-        own = {os.path.abspath(f) for f in more} | {f for n, f in origins.items() if _is_own(n, f)}
-        files = {f for f in (*self.files, *map(os.path.abspath, own)) if not _is_known(f)}
+        own = [f for n, f in origins.items() if not source.is_ours(n) and os.path.isfile(f)]
+        own = [*map(os.path.abspath, (*more, *own))]
+        files = {f for f in (*self.files, *own) if not _is_known(f)}
         if any(_changed_since(f, self.begun - _MARGIN) for f in (*files, *self.folders)):
             return None
-        tops = sorted({name.partition(".")[0] for name in origins if not source.is_ours(name)})
+        names = sorted({part for name in origins if not source.is_ours(name) for part in name.split(".")})
+        places = {os.path.dirname(f) for f in own if not _is_known(f)} | ({folder} if folder is not None else set())
         return {
             "files": {f: digest(f) for f in sorted(files)},
             "folders": {f: listing(f) for f in sorted(self.folders) if not _is_known(f)},
-            "beside": {} if folder is None else {os.path.abspath(folder): beside(os.path.abspath(folder), tops)},
-            "tops": tops,
+            "beside": {f: beside(f, names) for f in sorted(map(os.path.abspath, places))},
+            "names": names,
             "variables": {n: hashed(v) for n, v in sorted(self.variables.items())},
             "environment": environment() if self.everything else None,
         }
@@ -166,10 +168,6 @@ class Usage:
                 top = name.partition(".")[0]
                 if top not in sys.stdlib_module_names and not source.is_ours(name):
                     self.reasons[f"the library {top}"] = None
-
-
-def _is_own(name: str, file: str) -> bool:
-    return file.endswith(".py") and not source.is_ours(name)
 
 
 def _is_package(file: str) -> bool:
@@ -218,6 +216,7 @@ def recorded() -> Iterator[Usage]:
     for name in _CLOCKS:
         if hasattr(time, name):
             setattr(time, name, _watched(getattr(time, name), used.asked_in_code, "the clock"))
+    os.getpid = _watched(os.getpid, used.asked_in_code, "the number of the process")
     for module, name in ((os, "urandom"), (random, "_urandom")):
         setattr(module, name, _watched(getattr(module, name), used.asked_for, "randomness of the system"))
     _watch_seeds(random, used)

@@ -30,6 +30,7 @@ KEPT = {
 }
 NOT_KEPT = {
     "clock": "from time import time\nprint(time())\n",
+    "pid": "import os\nprint(os.getpid())\n",
     "date": "import datetime\nprint(datetime.datetime.now())\n",
     "entropy": "import numpy as np\nprint(np.random.default_rng().random())\n",
     "seedless": "import random\nprint(random.Random().random())\n",
@@ -105,6 +106,7 @@ def write(name: str, text: str) -> Callable[[Path], object]:
         (write("nets/b", ""), lambda f: (f / "nets" / "b").unlink(), {"folder"}),
         (write("checkpoint", ""), lambda f: (f / "checkpoint").unlink(), {"exists"}),
         (lambda f: (f / "checkpoint").mkdir(), lambda f: (f / "checkpoint").rmdir(), {"exists"}),
+        (lambda f: (f / "helper").mkdir(), lambda f: (f / "helper").rmdir(), {"module"}),
         (write("unrelated.py", ""), lambda f: (f / "unrelated.py").unlink(), set()),
         (write("numpy.py", ""), lambda f: (f / "numpy.py").unlink(), {*KEPT}),
         (lambda f: os.utime(f / "plain.py"), lambda f: None, set()),
