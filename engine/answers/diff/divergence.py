@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -177,12 +178,12 @@ def _partners(matching: Matching, before: Timeline, after: Timeline) -> Iterator
     gradients = matching.after.gradients
     for pair, here in matching.before.gradients.items():
         there = gradients.get(matching.operations.get(pair, -1), ()) if pair >= 0 else gradients.get(pair, ())
-        waiting = list(there)
+        waiting: dict[str, deque[int]] = {}
+        for m in there:
+            waiting.setdefault(after.entries[m].type, deque()).append(m)
         for n in here:
-            partner = next((m for m in waiting if after.entries[m].type == before.entries[n].type), None)
-            if partner is not None:
-                waiting.remove(partner)
-                yield n, partner
+            if of_its_type := waiting.get(before.entries[n].type):
+                yield n, of_its_type.popleft()
 
 
 def _sums(entry: Entry) -> list[tuple[str, int]]:

@@ -62,12 +62,13 @@ def match(before: Outline, after: Outline) -> Matching:
     a = [n for n in range(before.forward) if n not in recorded_before]
     b = [n for n in range(after.forward) if n not in recorded_after]
     pairs: list[tuple[int, int]] = []
-    for left, right in zip(_keys(before, known), _keys(after, known), strict=True):
+    marks, marks_after = _upstream(before, known), _upstream(after, known)
+    for left, right in zip(_keys(before, known, marks), _keys(after, known, marks_after), strict=True):
         keys = [left(n) for n in a], [right(n) for n in b]
         stretches = list(gaps(pairs, (0, len(a), 0, len(b))))
         pairs = sorted([*pairs, *(pair for within in stretches for pair in align(*keys, within))])
     operations = {a[n]: b[m] for n, m in pairs}
-    moved = _moved(before, after, operations, known)
+    moved = _moved(marks, marks_after, operations)
     operations |= moved
     leaves = {name: name for name in named} | _renamed(before, after, operations, known)
     return Matching(before, after, operations, leaves, moved, recorded_before, recorded_after)
@@ -101,10 +102,10 @@ def _same_kind(leaf: Leaf, other: Leaf | None) -> bool:
     return other is not None and leaf.role == other.role != CONSTANT
 
 
-def _keys(outline: Outline, known: frozenset[str]) -> Iterator[Key]:
+def _keys(outline: Outline, known: frozenset[str], upstream: Sequence[int]) -> Iterator[Key]:
     """Keys of forward operators, the finest first."""
     operations = outline.operations
-    upstream, downstream = _upstream(outline, known), _downstream(outline)
+    downstream = _downstream(outline)
     exact = [_exact(op, known) for op in operations[: outline.forward]]
     yield lambda n: (upstream[n], downstream[n])
     yield lambda n: upstream[n]
@@ -154,16 +155,19 @@ def _downstream(outline: Outline) -> list[int]:
     return marks
 
 
-def _moved(before: Outline, after: Outline, matched: Mapping[int, int], known: frozenset[str]) -> dict[int, int]:
-    """Operators that are the same with everything before them, and stand elsewhere in the order."""
+def _moved(before: Sequence[int], after: Sequence[int], matched: Mapping[int, int]) -> dict[int, int]:
+    """Operators that are the same with everything before them, and stand elsewhere in the order.
+
+    Args:
+        before, after: what :func:`_upstream` gives.
+    """
     there = set(matched.values())
-    marks = _upstream(after, known)
     places: dict[int, deque[int]] = {}
-    for n in range(after.forward):
+    for n, mark in enumerate(after):
         if n not in there:
-            places.setdefault(marks[n], deque()).append(n)
+            places.setdefault(mark, deque()).append(n)
     moved = {}
-    for n, mark in enumerate(_upstream(before, known)):
+    for n, mark in enumerate(before):
         if n not in matched and places.get(mark):
             moved[n] = places[mark].popleft()
     return moved
