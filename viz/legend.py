@@ -38,6 +38,7 @@ class Colouring:
         entries: text and colour for the legend.
         ordered: whether later entries stand for more: then a collapsed layer has the colour of its largest member.
         notes: node -> what its box says of it, so that colour is not all that tells.
+        white: what it means that a box has no colour.
     """
 
     title: str
@@ -45,6 +46,7 @@ class Colouring:
     entries: tuple[tuple[str, str], ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     ordered: bool = False
+    white: str = ""
 
     def fill(self, node: NodeView) -> str:
         return self.fills.get(node.id, "#FFFFFF")

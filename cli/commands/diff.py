@@ -9,6 +9,12 @@ import click
 from ..asking import exit_option, judged
 from ..context import Output, backward_options, loading_options, output_options
 
+_PICTURES = ("svg", "html")
+
+
+def _outputs(command: Any) -> Any:
+    return output_options(command, _PICTURES)
+
 
 @click.command("diff")
 @click.argument("sides", nargs=-1, required=True, metavar="BEFORE [AFTER]")
@@ -19,7 +25,7 @@ from ..context import Output, backward_options, loading_options, output_options
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed to both, by name.")
 @click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text that can be reviewed.")
 @exit_option()
-@output_options
+@_outputs
 def command(**values: Any) -> int:
     """What differs between the graphs BEFORE and AFTER: operators, attributes, parameters, gradients.
 
@@ -29,6 +35,7 @@ def command(**values: Any) -> int:
     gradtool diff model.py@v1.2
     gradtool diff old.py new.py --values
     gradtool diff graph.gt.txt model.py
+    gradtool diff model.py@main -o changes.svg
 
     A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, or a file of --write-golden. Names of
     files, lines and numbers in names of operators count for nothing.
@@ -36,10 +43,25 @@ def command(**values: Any) -> int:
     out = Output.take(values)
     from gradtool.models.loader import Request
     from gradtool.models.questions.diff import Diff
+    from gradtool.models.wording import command_line
     from gradtool.viz.views import diff
 
     sides, file, exit_code = values.pop("sides"), values.pop("write_golden"), values.pop("exit_code")
-    question = Diff.take(values)
+    form = _picture(out)
+    question = Diff.take({**values, "picture": form is not None})
     answer = question.ask(sides, Request.take({**values, "model": sides[-1]}), out)
-    out.emit(diff.view(answer), {file: answer.golden} if file is not None else {})
+    files = {file: answer.golden} if file is not None else {}
+    if form is None:
+        out.emit(diff.view(answer), files)
+    else:
+        words = [*sides, *question.words, "--format", form]
+        out.text(diff.picture(answer, form, command_line("gradtool", "diff", *words)), files)
     return judged(answer, exit_code)
+
+
+def _picture(out: Output) -> str | None:
+    """The form of the picture that is asked for, by --format or the ending of the file; None for a text."""
+    if out.format in _PICTURES:
+        return out.format
+    ending = (out.file or "").rpartition(".")[2].lower()
+    return ending if ending in _PICTURES and out.format == "text" else None

@@ -310,7 +310,7 @@ def _entry(style: NodeStyle, colouring: Colouring | None) -> dict[str, Any]:
 
 def _white(colouring: Colouring) -> str:
     """What it means that a box has no colour."""
-    return "not known" if colouring.ordered else "not known, or several"
+    return colouring.white or ("not known" if colouring.ordered else "not known, or several")
 
 
 def _frames(scene: Scene) -> list[list[Any]]:

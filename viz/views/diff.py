@@ -48,6 +48,28 @@ def view(answer: Differences) -> View:
     return View("diff", data, blocks, [command_line("gradtool", "graph", answer.sides[1])], table, records="changes")
 
 
+PICTURES: Final = ("svg", "html")
+"""Forms that show a picture."""
+
+
+def picture(answer: Differences, form: str, command: str = "") -> str:
+    """The second graph with what only the first one has, as one picture.
+
+    Args:
+        form: one of :data:`PICTURES`.
+        command: what the picture says it was made by.
+    """
+    from ..forms import NAMED, Drawable
+    from ..side_by_side import merged, near_changes
+
+    assert answer.graphs is not None
+    view, colouring = merged(*answer.graphs, answer.difference)
+    shown = view if NAMED[form].whole else near_changes(view, colouring)
+    drawn = NAMED[form].draw(Drawable(shown, colour=lambda: colouring, command=command))
+    assert isinstance(drawn, str)
+    return drawn
+
+
 def _side(outline: Outline) -> dict[str, Any]:
     return {
         "name": outline.title,

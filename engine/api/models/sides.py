@@ -12,6 +12,7 @@ from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.core import source, watch
 from gradtool.engine.runs.recorder import Recorder
 from gradtool.engine.runs.timeline import Timeline
+from gradtool.engine.view.graph import GraphView
 
 from . import loader, opening, revisions
 from .errors import CommandError
@@ -39,6 +40,20 @@ def outline_of(text: str, request: Request, asked: Backward, notes: Notes) -> Ou
         return golden.read(_read(text), source.last_part(text))
     with _model_of(text, request, asked, notes) as model:
         return dataclasses.replace(model.outline(asked, notes), title=_title(text))
+
+
+def graph_of(text: str, request: Request, asked: Backward, notes: Notes) -> GraphView:
+    """What is drawn of one side.
+
+    Raises:
+        CommandError: there is nothing of that name, or it is a file with an outline, which holds no picture.
+        ModelError: the user's code raised.
+        GradtoolError: the engine refused.
+    """
+    if text.endswith(golden.ENDING):
+        raise CommandError(f"{text} holds a graph as text, and no picture", "pictures compare two models")
+    with _model_of(text, request, asked, notes) as model:
+        return dataclasses.replace(model.drawn(asked, notes).view, title=_title(text))
 
 
 def run_of(text: str, request: Request, asked: Debug, notes: Notes) -> tuple[Timeline, int]:

@@ -8,13 +8,14 @@ from gradtool.engine.answers.diff import golden
 from gradtool.engine.answers.diff.divergence import Divergence, divergence
 from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import Difference, difference
+from gradtool.engine.view.graph import GraphView
 
 from .. import revisions
 from ..answered import Answered
 from ..errors import CommandError
 from ..loader import Request
 from ..notes import SILENT, Notes
-from ..sides import outline_of, run_of
+from ..sides import graph_of, outline_of, run_of
 from .backward import Backward
 from .cuts import Cuts
 from .debug import Debug
@@ -29,6 +30,7 @@ class Differences(Answered):
         sides: what the command line calls them.
         values: the values of both runs, where they were asked for.
         backward_pass: the number of the pass that they are of, the first one that differs, if there are several.
+        graphs: what is drawn of both, where a picture was asked for.
     """
 
     before: Outline
@@ -37,6 +39,7 @@ class Differences(Answered):
     sides: tuple[str, str]
     values: Divergence | None = None
     backward_pass: int | None = None
+    graphs: tuple[GraphView, GraphView] | None = None
 
     @property
     def golden(self) -> str:
@@ -57,11 +60,13 @@ class Diff(Cuts):
         checkpoints: selectors of what backward keeps, of static programs.
         values: run both, with the same seed and feeds, and compare what they compute.
         feed: a file of arrays to feed to both.
+        picture: draw both.
     """
 
     checkpoints: tuple[str, ...] = ()
     values: bool = False
     feed: str | None = None
+    picture: bool = False
 
     def ask(self, sides: tuple[str, ...], request: Request, notes: Notes = SILENT) -> Differences:
         """Load both sides, one after the other, and compare them.
@@ -80,7 +85,15 @@ class Diff(Cuts):
         left = outline_of(before, request, asked, notes)
         right = outline_of(after, request, asked, notes)
         values, number = self._values((before, after), request) if self.values else (None, None)
-        return Differences(left, right, difference(left, right), (before, after), values, number)
+        graphs = None
+        if self.picture:
+            graphs = self._graph(before, left, request), self._graph(after, right, request)
+        return Differences(left, right, difference(left, right), (before, after), values, number, graphs)
+
+    def _graph(self, side: str, outline: Outline, request: Request) -> GraphView:
+        """What is drawn of one side, with the backward part that its outline has."""
+        params, no_grad = (tuple(outline.settings.get(name, ())) for name in ("params", "no_grad"))
+        return graph_of(side, request, Backward(params=params, no_grad=no_grad), SILENT)
 
     def _values(self, sides: tuple[str, str], request: Request) -> tuple[Divergence, int | None]:
         """The values of the first backward pass that differs, or of the last one, and its number if there are several.
