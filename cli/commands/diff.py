@@ -23,6 +23,9 @@ def _outputs(command: Any) -> Any:
 @click.option("--checkpoints", multiple=True, metavar="SELECTOR|auto", help="What backward keeps, of static programs.")
 @click.option("--values", is_flag=True, help="Run both and compare their values: what differs first, and how far.")
 @click.option("--feed", metavar="FILE.npz", help="Arrays to feed to both, by name.")
+@click.option("--resources", is_flag=True, help="Measure what one step takes: operators, bytes kept, time.")
+@click.option("--backend", metavar="NAME", help="What the kernels run on, of BEFORE or of both.")
+@click.option("--against", metavar="BACKEND", help="What those of AFTER run on; one MODEL is compared with itself.")
 @click.option("--write-golden", metavar="FILE.gt.txt", help="Write the graph of AFTER as text that can be reviewed.")
 @exit_option()
 @_outputs
@@ -36,6 +39,7 @@ def command(**values: Any) -> int:
     gradtool diff old.py new.py --values
     gradtool diff graph.gt.txt model.py
     gradtool diff model.py@main -o changes.svg
+    gradtool diff model.py --backend numpy --against numba
 
     A side is a MODEL, FILE@REVISION for a file as git holds it, a saved program, or a file of --write-golden. Names of
     files, lines and numbers in names of operators count for nothing.

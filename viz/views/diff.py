@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from gradtool.engine.answers.diff.divergence import Apart, Divergence, Parting
@@ -10,7 +11,8 @@ from gradtool.engine.answers.diff.outline import Outline
 from gradtool.engine.answers.diff.structure import Change
 from gradtool.engine.core.source import short
 from gradtool.models.questions.diff import Differences
-from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape
+from gradtool.models.questions.resources import Resources
+from gradtool.models.wording import NOTHING, command_line, count, finite, number, shape, size
 
 from .view import Table, View
 
@@ -44,6 +46,11 @@ def view(answer: Differences) -> View:
     if answer.values is not None:
         blocks += _values(answer.values, answer.backward_pass)
         data["values"] = _values_data(answer.values, answer.backward_pass)
+    if answer.resources is not None:
+        blocks += ["one step takes:", _resources(*answer.resources)]
+        data["resources"] = {
+            side: asdict(taken) for side, taken in zip(("before", "after"), answer.resources, strict=True)
+        }
     table = _table([*found.changes, *found.effects])
     return View("diff", data, blocks, [command_line("gradtool", "graph", answer.sides[1])], table, records="changes")
 
@@ -68,6 +75,21 @@ def picture(answer: Differences, form: str, command: str = "") -> str:
     drawn = NAMED[form].draw(Drawable(shown, colour=lambda: colouring, command=command))
     assert isinstance(drawn, str)
     return drawn
+
+
+def _resources(before: Resources, after: Resources) -> Table:
+    """What one step takes on each side, and how many times as much after as before."""
+    table = Table(["", "before", "after", "times"])
+    rows: tuple[tuple[str, Any, Any, Callable[[Any], str]], ...] = (
+        ("operators", before.operators, after.operators, str),
+        ("kept for backward", before.kept, after.kept, size),
+        ("most at one time", before.peak, after.peak, size),
+        ("time", before.seconds, after.seconds, lambda seconds: f"{1000 * seconds:.3g} ms"),
+    )
+    for name, was, now, shown in rows:
+        times = NOTHING if not was else "1" if was == now else f"{now / was:.3g}"
+        table.rows.append([name, shown(was), shown(now), times])
+    return table
 
 
 def _side(outline: Outline) -> dict[str, Any]:

@@ -75,6 +75,19 @@ def run_of(text: str, request: Request, asked: Debug, notes: Notes) -> tuple[Tim
 
 
 @contextmanager
+def request_of(text: str, request: Request) -> Iterator[Request]:
+    """The request that loads one side, as long as the ``with`` block runs.
+
+    Raises:
+        CommandError: there is nothing of that name, or it is a file with an outline, which cannot be run.
+    """
+    if text.endswith(golden.ENDING):
+        raise CommandError(f"{text} holds a graph as text, which cannot be run", "give a model on both sides")
+    with _path(text) as path:
+        yield dataclasses.replace(request, model=path)
+
+
+@contextmanager
 def _model_of(text: str, request: Request, asked: Backward, notes: Notes) -> Iterator[Model]:
     """The model that is one side, loaded."""
     with _path(text) as path:

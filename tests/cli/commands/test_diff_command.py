@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -196,3 +197,47 @@ def test_what_a_file_gives_append_backward_is_compared(gradtool: Run) -> None:
         done = gradtool("diff", "before.py", "after.py")
         assert told in done.out
         assert "1 change\n" in done.out
+
+
+def test_what_a_step_takes_is_compared(gradtool: Run) -> None:
+    before, after = written("old.py"), written("new.py", ("return self", "h = paddle.tanh(h)\n        return self"))
+    done = gradtool("diff", before, after, "--resources", "--format", "json")
+    answer = json.loads(done.out)
+    jsonschema.validate(answer, SCHEMA)
+    one, two = answer["resources"]["before"], answer["resources"]["after"]
+    assert two["operators"] > one["operators"]
+    assert two["kept"] == one["kept"] + 5 * 8 * 4  # the tanh keeps its result
+    assert one["seconds"] > 0
+    told = gradtool("diff", before, after, "--resources").out
+    assert " kept for backward" in told
+    assert gradtool("diff", before, "x.gt.txt", "--resources").code == 2
+
+
+def test_a_model_is_compared_with_itself_on_another_backend(gradtool: Run) -> None:
+    model = written("old.py")
+    done = gradtool("diff", model, "--backend", "numpy", "--against", "numpy")
+    assert done.code == 0
+    assert done.out.startswith("old.py on numpy → old.py on numpy")
+    assert "the same to the bit" in done.out
+    done = gradtool("diff", model, "--against", "nmupy")
+    assert done.code != 0
+    assert "backend 'nmupy' is not part of this version" in done.err
+
+
+def test_a_picture_shows_what_came_and_went(gradtool: Run) -> None:
+    before = written("old.py")
+    after = written(
+        "new.py", ("functional.relu(", "functional.sigmoid("), ("return self", "h = h * 2.0\n        return self")
+    )
+    assert gradtool("diff", before, after, "-o", "changes.svg").code == 0
+    drawn = Path("changes.svg").read_text(encoding="utf-8")
+    fates = {
+        sign: sorted(re.findall(rf">F ([\w.]+)</text><text[^>]*>{re.escape(sign)} \w+ ·", drawn)) for sign in "+-~"
+    }
+    assert fates == {"+": ["scale.0", "sigmoid.0"], "-": ["relu.0"], "~": []}
+    assert "B relu_grad.0</text>" in drawn
+    assert {"+ added", "- removed"} <= {*re.findall(r">([+-] \w+)</text>", drawn)}
+    assert gradtool("diff", before, after, "--format", "html").out.startswith("<!doctype html>")
+    gradtool("diff", before, after, "--write-golden", "new.gt.txt")
+    done = gradtool("diff", "new.gt.txt", after, "--format", "svg")
+    assert (done.code, "new.gt.txt holds a graph as text, and no picture" in done.err) == (2, True)
