@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-_MARK: Final = re.compile(r"#\s*gradtool:\s*model\b")
-_MOST: Final = 1 << 16
-"""Bytes of a file in which the line is looked for that says it is a model."""
-
 _MODELS: Final = (".ipynb", ".pdmodel", ".json", ".gt.json")
 """Endings of models that are no Python files."""
 
 
 def is_marked(file: Path) -> bool:
-    """Whether a file says that it is a model, in a comment ``# gradtool: model``."""
+    """Whether a file says that it is a model, in a line ``# gradtool: model``."""
+    from gradtool.models.gate import subject
+
     try:
-        with file.open("rb") as opened:
-            data = opened.read(_MOST)
+        return subject.marked(file.read_bytes())
     except OSError:
         return False
-    return _MARK.search(data.decode("utf-8", "replace")) is not None
 
 
 def is_model(file: Path) -> bool:
