@@ -36,10 +36,6 @@ FLATTENS = {"cumprod", "cumsum"}
 """In-place methods whose result may have another shape, in storage of its own."""
 
 
-class NotALeaf(UsageError, RuntimeError):
-    """A deep copy of a tensor that has a history (Paddle raises RuntimeError)."""
-
-
 def operator(
     method: str, op_type: str, reverse: bool, scalar: Callable[[float], tuple[float, float]] | None, general: Any
 ) -> Callable[..., Any]:
@@ -261,14 +257,8 @@ def _clone(self: Tensor) -> Tensor:
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     """A leaf of its own with the same values, its gradient included, called ``<name>_deepcopy_0``.
 
-    Raises:
-        NotALeaf: the tensor was computed from others (a RuntimeError).
+    That of a tensor which was computed from others is a leaf, too: no gradient goes from it to them.
     """
-    if self.node is not None:
-        raise NotALeaf(
-            f"only leaf tensors can be copied deeply, and '{self.name}' was computed from others.",
-            hint="copy x.detach(), or use x.clone() to stay in the graph",
-        )
     clone = object.__new__(type(self))
     memo[id(self)] = clone
     Tensor.__init__(

@@ -133,6 +133,9 @@ class SyncBatchNorm(_BatchNormBase):
     ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
+    def forward(self, x: Any) -> Any:
+        return super().forward(x)
+
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
         """*layer* with every batch normalisation in it replaced by one of this class, of the same parameters."""

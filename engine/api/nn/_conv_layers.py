@@ -13,6 +13,7 @@ from . import functional as F
 from . import initializer
 from ._layer_dtypes import check_device
 from ._layers import needed
+from ._second_names_of_parts import also_by
 from .layer import Layer
 
 
@@ -138,6 +139,7 @@ class _Forward(_ConvNd):
             return self._padding if self._padding_mode == "zeros" else 0
         return self._updated_padding if self._padding_algorithm == "EXPLICIT" else self._padding_algorithm
 
+    @also_by(input="x")
     def forward(self, x: Any) -> Any:
         if self._padding_mode != "zeros":
             border = self._reversed_padding_repeated_twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ._second_attributes import second_name
+from ._second_names_of_parts import second_name
 
 if TYPE_CHECKING:
     from gradtool._layer_helper import LayerObjectHelper

@@ -11,7 +11,7 @@ from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer
-from ._second_attributes import second_name
+from ._second_names_of_parts import also_by, second_name
 from .layer import Layer
 
 
@@ -58,6 +58,7 @@ class LayerNorm(Layer):
         normalized_shape: the sizes of those dimensions; a number for the last one alone.
     """
 
+    @also_by(eps="epsilon")
     def __init__(
         self,
         normalized_shape: Any,
@@ -116,6 +117,7 @@ class Embedding(Layer):
 
     padding_idx = second_name("_padding_idx")
 
+    @also_by(input="x")
     def forward(self, x: Any) -> Any:
         return F.embedding(
             x,

@@ -7,6 +7,7 @@ from typing import Any
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
+from ._second_names_of_parts import also_by
 from .layer import Layer
 
 
@@ -36,6 +37,7 @@ class CrossEntropyLoss(Layer):
         self.ignore_index, self.reduction, self.soft_label = ignore_index, reduction, soft_label
         self.axis, self.use_softmax, self.label_smoothing, self.name = axis, use_softmax, label_smoothing, name
 
+    @also_by(target="label")
     def forward(self, input: Any, label: Any) -> Any:
         return F.cross_entropy(
             input,

@@ -10,6 +10,7 @@ from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
 from . import initializer
+from ._second_names_of_parts import also_by
 from .layer import Layer
 
 
@@ -24,6 +25,7 @@ class GroupNorm(Layer):
         weight_attr, bias_attr: False starts with ones and zeros, and never trains them.
     """
 
+    @also_by(eps="epsilon")
     def __init__(
         self,
         num_groups: int,

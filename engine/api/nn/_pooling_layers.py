@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from . import functional as F
+from ._second_names_of_parts import also_by
 from ._table import REQUIRED, table_layer
 from .layer import Layer
 
@@ -83,6 +84,7 @@ class _UnPool(Layer):
         self.data_format = self.layout if data_format is None else data_format
         self.output_size, self.name = output_size, name
 
+    @also_by(input="x")
     def forward(self, x: Any, indices: Any, output_size: Any = None) -> Any:
         return getattr(F, self.function)(
             x,

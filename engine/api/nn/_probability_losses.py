@@ -7,7 +7,7 @@ from typing import Any
 from gradtool.engine.core.errors import UsageError
 
 from . import functional as F
-from ._second_attributes import second_name
+from ._second_names_of_parts import also_by, second_name
 from .layer import Layer
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -32,6 +32,7 @@ class SmoothL1Loss(Layer):
         self.reduction = _checked(self, reduction)
         self.delta, self.is_huber, self.name = delta, is_huber, name
 
+    @also_by(target="label")
     def forward(self, input: Any, label: Any) -> Any:
         return F.smooth_l1_loss(
             input, label, reduction=self.reduction, delta=self.delta, is_huber=self.is_huber, name=self.name
@@ -77,6 +78,7 @@ class KLDivLoss(Layer):
 class CosineSimilarity(Layer):
     """Cosine of the angle between vectors along *axis*."""
 
+    @also_by(dim="axis")
     def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self._axis, self._eps = axis, eps

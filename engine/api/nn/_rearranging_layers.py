@@ -8,7 +8,7 @@ import gradtool
 
 from . import functional as F
 from ._layers import named
-from ._second_attributes import second_name
+from ._second_names_of_parts import also_by, second_name
 from .layer import Layer
 
 
@@ -84,6 +84,13 @@ class Unfold(Layer):
 class Fold(Unfold):
     """Columns added up where their windows stand in images; arguments as ``functional.fold``, in another order."""
 
+    @also_by(
+        output_size="output_sizes",
+        kernel_size="kernel_sizes",
+        dilation="dilations",
+        padding="paddings",
+        stride="strides",
+    )
     def __init__(
         self,
         output_sizes: Any,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from gradtool.engine.core.value import AnyTensor
 
 from . import functional as F
-from ._second_attributes import second_name
+from ._second_names_of_parts import also_by, second_name
 from .layer import Layer
 
 
@@ -36,6 +36,7 @@ class _Pad(Layer):
         self._mode, self.value, self._name = mode, value, name
         self._data_format = self.default_format if data_format is None else data_format
 
+    @also_by(input="x")
     def forward(self, x: Any) -> Any:
         return F.pad(x, self.padding, self._mode, self.value, self._data_format, name=self._name)
 
@@ -184,6 +185,7 @@ class _Upsampling(Layer):
         super().__init__()
         self.size, self.scale_factor, self.data_format, self.name = size, scale_factor, data_format, name
 
+    @also_by(input="x")
     def forward(self, x: Any) -> Any:
         return F.interpolate(
             x, self.size, self.scale_factor, data_format=self.data_format, name=self.name, **self.settings

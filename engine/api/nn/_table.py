@@ -6,7 +6,7 @@ import inspect
 from typing import Any, ClassVar
 
 from . import functional as F
-from ._second_attributes import second_name
+from ._second_names_of_parts import named_here, second_name
 from .layer import Layer
 
 REQUIRED = inspect.Parameter.empty
@@ -22,10 +22,11 @@ class TableLayer(Layer):
     function: ClassVar[str]
     shown: ClassVar[tuple[str, ...]]
     kept: ClassVar[dict[str, str]]
+    second_settings: ClassVar[dict[str, str]]
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__()
-        bound = self.__signature__.bind(*args, **named)
+        bound = self.__signature__.bind(*args, **named_here(named, self.second_settings))
         bound.apply_defaults()
         for setting, value in bound.arguments.items():
             setattr(self, self.kept[setting], value)
@@ -35,12 +36,24 @@ class TableLayer(Layer):
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         settings = {setting: getattr(self, attribute) for setting, attribute in self.kept.items()}
-        return getattr(F, self.function)(*inputs, **named, **settings)
+        function = getattr(F, self.function)
+        if named:
+            named = named_here(named, _second_inputs(function))
+        return function(*inputs, **named, **settings)
 
     def extra_repr(self) -> str:
         name = self._setting("name")
         shown = {n: self._setting(n) for n in self.shown} | ({"name": name} if name else {})
         return ", ".join(f"{n}={v}" for n, v in shown.items())
+
+
+def _second_inputs(function: Any) -> dict[str, str]:
+    """Second names of the function's operands, unless it has an operand of that name itself."""
+    own = inspect.signature(function).parameters
+    return {other: first for other, first in SECOND_INPUTS.items() if first in own and other not in own}
+
+
+SECOND_INPUTS = {"input": "x", "x1": "x", "x2": "y"}
 
 
 def table_layer(
@@ -70,10 +83,13 @@ def table_layer(
         inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)
         for n, v in {**settings, "name": None}.items()
     ]
+    kept = {n: prefix + n for n in (*settings, "name")} | (renamed or {})
+    attributes = {attribute: setting for setting, attribute in kept.items()}
     members = {
         "function": function,
         "shown": tuple(settings) if shows is None else shows,
-        "kept": {n: prefix + n for n in (*settings, "name")} | (renamed or {}),
+        "kept": kept,
+        "second_settings": {other: attributes[first] for other, first in (second or {}).items()},
         "__doc__": f"{doc or 'A layer'}: ``paddle.nn.functional.{function}`` of what it is given.",
         "__module__": module,
         "__signature__": inspect.Signature(parameters),

@@ -7,14 +7,15 @@ Run with an interpreter that has Paddle 3.3.1, from the top of the repository::
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 OUT = Path(__file__).with_name("attributes.json")
+ARGUMENTS = Path(__file__).with_name("arguments.json")
 
 HOLDERS = ("_parameters", "_sub_layers", "_buffers")
-FIRST = "a first argument"
 CASES: dict[str, tuple[Any, ...]] = {
     **{f"AdaptiveAvgPool{n}D": (2,) for n in (1, 2, 3)},
     **{f"AdaptiveMaxPool{n}D": (2,) for n in (1, 2, 3)},
@@ -103,11 +104,43 @@ def attributes(paddle: Any) -> dict[str, dict[str, Any]]:
     return table
 
 
+def second_names(function: Any) -> dict[str, str]:
+    """Further names that a decorated function of Paddle takes arguments by, each with its own."""
+    table: dict[str, str] = {}
+    while function is not None:
+        for cell in function.__closure__ or ():
+            held = cell.cell_contents
+            if isinstance(held, list) and len(held) == 2 and all(isinstance(n, str) for n in held):
+                table[held[1]] = held[0]
+            table |= getattr(held, "alias_mapping", {})
+        function = getattr(function, "__wrapped__", None)
+    return table
+
+
+def arguments(paddle: Any) -> dict[str, list[Any]]:
+    """Class -> the arguments of calls, further names of them, and further names of what the class is made with."""
+    nn = paddle.nn
+    table = {}
+    for name in sorted(dir(nn)):
+        kind = getattr(nn, name)
+        if not isinstance(kind, type) or not issubclass(kind, nn.Layer) or kind.__name__ != name:
+            continue
+        if kind.forward is not nn.Layer.forward:
+            names = [*inspect.signature(kind.forward).parameters][1:]
+            table[name] = [names, second_names(kind.forward), second_names(kind.__init__)]
+    return table
+
+
+def written(path: Path, table: dict[str, Any]) -> None:
+    lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in table.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
 def main() -> None:
     import paddle
 
-    lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in attributes(paddle).items()]
-    OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    written(OUT, attributes(paddle))
+    written(ARGUMENTS, arguments(paddle))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,9 +15,11 @@ import pytest
 
 import gradtool as paddle
 from gradtool.engine.core.errors import ModeError
-from tests.api.nn.record_attributes import OUT, attributes
+from gradtool.nn._table import TableLayer, _second_inputs
+from tests.api.nn.record_attributes import ARGUMENTS, OUT, attributes
 
 nn = paddle.nn
+CALLED: dict[str, Any] = json.loads(ARGUMENTS.read_text(encoding="utf-8"))
 RECORDED: dict[str, dict[str, Any]] = json.loads(OUT.read_text(encoding="utf-8"))
 
 CUDNN = "one tensor of all weights, as cuDNN wants it; here weights stay apart"
@@ -90,6 +93,58 @@ def test_plain_values_are_the_same(ours: dict[str, dict[str, Any]]) -> None:
         if name in ours[kind] and told(value) and told(ours[kind][name]) and value != ours[kind][name]
     }
     assert different == set(OTHER)
+
+
+def takes(layer: type[Any], name: str) -> bool:
+    """Whether calls of the layer take an argument of that name."""
+    if not issubclass(layer, TableLayer):
+        method: Any = layer.forward
+        return name in inspect.signature(method).parameters or name in _second(method)
+    function = getattr(nn.functional, layer.function)
+    return name in inspect.signature(function).parameters or name in _second_inputs(function)
+
+
+def _second(method: Any) -> dict[str, str]:
+    cells = inspect.getclosurevars(method).nonlocals if hasattr(method, "__wrapped__") else {}
+    return dict(cells.get("second", {}))
+
+
+def test_calls_take_their_arguments_by_paddle_s_names() -> None:
+    refused = {
+        f"{kind}({name}=)"
+        for kind, (first, second, _) in CALLED.items()
+        for name in (*first, *second)
+        if not takes(getattr(nn, kind), name)
+    }
+    assert not refused
+
+
+def test_layers_are_made_by_second_names_as_well() -> None:
+    made = {kind: names for kind, (_, _, names) in CALLED.items() if names}
+    assert set(made) == {
+        "AdaptiveMaxPool1D",
+        "AdaptiveMaxPool2D",
+        "AdaptiveMaxPool3D",
+        "CosineSimilarity",
+        "Fold",
+        "GLU",
+        "GroupNorm",
+        "Hardshrink",
+        "LayerNorm",
+        "PairwiseDistance",
+        "Softshrink",
+    }
+    for kind, names in made.items():
+        layer = getattr(nn, kind)
+        known = layer.second_settings if issubclass(layer, TableLayer) else _second(layer.__init__)
+        assert names.items() <= known.items()
+    assert nn.GLU(dim=1)._axis == 1
+    assert nn.LayerNorm(4, eps=0.1)._epsilon == 0.1
+    x = paddle.to_tensor(IMAGE)
+    np.testing.assert_array_equal(nn.MaxPool2D(2)(input=x).numpy(), nn.MaxPool2D(2)(x).numpy())
+    assert nn.Conv2D(2, 1, 1)(input=x).shape == [1, 1, 6, 6]
+    with pytest.raises(TypeError, match="input"):
+        nn.Conv2D(2, 1, 1)(x=x, input=x)
 
 
 IMAGE = np.random.default_rng(5).normal(size=(1, 2, 6, 6)).astype("float32")
