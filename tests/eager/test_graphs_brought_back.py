@@ -66,3 +66,15 @@ def test_what_was_computed_again_is_as_it_was_before_the_step() -> None:
         for _ in range(2):
             (gradient,) = paddle.grad(loss, layer.weight, retain_graph=True)
             assert (gradient.numpy() == before).all()
+
+
+def test_a_step_between_two_passes_through_recompute_is_refused_all_the_same() -> None:
+    inner = paddle.nn.Linear(2, 2)
+    optimizer = paddle.optimizer.SGD(0.5, parameters=inner.parameters())
+    x = paddle.to_tensor([[1.0, -2.0]], stop_gradient=False)
+    with keeping_graphs():
+        loss = paddle.autograd.recompute(inner, x).square().sum()
+        loss.backward(retain_graph=True)
+        optimizer.step()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            loss.backward()
