@@ -88,7 +88,7 @@ def _told(error: BaseException, arguments: Sequence[str]) -> tuple[list[str], in
     from gradtool.engine.core.errors import GradtoolError
 
     if isinstance(error, GradtoolError):
-        return str(error).split("\n"), errors.ENGINE
+        return error.text().split("\n"), errors.ENGINE
     lines = [f"gradtool itself failed: {type(error).__name__}: {error}"]
     if _wants_details(arguments):
         import traceback

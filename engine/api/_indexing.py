@@ -39,6 +39,8 @@ class IndexTypeError(UsageError, IndexError):
 class IndexRangeError(ShapeError, IndexError):
     """An index beyond a dimension or beyond the last dimension (an IndexError)."""
 
+    in_paddle = "(OutOfRange)"
+
 
 class Parsed:
     """An index, taken apart.

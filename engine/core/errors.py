@@ -33,7 +33,13 @@ class GradtoolError(Exception):
         variable: the variable's name, if one is involved.
         made: where in the user's program the operator was made (``file:line in function:  source``).
         hint: what to do about it.
+
+    Attributes:
+        in_paddle: the words of Paddle's message that existing code looks for; they end ``str(error)``, and
+            :func:`said` leaves them out.
     """
+
+    in_paddle: str = ""
 
     def __init__(
         self,
@@ -62,8 +68,12 @@ class GradtoolError(Exception):
             if text:
                 yield label, text
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The message and its facts, as people read them."""
         return "\n".join([self.message, *(f"  {label:<5} {text}" for label, text in self.facts())])
+
+    def __str__(self) -> str:
+        return self.text() + (f"\n  paddle {self.in_paddle}" if self.in_paddle else "")
 
 
 class ProgramError(GradtoolError):
@@ -72,6 +82,8 @@ class ProgramError(GradtoolError):
 
 class ShapeError(ProgramError, ValueError):
     """Shapes do not fit each other or the operator."""
+
+    in_paddle = "(InvalidArgument)"
 
 
 class DtypeError(ProgramError, TypeError):
@@ -137,6 +149,8 @@ class KernelError(ExecutionError, ValueError):
 class LabelError(KernelError, IndexError):
     """An index or label outside its range (Paddle raises IndexError)."""
 
+    in_paddle = "(OutOfRange)"
+
 
 class BackendError(GradtoolError):
     """A backend that is unknown or not installed."""
@@ -198,6 +212,11 @@ def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A hint that names near matches, or None when nothing is near."""
     matches = near(name, names)
     return f"did you mean {', '.join(repr(shortened(n)) for n in matches)}?" if matches else None
+
+
+def said(error: BaseException) -> str:
+    """What an error says to people: :class:`GradtoolError` without the words of Paddle that only code looks for."""
+    return error.text() if isinstance(error, GradtoolError) else str(error)
 
 
 def describe(error: GradtoolError, *, op: str | None = None, made: str | None = None) -> GradtoolError:

@@ -35,6 +35,8 @@ class DuplicateError(UsageError, RuntimeError):
 class UnusedInputError(GradientError, ValueError):
     """An input of ``grad`` on which the outputs do not depend (Paddle raises ValueError)."""
 
+    in_paddle = "(InvalidArgument) Please check the input tensor or set allow_unused=True to get None result."
+
 
 class NoGraphWarning(UserWarning):
     """Backward was asked of tensors that no recorded operator made, so nothing happened."""

@@ -14,6 +14,15 @@ class NotOneElement(UsageError, AssertionError):
     """A number is asked of a tensor with several elements (Paddle raises AssertionError)."""
 
 
+IN_PADDLE = {
+    "a number of Python": "(InvalidArgument) only one element tensors can be converted to Python scalars",
+    "bool": "When Variable is used as the condition of if/while , Variable can only contain one element.",
+    "float": "only one element variable can be converted to float.",
+    "int": "only one element variable can be converted to int.",
+}
+"""By what a tensor is to become, how Paddle says that it has several elements."""
+
+
 class ToPython:
     """What a tensor gives to those who know no tensors."""
 
@@ -87,7 +96,9 @@ class ToPython:
 
     def _only(self, kind: str) -> Any:
         if self.array.size != 1:
-            raise NotOneElement(
+            several = NotOneElement(
                 f"only a tensor of one element can be converted to {kind}, but the shape is {list(self.array.shape)}."
             )
+            several.in_paddle = IN_PADDLE.get(kind, "")
+            raise several
         return self.array.reshape(()).item()

@@ -21,11 +21,21 @@ from .tensor import Tensor, Version
 
 
 class MissingMethodError(UsageError, NotImplementedError):
-    """A PyLayer without ``forward`` or ``backward`` (Paddle raises NotImplementedError)."""
+    """A PyLayer without ``forward`` (Paddle raises NotImplementedError)."""
+
+    in_paddle = "You must implement the forward function for PyLayer."
+
+
+class MissingBackwardError(MissingMethodError, OSError):
+    """A PyLayer without ``backward`` through which a gradient is to flow (Paddle raises OSError)."""
+
+    in_paddle = "(External) NotImplementedError: You must implement the backward function for PyLayer."
 
 
 class LayerGradientError(GradientError, ValueError):
     """What ``PyLayer.backward`` returned does not fit the inputs of ``forward`` (Paddle raises ValueError)."""
+
+    in_paddle = "(InvalidArgument)"
 
 
 class PyLayerContext:
@@ -226,7 +236,9 @@ class PyLayer:
     @staticmethod
     def backward(ctx: Any, *args: Any) -> Any:
         """Compute the gradients of the inputs from those of the outputs; to be overridden."""
-        raise MissingMethodError("a PyLayer that gradients flow through must have a static method backward(ctx, ...).")
+        raise MissingBackwardError(
+            "a PyLayer that gradients flow through must have a static method backward(ctx, ...)."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

@@ -19,7 +19,7 @@ from ..core.errors import ArgumentTypeError, GradientError, ModeError
 from ..kernels import choice
 from .mode import enable_grad, is_grad_enabled
 from .saved import Packed, packing, saved_tensors_hooks, unpacked, writes
-from .tape import InplaceError, is_keeping
+from .tape import InplaceError, is_keeping, of_versions
 from .tensor import Tensor, Version
 
 
@@ -268,9 +268,11 @@ def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
 
 
 def _overwritten(version: Version, count: int) -> InplaceError:
-    return InplaceError(
+    error = InplaceError(
         f"a tensor that recompute needs has been modified by an inplace operation ({version.writer}): its version is "
         f"{version.count} but the expected version is {count}.",
         op=f"{version.writer} wrote at {source.describe(version.loc) or 'an unknown place'}",
         hint="edit a copy (x.clone()), or use the operator that makes a new tensor",
     )
+    error.in_paddle = of_versions(version.count, count)
+    return error

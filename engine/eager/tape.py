@@ -63,9 +63,15 @@ class FreedGraphError(GradientError, SystemError, RuntimeError):
         freed: where the pass was started that freed them.
     """
 
+    in_paddle = "(Fatal) Please set retain_graph=True in the first backward/grad call."
     reader: Location = source.NOWHERE
     freed: Location = source.NOWHERE
     type = ""
+
+
+def of_versions(now: int, then: int) -> str:
+    """How Paddle says that a tensor was written between two times."""
+    return f"(PermissionDenied) received tensor_version:{now} != wrapper_version_snapshot:{then}."
 
 
 class InplaceError(GradientError, RuntimeError):
@@ -244,6 +250,7 @@ class GradNode:
                 )
                 edited.reader, edited.written = self.loc, version.loc
                 edited.writer, edited.type = version.writer, self.op.type
+                edited.in_paddle = of_versions(version.count, count)
                 raise edited
 
 

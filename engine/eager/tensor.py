@@ -51,6 +51,14 @@ def fresh_names() -> Iterator[None]:
 class LeafError(UsageError):
     """An in-place edit of a leaf that needs a gradient (a ValueError, as in Paddle)."""
 
+    in_paddle = "(InvalidArgument) Leaf Var that doesn't stop gradient can't use inplace strategy."
+
+
+class OtherShape(ShapeError, AssertionError):
+    """Values of another shape for a tensor (Paddle raises AssertionError)."""
+
+    in_paddle = "Variable Shape not match"
+
 
 class NoHookError(GradientError, RuntimeError):
     """A hook on a tensor that gets no gradient (Paddle raises RuntimeError)."""
@@ -422,11 +430,11 @@ class Tensor(AnyTensor, ToPython, Arithmetic):
         """Replace the values, keeping shape, dtype and place on the tape.
 
         Raises:
-            ShapeError: *value* has another shape (a ValueError).
+            OtherShape: *value* has another shape (a ValueError).
         """
         new = np.asarray(value.array if isinstance(value, Tensor) else value)
         if new.shape != self.array.shape:
-            raise ShapeError(
+            raise OtherShape(
                 f"set_value: '{self.name}' has shape {list(self.array.shape)}, the new value {list(new.shape)}."
             )
         self.write(new, "set_value")

@@ -189,7 +189,7 @@ def _shown(value: Any) -> str:
 
 
 def _said(error: GradtoolError) -> str:
-    return f"✗ {error}"
+    return f"✗ {error.text()}"
 
 
 def _raised(error: BaseException) -> str:

@@ -107,7 +107,7 @@ class Findings:
         try:
             self.answers[kind] = answer()
         except GradientError as error:
-            self.refused[kind] = str(error)
+            self.refused[kind] = error.text()
 
 
 class Noting:

@@ -15,7 +15,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from gradtool.engine.core import source
-from gradtool.engine.core.errors import GradtoolError
+from gradtool.engine.core.errors import GradtoolError, said
 from gradtool.engine.files import overlay
 
 from . import sessions
@@ -64,7 +64,7 @@ def _missing(error: BaseException) -> str | None:
 
 
 def _said(error: BaseException) -> str:
-    text = str(error)
+    text = said(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
