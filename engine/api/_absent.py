@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from gradtool.engine.core import near_names
 
 DEVICES = "it is about devices, and gradtool computes on the CPU"
 DISTRIBUTED = "it is about training on several machines or devices, and gradtool computes in one process"
@@ -135,10 +135,9 @@ def explained(package: str, name: str, why: str | None, names: list[str]) -> tup
 
 def _likeness(asked: str, name: str) -> float:
     """How alike two names are, from 0 to 1; one that goes on where the other ends counts as near from 4 letters on."""
-    one, other = asked.lower(), name.lower()
-    if len(one) >= 4 and other.startswith(one):
+    if len(asked) >= 4 and name.lower().startswith(asked.lower()):
         return NEAR
-    return SequenceMatcher(None, one, other).ratio()
+    return near_names.likeness(asked, name)
 
 
 def reasons() -> dict[tuple[str, str], str]:

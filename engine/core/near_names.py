@@ -46,6 +46,11 @@ def near(name: str, names: Iterable[str], count: int = 3, likeness: float = 0.5)
     return closest
 
 
+def likeness(one: str, other: str) -> float:
+    """How alike two names are, ignoring case: from 0 to 1."""
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
+
+
 def shortened(name: str, longest: int = LONGEST) -> str:
     """*name* as a message has it: its middle replaced by ``…`` when it is longer than *longest*."""
     if len(name) <= longest:
