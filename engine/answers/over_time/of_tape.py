@@ -23,6 +23,9 @@ from .history import Clearing, Point, Track, Update, Writing
 _FAR = 10.0
 """New values that are so many norms away from those before have nothing to do with them."""
 
+_AS_FAR = 0.01
+"""How much two ways may differ, in terms of one, to be as long as each other."""
+
 _SCRIPT = "the script"
 """Who updates by hand."""
 
@@ -268,18 +271,35 @@ class TapeCourse:
     def _updating(self, event: watch.Updating) -> None:
         self._update = Update(event.by, source.here(), rate=event.rate)
         due: list[Track] = []
+        back: dict[Track, Point] = {}
         for t in event.tensors:
             leaf = t._leaf
             if leaf is None or leaf.grad is None or t._stop:
                 continue
             track = self._of_parameter(t)
-            if self._is_due(track, leaf.grad):
+            if self.course.waiting(track) is None and self._is_back(track):
+                back[track] = self._written[track]
+            elif self._is_due(track, leaf.grad):
                 due.append(track)
         # An optimizer may be made anew for every step, so it is its parameters that say what a step is.
         self._due = self.course.updated(due, self._update, self._update)
         self._used.update(due)
-        if not due:
+        if back and not due:
+            self._due = back
+            self.course.steps[-1].updates.append(self._update)
+        elif not due:
             self._lack(event.tensors)
+
+    def _is_back(self, track: Track) -> bool:
+        """Whether the script has just taken *track* back to where it was before it moved it by hand.
+
+        Then it was moved for a look at the loss there, and the update is what follows (sharpness-aware minimisation).
+        """
+        steps = self.course.steps
+        if track not in self._written or len(steps) < 2 or track not in steps[-2].points:
+            return False
+        there, back = steps[-2].points[track].update, self._written[track].update
+        return there is not None and back is not None and abs(there - back) <= _AS_FAR * there
 
     def _lack(self, tensors: Iterable[Tensor]) -> None:
         """An optimizer has nothing to update by: note it if that is because it was cleared."""

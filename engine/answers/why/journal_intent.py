@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 
 from ...core import source
 from ...core.source import Location
@@ -56,7 +57,7 @@ class JournalEvidence(intent.Evidence[int]):
         if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
             return _frozen(self._flow, self._loss, subject, answer)
         if subject.is_parameter and not answer.has_gradient:
-            for look in (self._of_a_layer_gone, self._of_other_steps, self._of_statistics):
+            for look in (self._of_a_layer_gone, self._of_other_steps, self._of_a_copy, self._of_statistics):
                 told = look(subject, answer)
                 if told is not None:
                     return told
@@ -80,6 +81,25 @@ class JournalEvidence(intent.Evidence[int]):
         return _apart(
             answer, self._reasons.of(subject.value).verdict, f"{passes} gave it a gradient, this one had none"
         )
+
+    def _of_a_copy(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a parameter that is written while others are trained: an average of weights, kept for evaluation."""
+        journal = self._flow.journal
+        if not self._is_apart(subject.value) or not journal.listings:
+            return None
+        if any(subject.value in listing.leaves for listing in journal.listings):
+            return None
+        writes = [e for e in journal.events.get(subject.value, ()) if e.kind == "written" and e.time > self._first]
+        if not writes:
+            return None
+        said = f"no optimizer holds it, and its values are written: {source.short(writes[-1].loc)}"
+        return _apart(answer, self._reasons.of(subject.value).verdict, said)
+
+    @cached_property
+    def _first(self) -> int:
+        """When the first gradient of all came."""
+        events = self._flow.journal.events.values()
+        return min((e.time for of in events for e in of if e.kind == "added"), default=0)
 
     def _is_apart(self, value: int) -> bool:
         """Whether no operator leads from *value* to the loss; its values may have come there all the same."""
@@ -153,6 +173,17 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
     label = f"frozen: {_SETTINGS[last.how]}, set at {source.short(last.loc)}"
     before = [e for e in added_to(flow, value) if e.time < last.time]
     lists = [x for x in flow.journal.listings if value in x.leaves]
+    widened = _widened(flow, value, last.time)
+    if widened is not None:
+        return replace(
+            answer,
+            verdict=Verdict.STOP_GRADIENT,
+            label=Verdict.STOP_GRADIENT.value,
+            finding=True,
+            said=(f"{_SETTINGS[last.how]} was set, and not taken back when an optimizer was made that is to train it",),
+            places=tuple(zip(("the optimizer before", "and the one with it"), [x.loc for x in widened], strict=True)),
+            advice="set stop_gradient=False before the second optimizer is made, or leave it out of its list",
+        )
     if not before or not lists or _other_pass(flow, loss, value) is not None or _relisted(flow, value, last.time):
         return replace(answer, label=label)
     passes = "the first backward pass" if len(before) == 1 else f"the first {len(before)} backward passes"
@@ -165,6 +196,27 @@ def _frozen(flow: JournalFlow, loss: int, subject: Subject[int], answer: Answer)
         places=(("its optimizer", lists[-1].loc),),
         advice="set stop_gradient=False again, or make an optimizer without it",
     )
+
+
+def _widened(flow: JournalFlow, value: int, frozen: int) -> tuple[Listing, Listing] | None:
+    """Two optimizers of one model in turn, where all that the second one has more than the first is still frozen.
+
+    That is how a second stage of a training begins; what it was to train has no gradient in it, *value* among it.
+
+    Args:
+        frozen: when *value* was frozen.
+    """
+    for before, after in pairwise(flow.journal.listings):
+        more = after.leaves - before.leaves
+        if value not in more or frozen > after.time or not before.leaves < after.leaves:
+            continue
+        trained = [added_to(flow, leaf) for leaf in before.leaves]
+        has_two_stages = all(
+            any((e.time > after.time) is later for events in trained for e in events) for later in (False, True)
+        )
+        if has_two_stages and not any(e.time > after.time for leaf in more for e in added_to(flow, leaf)):
+            return before, after
+    return None
 
 
 def _relisted(flow: JournalFlow, value: int, time: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.source import Location
+from . import callers
 from .answers import Answer
 from .case import Subject
 from .of_journal import JournalFlow
@@ -38,4 +39,27 @@ def not_listed(flow: JournalFlow, subject: Subject[int], answer: Answer, contain
         location=last.loc,
         places=places,
         advice=advice,
+    )
+
+
+def nobodys(flow: JournalFlow, subject: Subject[int], answer: Answer, use: Location, around: Location) -> Answer:
+    """The verdict on a parameter that no optimizer holds, whose gradient nobody clears, and that others write.
+
+    Mostly it is the copy that makes targets, and these are part of the graph.
+
+    Args:
+        use: where an operator reads it.
+        around: where the loss was computed.
+    """
+    writes = [e for e in flow.journal.events.get(subject.value, ()) if e.kind == "written"]
+    line = callers.caller(use, around) or use
+    return replace(
+        answer,
+        verdict=Verdict.NOT_LISTED,
+        label=Verdict.NOT_LISTED.value,
+        finding=True,
+        said=("every backward call adds to its gradient, and no optimizer holds it: its values are written instead",),
+        location=line,
+        places=(("written", writes[-1].loc), ("the optimizer", flow.journal.listings[-1].loc)),
+        advice="if it makes targets, compute them under no_grad() or detach them; else give it to the optimizer",
     )

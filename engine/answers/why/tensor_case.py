@@ -15,7 +15,7 @@ from .answers import CUT, Answer
 from .case import Case, Subject
 from .journal_intent import JournalEvidence
 from .levels import measured
-from .listings import not_listed
+from .listings import nobodys, not_listed
 from .lost import LostUses
 from .of_journal import NamedTensor, explain_tensors
 from .reasons import Reason
@@ -277,6 +277,13 @@ class TensorCase(Case[int, Call]):
             return frozen
         return not_listed(self._reasons.flow, subject, answer, container)
 
+    def _is_nobodys(self, subject: Subject[int]) -> bool:
+        """Whether no optimizer holds a parameter that was there when one was made, and it is written all the same."""
+        listings = self.journal.listings
+        was_there = any(subject.value < x.time for x in listings)
+        held = any(subject.value in x.leaves for x in listings)
+        return subject.is_parameter and was_there and not held and bool(self._events(subject.value, "written"))
+
     def _cleared(self, subject: Subject[int], answer: Answer) -> Answer | None:
         """The gradient was cleared between backward and the step that should have used it."""
         events = self._events(subject.value, "added", "cleared", "step")
@@ -309,6 +316,10 @@ class TensorCase(Case[int, Call]):
                 used = count if stale else used
         if last is None or not used:
             return None
+        if self._is_nobodys(subject):
+            call, _ = self._reasons.via.get(subject.value, (None, None))
+            use = NOWHERE if call is None else call.loc
+            return nobodys(self._reasons.flow, subject, answer, use, self.computed_at())
         count = used
         label = f"accumulated over {count} backward calls without clearing"
         return replace(

@@ -12,6 +12,8 @@ import gradtool as paddle
 from gradtool import nn
 from gradtool.engine.answers.why.answers import Answer
 from gradtool.engine.answers.why.verdicts import Verdict
+from gradtool.engine.eager.recorded import nodes_behind
+from gradtool.engine.eager.tape import keeping_graphs, restore
 
 pytestmark = pytest.mark.usefixtures("dynamic")
 
@@ -356,3 +358,65 @@ def test_running_statistics_are_not_trained_though_all_parameters_are_unfrozen(t
         told = answer(norm(paddle.rand([4, 2])).square().sum(), norm._mean)
     assert (told.verdict, told.finding) == (Verdict.FROZEN, False)
     assert told.label == "frozen: running statistics of batch_norm"
+
+
+@pytest.mark.parametrize("cleared", [False, True])
+def test_a_copy_that_makes_targets_in_the_graph_is_no_matter_of_clearing(cleared: bool) -> None:
+    with paddle.watching(), keeping_graphs():
+        online, target = parameter(1, 2), parameter(3, 4)
+        opt = paddle.optimizer.SGD(0.1, parameters=[online])
+        for _ in range(3):
+            loss = (online - target * 2.0).square().sum()
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+            target.set_value(online)
+            if cleared:
+                target.clear_gradient()
+        restore(nodes_behind([loss]))
+        told = answer(loss, target)
+    if cleared:
+        assert not told.finding
+    else:
+        assert (told.verdict, told.finding) == (Verdict.NOT_LISTED, True)
+        assert "detach" in told.advice
+        assert told.code.startswith("loss = (online - target")
+
+
+@pytest.mark.parametrize("unfrozen", ["nothing", "a part", "all"])
+def test_a_second_stage_whose_optimizer_has_more_that_is_still_frozen_is_a_finding(unfrozen: str) -> None:
+    with paddle.watching(), keeping_graphs():
+        head, last, first = parameter(1, 2), parameter(3, 4), parameter(5, 6)
+        first.stop_gradient = last.stop_gradient = True
+        for stage in (1, 2):
+            if stage == 2 and unfrozen != "nothing":
+                last.stop_gradient, first.stop_gradient = False, unfrozen == "a part"
+            opt = paddle.optimizer.SGD(0.1, parameters=[head] if stage == 1 else [head, last, first])
+            loss = (head * last * first).sum()
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+        restore(nodes_behind([loss]))
+        told = answer(loss, first)
+    assert told.finding is (unfrozen == "nothing")
+    assert told.verdict is {"nothing": Verdict.STOP_GRADIENT, "a part": Verdict.FROZEN, "all": Verdict.OK}[unfrozen]
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_an_average_of_weights_is_kept_for_evaluation(written: bool) -> None:
+    with paddle.watching(), keeping_graphs():
+        online = parameter(1, 2)
+        opt = paddle.optimizer.SGD(0.1, parameters=[online])
+        average = parameter(3, 4)
+        for _ in range(2):
+            loss = online.square().sum()
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+            if written:
+                average.set_value(0.9 * average.detach() + 0.1 * online.detach())
+        with paddle.no_grad():
+            average.square().sum()
+        told = answer(loss, average)
+    assert told.finding is not written
+    assert any("its values are written" in s for s in told.said) is written
