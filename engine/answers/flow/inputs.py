@@ -146,6 +146,8 @@ def _reaches(probe: Probe, index: int, places: Array, rng: np.random.Generator) 
     array = probe.inputs[index].array
     differences = probe.differences({index: changed(array, _over(places, array), rng)})
     for output in differences:
+        if not output.ndim:
+            continue  # a loss, which may well be over all places
         if output.shape[:2] == places.shape:
             output = output & ~_over(places, output)
         if output.any():

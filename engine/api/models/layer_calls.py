@@ -137,7 +137,7 @@ def probe(call: LayerCall, name: str, model: str) -> Probe:
         args, kwargs = _replaced((call.args, call.kwargs), given)
         with _evaluating(layer):
             result = users_code.call(model, layer, *args, **kwargs)
-        return [t for t in _tensors(result) if t.ndim]
+        return list(_tensors(result))
 
     inputs = [Input(name, np.array(t.array)) for name, t in call.arguments()]
     return Probe(name, function, inputs, _seeded, lambda: _jittered(layer), call.loc, _fixes_batch(layer))

@@ -240,6 +240,11 @@ RIGHT = {
         """,
         CLASSES,
     ),
+    "a layer that gives its loss, too": (
+        "self.head = nn.Linear(8, 3)\n",
+        "x, y = inputs\nout = self.head(x.mean(axis=1))\nreturn out, F.cross_entropy(out, y)\n",
+        "out, loss = net(paddle.rand([4, 6, 8]), paddle.to_tensor([0, 1, 2, 0]))\nloss.backward()\n",
+    ),
     "images": (
         "self.conv, self.head = nn.Conv2D(1, 4, 3, stride=2), nn.Linear(4, 3)\n",
         "return self.head(F.relu(self.conv(inputs[0])).mean(axis=[2, 3]))\n",
