@@ -204,3 +204,15 @@ def test_a_picture_says_on_stderr_that_the_file_was_stopped(gradtool: Run, model
     file = model(text + "for s in range(3):\n    (w * w).sum().backward()\n")
     done = gradtool("graph", file, "--steps", "2", "-o", "g.svg")
     assert "was stopped at model.py:5 after 2 backward passes" in done.err
+
+
+def test_a_module_that_python_cannot_run_is_refused(gradtool: Run, folder: Path) -> None:
+    (folder / "figures").mkdir()
+    (folder / "figures" / "__init__.py").write_text("")
+    (folder / "figures" / "train.py").write_text("")
+    done = gradtool("why", "-m", "figures")
+    assert done.code == 2
+    assert "-m figures: a package without __main__.py" in done.err
+    assert "-m figures.train" in done.err
+    done = gradtool("why", "-m", "figure_s")
+    assert (done.code, done.err.splitlines()[0]) == (2, "error: -m figure_s: there is no module of that name")

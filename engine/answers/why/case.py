@@ -99,6 +99,10 @@ class Case(ABC, Generic[V, C]):
         """Whether the loss is 0."""
         return False
 
+    def cause_of(self, subject: Subject[V], answer: Answer) -> Location:
+        """The line that answers have in common that are one finding: where each of them points, if nothing else."""
+        return answer.location
+
     def norm_of(self, subject: Subject[V]) -> float | None:
         """The norm of the tensor itself; None where its values are not known."""
         return None
@@ -279,7 +283,8 @@ class Case(ABC, Generic[V, C]):
             if a.verdict is not Verdict.OK or a.label != Verdict.OK.value:
                 # What has no line stands for itself; but all gradients that are not finite come of one birth as a rule.
                 own = "" if a.verdict is Verdict.NOT_FINITE else s.name
-                key = (not a.finding, _cause(a), a.location[:1], a.location[:1] or own)
+                at = self.cause_of(s, a)[:1]
+                key = (not a.finding, _cause(a), at, at or own)
                 grouped.setdefault(key, []).append((s, a))
         ordered = sorted(grouped.items(), key=lambda entry: entry[0][0])
         told = []
@@ -290,7 +295,21 @@ class Case(ABC, Generic[V, C]):
             rest = set(others)
             shared = tuple(x for x in whole.shared if x[0] not in rest)
             told.append(replace(whole, also=tuple(others), shared=shared))
-        return _joined(told)
+        return _joined(_with_victims(told))
+
+
+def _with_victims(answers: Sequence[Answer]) -> list[Answer]:
+    """*answers*, where what is multiplied by the zeros of a dead operator stands with those behind that operator."""
+    dead = {a.location[:1]: a for a in answers if a.finding and a.verdict is Verdict.DEAD_RELU}
+    victims: dict[int, list[str]] = {}
+    told = []
+    for a in answers:
+        cause = dead.get(a.location[:1]) if a.verdict is Verdict.TIMES_ZERO and a.finding and a.cut_at else None
+        if cause is None:
+            told.append(a)
+        else:
+            victims.setdefault(id(cause), []).extend([a.name, *a.also])
+    return [replace(a, also=(*a.also, *victims[id(a)])) if id(a) in victims else a for a in told]
 
 
 def _joined(answers: Sequence[Answer]) -> list[Answer]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...core import source
 from ...core.source import NOWHERE, Location
 from ...eager.journal import Call, Event, Journal, Unrecorded, counted
 from ...eager.tensor import Keep, Tensor
@@ -148,6 +149,12 @@ class TensorCase(Case[int, Call]):
 
     def norm_of(self, subject: Subject[int]) -> float | None:
         return measured(subject.held.array).norm
+
+    def cause_of(self, subject: Subject[int], answer: Answer) -> Location:
+        if answer.verdict is not Verdict.NO_GRAD or not self._was_a_weight(subject.held):
+            return answer.location
+        maker = self._reasons.flow.maker[subject.value]  # an update written out: those of one block belong together
+        return source.located(self.journal.guards.get(maker.time, NOWHERE)) or answer.location
 
     def loss_is_zero(self) -> bool:
         return not np.any(self.loss.array)

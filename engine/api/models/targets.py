@@ -72,7 +72,21 @@ def target(text: str, stdin_filename: str = "<stdin>", as_module: bool = False) 
         started = _module(where, function, started=True)
         if started is not None:
             return started
+        if not os.path.isfile(where):
+            raise _not_started(where)
     return _of_file(where, function)
+
+
+def _not_started(name: str) -> CommandError:
+    """The error for what ``python -m`` cannot run."""
+    folder = Path(*name.split("."))
+    if _module(name, None) is None and not folder.is_dir():
+        return CommandError(
+            f"-m {shortened(name)}: there is no module of that name", _python_files(Path(), f"{name}.py")
+        )
+    inside = [f"{name}.{p.stem}" for p in sorted(folder.glob("*.py")) if not p.stem.startswith("__")][:3]
+    hint = f"a module in it: -m {', -m '.join(inside)}" if inside else f"a function in it: {name}:FUNCTION, without -m"
+    return CommandError(f"-m {name}: a package without {STARTED}, which python -m cannot run either", hint)
 
 
 def _of_file(where: str, function: str | None) -> Target:

@@ -356,3 +356,37 @@ def test_what_is_frozen_is_told_in_a_few_words(gradtool: Run, model: Write) -> N
     assert told[1].startswith(f"  model.py:{place}    p.trainable = False")
     assert told[2].endswith("parameters get a gradient · no findings")
     assert told[3].startswith("next: gradtool backward")
+
+
+def test_what_stands_behind_a_dead_relu_is_the_same_finding(gradtool: Run, model: Write) -> None:
+    text = """\
+import paddle
+first, second = paddle.nn.Linear(4, 8), paddle.nn.Linear(8, 1)
+first.bias.set_value(paddle.full([8], -100.0))
+h = paddle.nn.functional.relu(first(paddle.ones([3, 4])))
+loss = ((second(h) - 1.0) ** 2).mean()
+"""
+    done = gradtool("why", model(text), "--format", "json")
+    [found] = [a for a in done.data["answers"] if a["finding"]]
+    assert (found["verdict"], found["name"], found["also"]) == (
+        "dead_relu",
+        "first.weight",
+        ["first.bias", "second.weight"],
+    )
+
+
+def test_updates_by_hand_in_one_block_are_one_finding(gradtool: Run, model: Write) -> None:
+    text = """\
+import paddle
+w, b = paddle.ones([4, 1]), paddle.zeros([1])
+w.stop_gradient = b.stop_gradient = False
+for i in range(3):
+    loss = ((paddle.ones([3, 4]) @ w + b - 1.0) ** 2).mean()
+    loss.backward()
+    with paddle.no_grad():
+        w = w - 0.1 * w.grad
+        b = b - 0.1 * b.grad
+"""
+    done = gradtool("why", model(text), "--steps", "5", "--format", "json")
+    [found] = done.data["answers"]
+    assert (found["verdict"], found["name"], found["also"], done.data["findings"]) == ("no_grad", "w", ["b"], 1)
