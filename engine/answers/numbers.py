@@ -70,12 +70,15 @@ class Numbers:
         """The numbers in one array, or in several together; rows that a sparse gradient leaves out are zeros."""
         arrays = [magnitudes.plain(v) for v in values]
         total = sum(math.prod(v.shape) for v in values)
-        flat = np.concatenate([magnitudes.wide(a).reshape(-1) for a in arrays]) if arrays else np.zeros(0)
-        finite = flat[np.isfinite(flat)]
+        wide = [magnitudes.wide(a).reshape(-1) for a in arrays]
+        flat = wide[0] if len(wide) == 1 else np.concatenate(wide) if wide else np.zeros(0)
+        known = np.isfinite(flat)
+        finite = flat if np.count_nonzero(known) == flat.size else flat[known]
         sizes = np.abs(finite)
         largest = float(sizes.max(initial=0.0))
         scaled = sizes / largest if largest else sizes
-        orders = np.floor(np.log10(sizes[sizes > 0])).astype(int)
+        zeros = sizes.size - np.count_nonzero(sizes)
+        orders = np.floor(np.log10(sizes[sizes > 0] if zeros else sizes)).astype(int)
         lowest = int(orders.min(initial=0))
         counts = np.bincount(orders - lowest).tolist()
         nothing = total > 0 and finite.size + total - flat.size == 0
@@ -83,7 +86,7 @@ class Numbers:
             norm=math.nan if nothing else largest * float(np.sqrt(np.square(scaled).sum())),
             largest=math.nan if nothing else largest,
             mean=math.nan if nothing else float(finite.mean()) if finite.size else 0.0,
-            zeros=int((finite == 0).sum()) + total - flat.size,
+            zeros=int(zeros) + total - flat.size,
             nonfinite=int(flat.size - finite.size),
             elements=total,
             decades={lowest + i: c for i, c in enumerate(counts) if c},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,10 +48,10 @@ def bad_values(model: TapeModel) -> str | None:
 def sizes(model: TapeModel, gatherer: stats.Gatherer, gradients: Mapping[Any, Any]) -> stats.StatsStory:
     """Sizes of the gradients of a pass that *gatherer* listened to."""
     leaves = model.expecting_gradients()
-    shown = [e.shown for e in leaves]
+    shown = Counter(e.shown for e in leaves)
     lines = [
         stats.parameter(
-            e.shown if shown.count(e.shown) == 1 else e.name,
+            e.shown if shown[e.shown] == 1 else e.name,
             e.tensor.array,
             gradients.get(e.tensor.leaf),
             e.tensor.leaf,
