@@ -74,8 +74,9 @@ class GradientRow:
 
     @property
     def is_cut(self) -> bool:
-        """Whether a gradient may be expected and there is none, although nobody froze it."""
-        return self.counts and not self.returned and not self.lacking.startswith(FROZEN)
+        """Whether a gradient may be expected and there is none, although nobody froze it or left it out."""
+        meant = (FROZEN, Verdict.NOT_LISTED.value)
+        return self.counts and not self.returned and not self.lacking.startswith(meant)
 
     def data(self) -> dict[str, Any]:
         """The row in JSON's types."""
