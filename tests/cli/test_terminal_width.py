@@ -48,6 +48,7 @@ WORDS = [
     ),
     *(("saved",), ("program",), ("program", "--pairs"), ("where", "relu"), ("where", "matmul_v2")),
     *(("gradcheck",), ("backward", "--list"), ("stats", "--steps", "1")),
+    *(("doctor",), ("profile", "--repeats", "1")),
 ]
 
 
@@ -70,8 +71,36 @@ def test_every_command_fits(
 ) -> None:
     file = model(LONG)
     command = (words[0], *((words[1],) if words[0] == "where" else ()), file, *words[2 if words[0] == "where" else 1 :])
-    piped = str(gradtool(*command).out)
-    lines = shown(command, width, gradtool, monkeypatch, "--color", "never")
+    _fits(command, width, gradtool, monkeypatch)
+
+
+STATIC = """\
+import paddle
+
+paddle.enable_static()
+x = paddle.static.data("x_with_a_long_name", [4, 3])
+hidden = paddle.tanh(paddle.static.nn.fc(x, 3, name="a_projection_with_a_long_name"))
+loss = paddle.mean(paddle.static.nn.fc(hidden, 1, name="another_projection"))
+"""
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("words", [("gradients",), ("gradients", "--run"), ("backward", "--run")], ids=" ".join)
+def test_tables_of_programs_fit(
+    words: tuple[str, ...], width: int, gradtool: Run, model: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fits((words[0], model(STATIC), *words[1:]), width, gradtool, monkeypatch)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_list_of_operators_fits(width: int, gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fits(("ops",), width, gradtool, monkeypatch)
+
+
+def _fits(words: tuple[str, ...], width: int, gradtool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assert that what a command shows fits, and that no word of it is broken."""
+    piped = str(gradtool(*words).out)
+    lines = shown(words, width, gradtool, monkeypatch, "--color", "never")
     body = lines[: next((i for i, line in enumerate(lines) if line.startswith("next: ")), None)]
     for line in body:
         assert cells(line) <= width or len(line.split()) == 1, line
