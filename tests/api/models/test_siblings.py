@@ -138,4 +138,4 @@ def test_a_package_without_a_main_module_is_no_model(gradtool: Run, folder: Path
     (folder / "figures").mkdir()
     (folder / "figures" / "__init__.py").write_text("")
     done = gradtool("backward", "-m", "figures")
-    assert (done.code, "figures is a folder" in done.err) == (2, True)
+    assert (done.code, "figures: a package without __main__.py" in done.err) == (2, True)
