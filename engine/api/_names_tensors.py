@@ -108,7 +108,15 @@ provide(
     "gradtool.linalg._norms",
     "cond corrcoef cov matrix_norm pinv svd svdvals vector_norm",
 )
+provide(
+    "gradtool.linalg",
+    "gradtool.linalg._factors",
+    "cholesky householder_product lu lu_solve lu_unpack matrix_exp ormqr pca_lowrank qr svd_lowrank",
+)
+provide("gradtool.linalg", "gradtool.linalg._eigen", "eig eigh eigvals eigvalsh lstsq matrix_rank")
 provide("gradtool", "gradtool.linalg._systems", "inverse")
+provide("gradtool", "gradtool.linalg._factors", "cholesky")
+provide("gradtool", "gradtool.linalg._eigen", "eigvalsh")
 provide(
     "gradtool.fft",
     "gradtool.fft._transforms",

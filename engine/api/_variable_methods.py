@@ -75,7 +75,7 @@ METHODS = (
     "all amax amin any count_nonzero cumprod cumsum logcumsumexp logsumexp max mean median min nanmean nansum "
     "norm numel prod quantile rank std sum trace var "
     # products
-    "addmm bmm cross dist dot inner kron matmul mm mv outer t tensordot "
+    "addmm bmm cross dist dot inner inverse kron matmul mm mv outer t tensordot "
     # shapes and places
     "atleast_1d atleast_2d atleast_3d broadcast_to cast chunk concat diag diagonal expand dsplit expand_as "
     "flatten flip gather gather_nd hsplit index_add index_put index_sample index_select masked_fill "
@@ -99,6 +99,12 @@ METHODS = (
 )
 """Functions ``paddle.f(x, …)`` that are methods ``x.f(…)`` as well, as far as gradtool has them."""
 
+OF_MATRICES = (
+    "cholesky cholesky_inverse cholesky_solve cond corrcoef cov eig eigvals eigvalsh householder_product lstsq lu "
+    "lu_unpack matrix_power multi_dot ormqr pca_lowrank pinv qr slogdet solve svd_lowrank"
+)
+"""Functions ``paddle.linalg.f(x, …)`` that are methods ``x.f(…)`` as well."""
+
 IN_PLACE = (
     "abs acos acosh add addmm asin asinh atan atanh bitwise_and bitwise_invert bitwise_not bitwise_or "
     "bitwise_xor cast ceil clip cos cosh cumprod cumsum digamma divide equal erfinv exp flatten floor "
@@ -116,6 +122,10 @@ class SetItemError(UsageError, RuntimeError):
     """``x[i] = v`` on a static variable (Paddle raises RuntimeError)."""
 
 
+def _of_matrices(name: str) -> Any:
+    return getattr(importlib.import_module("gradtool.linalg"), name)
+
+
 def attach() -> None:
     """Give variables and tensors their operators and methods."""
     from . import _tensor_members, _tensor_methods, _tensor_places
@@ -130,6 +140,8 @@ def attach() -> None:
             setattr(owner, method, member)
         for method, function in BITWISE.items():
             setattr(owner, method, LateMethod(getattr, paddle, function))
+        for name in OF_MATRICES.split():
+            setattr(owner, name, LateMethod(_of_matrices, name))
         for name in METHODS.split():
             if name in sources and name not in vars(owner):
                 setattr(owner, name, LateMethod(getattr, paddle, name))

@@ -95,8 +95,11 @@ ALLOWED: dict[str, tuple[tuple[str, Sequence[Finding]], ...]] = {
 REFUSES = ("bernoulli",)
 """Operators that take nothing but probabilities: NaN and infinity are errors."""
 
-MEASURES = ("binomial", "histogram", "multinomial", "poisson", "standard_gamma")
-"""Operators that divide a range or draw from distributions: NaN and infinity are errors there too."""
+DEFINITE = ("cholesky",)
+"""Operators of positive definite matrices, which a large step leaves: an error."""
+
+MEASURES = ("binomial", "histogram", "matrix_rank", "multinomial", "poisson", "standard_gamma")
+"""Operators that count, divide a range or draw from distributions: NaN and infinity are errors there too."""
 
 
 def each_op_of_real_numbers() -> pytest.MarkDecorator:
@@ -104,7 +107,7 @@ def each_op_of_real_numbers() -> pytest.MarkDecorator:
     parameters = [
         pytest.param(op, id=op.type)
         for op in registry.all_ops()
-        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES, *MEASURES}
+        if op.infers and op.type not in {*BY_HAND, *COUNTED, *REFUSES, *DEFINITE, *MEASURES}
         if any(True for case in cases_of(op, "float64") for _ in floats_of(case.operands))
     ]
     return pytest.mark.parametrize("op", parameters)

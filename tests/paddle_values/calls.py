@@ -412,6 +412,33 @@ EQUATIONS = (
     "paddle.linalg.multi_dot([x, v])",
 )
 
+FACTORS = (
+    # Where a factor is what it is but for signs, what is asked about has none.
+    "paddle.linalg.cholesky(paddle.matmul(m, m, transpose_y=True))",
+    "paddle.linalg.cholesky(paddle.matmul(m, m, transpose_y=True), upper=True)",
+    "[part ** 2 for part in paddle.linalg.qr(m)]",
+    "[part ** 2 for part in paddle.linalg.qr(paddle.transpose(x, [1, 0]))]",
+    "paddle.linalg.eigh(m + paddle.transpose(m, [1, 0]))[0]",
+    "paddle.linalg.eigh(m + paddle.transpose(m, [1, 0]), 'U')[0]",
+    "paddle.linalg.eigh(m + paddle.transpose(m, [1, 0]))[1] ** 2",
+    "paddle.linalg.eigvalsh(m + paddle.transpose(m, [1, 0]))",
+    "paddle.sort(paddle.linalg.eig(m)[0].real())",
+    "paddle.linalg.lu(m)[0]",
+    "paddle.linalg.lu(x)[0]",
+    "paddle.linalg.lu(paddle.transpose(x, [1, 0]))[0]",
+    "paddle.linalg.lu(m)[1]",
+    "paddle.linalg.lu_solve(y, *paddle.linalg.lu(m))",
+    "paddle.linalg.matrix_rank(m)",
+    "paddle.linalg.matrix_rank(x, 1.0)",
+    "paddle.linalg.matrix_rank(paddle.outer(v, u))",
+    "paddle.linalg.matrix_rank(m, atol=0.5)",
+    "paddle.linalg.matrix_rank(m, rtol=0.5)",
+    "paddle.linalg.matrix_rank(m, atol=0.1, rtol=0.4)",
+    "paddle.linalg.matrix_rank(paddle.outer(v, v), hermitian=True)",
+    "paddle.linalg.matrix_exp(m)",
+    "paddle.linalg.matrix_exp(3 * m)",
+)
+
 NORMS = (
     "paddle.linalg.norm(x, 'fro', [0, 1])",
     "paddle.linalg.vector_norm(x)",
@@ -503,6 +530,7 @@ CALLS: tuple[str, ...] = (
     *PLACES,
     *MADE,
     *EQUATIONS,
+    *FACTORS,
     *NORMS,
     *TRANSFORMS,
 )

@@ -54,12 +54,12 @@ def _(k, u, s, vh, ds, du: Late, dvh: Late):
     left = u * k.insert_row(ds)
     if du is not None:
         turned = k.matmul(u, du, trans_x=True)
-        turn = (turned - k.matmul(du, u, trans_x=True)) * k.inverse_gaps(s)
+        turn = (turned - k.matmul(du, u, trans_x=True)) * k.inverse_differences(k.square(s))
         left = left + k.matmul(u, turn * row) + k.beyond(du, u) / row
     if dvh is None:
         return k.matmul(left, vh)
     turned = k.matmul(dvh, vh, trans_y=True)
-    turn = (k.matmul(vh, dvh, trans_y=True) - turned) * k.inverse_gaps(s)
+    turn = (k.matmul(vh, dvh, trans_y=True) - turned) * k.inverse_differences(k.square(s))
     beside = k.beyond(dvh, vh, rows=True) / column
     return k.matmul(left + k.matmul(u, column * turn), vh) + k.matmul(u, beside)
 
@@ -82,22 +82,6 @@ def _(k, x, basis, dout, *, rows):
         return k.matmul(dout, k.matmul(x, basis, trans_x=True)) + k.matmul(x, k.matmul(dout, basis, trans_x=True))
 
     return (lambda: k.beyond(dout, basis, rows=rows)), (lambda: -turned())
-
-
-@op("inverse_gaps", "X -> Out", trait=Trait.INTERNAL)
-def inverse_gaps(k, x):
-    """``1 / (xⱼ² - xᵢ²)`` in row i and column j, 0 on the diagonal."""
-    xp = k.xp
-    squares = xp.square(x)
-    same = xp.eye(x.shape[-1], dtype=bool)
-    gaps = squares[..., None, :] - squares[..., :, None]
-    return xp.where(same, xp.zeros((), x.dtype), 1 / xp.where(same, xp.ones((), x.dtype), gaps))
-
-
-@inverse_gaps.gradient
-def _(k, x, out, dout):
-    slopes = dout * out * out * 2
-    return x * (k.reduce_sum(slopes, dim=(-1,)) - k.reduce_sum(slopes, dim=(-2,)))
 
 
 @svd.samples
