@@ -28,7 +28,7 @@ def listing() -> str:
     """One paragraph for each module: its name, then the public names, each on a line."""
     parts = []
     for name in packages():
-        public = [n for n in dir(module(name)) if not n.startswith("_")]
+        public = [n for n in dir(module(name)) if n.isidentifier() and not n.startswith("_")]
         parts.append("\n".join([f"{name}:", *(f"    {n}" for n in public)]))
     return "\n\n".join(parts) + "\n"
 

@@ -53,6 +53,8 @@ ABSENT = {
     "search and decoding: tests/api/nn/test_decoding.py": "BeamSearchDecoder dynamic_decode",
     "writes in place: tests/api/test_in_place_forms.py": "elu_ embedding_renorm_ hardtanh_ leaky_relu_ relu_ "
     "softmax_ tanh_ thresholded_relu_",
+    "vectors without signs of their own, and Paddle ends without a word: tests/api/linalg/test_factors.py": "eig "
+    "eigvals householder_product lstsq lu_solve lu_unpack ormqr pca_lowrank qr svd_lowrank",
     "steps recorded with Paddle in tests/api/optimizer": "ASGD LBFGS NAdam RAdam Rprop",
     "tests/layer_values and tests/api/nn": "AdaptiveAvgPool3D AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss "
     "AdaptiveMaxPool3D AdaptiveMaxPool3d AvgPool3D Bilinear CTCLoss CircularPad1D CircularPad1d CircularPad2D "

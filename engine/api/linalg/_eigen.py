@@ -105,7 +105,7 @@ def matrix_rank(
     """
     place = "paddle.linalg.matrix_rank"
     x = tensor(x, "x", place)
-    attrs = {"use_default_tol": tol is None, "hermitian": hermitian}
+    attrs: dict[str, Any] = {"use_default_tol": tol is None, "hermitian": hermitian}
     if atol is None and rtol is None:
         if tol is None or isinstance(tol, (int, float)):
             attrs["tol"] = 0.0 if tol is None else float(tol)
@@ -124,5 +124,5 @@ def matrix_rank(
 
 def _number(value: Any, like: AnyTensor) -> AnyTensor:
     if isinstance(value, (int, float)):
-        return full([], float(value), like.dtype)  # type: ignore[no-any-return]
-    return cast(value, like.dtype)  # type: ignore[no-any-return]
+        return full([], float(value), like.dtype)
+    return cast(value, like.dtype)

@@ -102,7 +102,7 @@ def lu_solve(b: Any, lu: Any, pivots: Any, trans: str = "N", name: str | None = 
 
 def _adjoint(x: AnyTensor) -> AnyTensor:
     turned = matrix_transpose(x)
-    return turned.conj() if x.dtype.is_complex else turned  # type: ignore[no-any-return]
+    return turned.conj() if x.dtype.is_complex else turned
 
 
 def _reflectors(x: AnyTensor, tau: AnyTensor, place: str) -> list[tuple[AnyTensor, AnyTensor]]:

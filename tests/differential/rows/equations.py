@@ -61,6 +61,34 @@ def _(g: Draw, name: str) -> str:
     return f"paddle.{name}({matrix(g, g.count(1, 3))})[1]"
 
 
+def definite(g: Draw) -> str:
+    """A symmetric matrix whose eigenvalues are positive and far from each other."""
+    size = g.count(1, 3)
+    numbers = f"paddle.sin({g.tensor([size, size], 'float32', 'positive')})"
+    steps = f"paddle.diag(paddle.arange(3.0, {3 + 4 * size}.0, 4.0))"
+    return f"0.2 * ({numbers} + paddle.transpose({numbers}, [1, 0])) + {steps}"
+
+
+@row("cholesky eigvalsh")
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({definite(g)})"
+
+
+@row("cholesky eigvalsh matrix_rank", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({definite(g)})"
+
+
+@row("eigh lu", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}({definite(g)})[0]"
+
+
+@row("matrix_exp", within=HERE)
+def _(g: Draw, name: str) -> str:
+    return f"paddle.{name}(paddle.sin({g.tensor([2, 2], 'float32')}))"
+
+
 @row("matmul cross vecdot", within=HERE)
 def _(g: Draw, name: str) -> str:
     return f"paddle.{name}({g.tensor([3, 3], 'float32')}, {g.tensor([3, 3], 'float32')})"
