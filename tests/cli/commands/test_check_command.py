@@ -224,3 +224,13 @@ def test_configured_models_are_checked_without_a_word(gradtool: Run, models: Pat
     Path("gradtool.toml").write_text('[[models]]\ntarget = "src/good.py"\nname = "fine"\n', encoding="utf-8")
     assert json.loads(gradtool("check", "--format", "json").out)["models"] == ["fine"]
     assert json.loads(gradtool("check", "--isolated", "src", "--format", "json").out or "{}") == {}
+
+
+def test_a_package_is_run_as_a_module(gradtool: Run, folder: Path) -> None:
+    (folder / "package").mkdir()
+    for name, text in (("__init__", ""), ("__main__", "from . import train\n"), ("train", DETACHED.wrong)):
+        (folder / "package" / f"{name}.py").write_text(text, encoding="utf-8")
+    for word in ("package", "package.train"):
+        done = gradtool("check", "-m", word, "--select", "GT103", "--format", "concise")
+        assert done.code == 1, done.err
+        assert done.out.startswith("package/train.py:8:1: GT103")

@@ -57,7 +57,9 @@ class Models:
         if not words:
             yield from self._without_words()
         for word in words:
-            if os.path.isdir(word):
+            if self._as_module:
+                yield from self._of_file(word)  # a package lies in a folder of its name, which is not searched
+            elif os.path.isdir(word):
                 there = [*self._in_folder(word)]
                 if not there:
                     raise CommandError(
@@ -72,6 +74,11 @@ class Models:
                     yield from self._of_file(file)
             else:
                 yield from self._of_file(word)
+
+    @property
+    def _as_module(self) -> bool:
+        """Whether the words are names of modules, as behind ``python -m``."""
+        return bool(self.options.get("as_module"))
 
     def _without_words(self) -> Iterator[Subject]:
         there = [*self._configured()] or [*self._in_folder(os.curdir)]
@@ -121,7 +128,7 @@ class Models:
             return
         if live or not os.path.isfile(word) or not word.endswith(".py"):
             if not live:
-                _must_be_there(word)
+                _must_be_there(word, self._as_module)
             yield self._usual(word)
             return
         data = _read(word)
@@ -162,11 +169,11 @@ def name_of(target: str) -> str:
     return target if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
 
 
-def _must_be_there(word: str) -> None:
+def _must_be_there(word: str, as_module: bool) -> None:
     """Raise :class:`CommandError` for a word that is no model: before anything runs."""
     from .. import targets
 
-    targets.target(word)
+    targets.target(word, as_module=as_module)
 
 
 def _read(file: str) -> bytes:

@@ -103,3 +103,12 @@ def test_what_is_not_there_is_refused(folder: Path, word: str, said: str) -> Non
 
 def test_a_line_and_a_table_have_the_same_keys() -> None:
     assert set(gate.MODEL.members) == set(subject.KEYS)
+
+
+def test_a_package_that_runs_as_a_module_is_no_folder_to_search(folder: Path) -> None:
+    (folder / "sub" / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "sub" / "__main__.py").write_text("from . import c\n", encoding="utf-8")
+    assert [s.target for s in found("sub", "sub.c", options={"as_module": True})] == ["sub", "sub.c"]
+    for word in ("sub.d", "env"):
+        with pytest.raises(CommandError, match=f"-m {word}"):
+            found(word, options={"as_module": True})
