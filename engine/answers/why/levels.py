@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -10,6 +11,9 @@ import numpy as np
 
 _NOISE = 32.0
 """Times what rounding may have done, below which a gradient counts as zero."""
+
+SUSPECT = 1e-3
+"""What a sum gives, in terms of its terms, below which these may have cancelled."""
 
 
 class Level(NamedTuple):
@@ -38,9 +42,32 @@ class Level(NamedTuple):
         """What an element counts as zero up to."""
         return _NOISE * self.doubt
 
+    @property
+    def share(self) -> float:
+        """The doubt as a share of it."""
+        return self.doubt / self.largest if self.largest else math.inf
+
     def doubted(self, doubt: float) -> Level:
         """The same with another doubt."""
         return Level(self.largest, self.total, self.norm, self.elements, doubt)
+
+
+def summed(parts: Sequence[Level], g: Any) -> Level:
+    """The level of *g*, the sum of *parts*.
+
+    Where the parts cancel, their doubts are what stays. Elsewhere the sum is as doubtful as its most doubtful part: the
+    doubts of parts come of the same rounding further on and go through the same operators as the parts do, so they grow
+    and shrink with them. To add them up at each of a thousand residual blocks would make any gradient doubtful.
+    """
+    level = measured(g)
+    live = [p for p in parts if not p.dead]
+    if not live:
+        return level.doubted(math.inf) if parts else level
+    doubt = sum(p.doubt for p in live)
+    terms = max(p.largest for p in live)
+    if not cancelling(level, terms, g):
+        doubt = min(doubt, max(p.share for p in live) * level.largest)
+    return level.doubted(max(doubt, level.doubt))
 
 
 def measured(g: Any) -> Level:
@@ -53,6 +80,11 @@ def measured(g: Any) -> Level:
     if not math.isfinite(largest):
         return Level(math.inf, math.inf, math.inf, a.size)
     return Level(largest, float(sizes.sum()), math.sqrt(float(sizes @ sizes)), a.size, largest * rounding(a))
+
+
+def cancelling(level: Level, terms: float, g: Any) -> bool:
+    """Whether *g*, of that level, is so little beside the largest of its *terms* that these may have cancelled."""
+    return level.largest <= max(SUSPECT, _NOISE * rounding(g)) * terms
 
 
 def rounding(g: Any) -> float:

@@ -19,7 +19,7 @@ from typing import Any, Generic
 
 from ...core.source import NOWHERE, Location
 from .deaths import Death, Deaths
-from .levels import Level, dense, measured, scrambled, smallest
+from .levels import SUSPECT, Level, cancelling, dense, measured, scrambled, smallest, summed
 from .reasons import C, Reasons, V
 from .verdicts import Verdict
 from .zeros import (
@@ -36,9 +36,6 @@ from .zeros import (
     underflow,
     zero_factor,
 )
-
-_SUSPECT = 1e-3
-"""What an operator that adds up gives, in terms of what arrives, below which its terms may have cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +207,7 @@ class Slopes(Generic[V, C]):
         """The level of a sum of parts; what has none was there before the pass."""
         if len(parts) == 1:
             return parts[0]
-        level = measured(g)
-        if not parts:
-            return level
-        live = [p.doubt for p in parts if not p.dead]
-        return level.doubted(sum(live) if live else math.inf)
+        return summed(parts, g)
 
     def _use(self, look: _Look[V, C], i: int, v: V) -> Use[V, C]:
         """What one operand of a call gets."""
@@ -320,16 +313,19 @@ class _Look(Generic[V, C]):
 
     def level(self, i: int) -> Level:
         """Of what the call gives, with the doubt that what arrives passes on."""
-        level = measured(self.now.given[i])
+        now = self.now
+        level = measured(now.given[i])
         if not self.reading or not level.largest:
             return level
         share = max(self.doubt / self.strongest, level.doubt / level.largest)
         expected = self._expected[i] if self._is_suspect(level) else None
-        return level.doubted(share * max(level.largest, 0.0 if expected is None else expected.largest * self.strongest))
+        terms = 0.0 if expected is None else expected.largest * self.strongest
+        # Less than that is as small as the operator makes things, and so is what rounding left of it.
+        return level.doubted(share * (terms if cancelling(level, terms, now.given[i]) else level.largest))
 
     def _is_suspect(self, level: Level) -> bool:
         """Whether the terms of what the call gives may have cancelled."""
-        return level.largest <= _SUSPECT * self.strongest and (cancels(self.now.type) or self._adds_up(level))
+        return level.largest <= SUSPECT * self.strongest and (cancels(self.now.type) or self._adds_up(level))
 
     def cause(self, i: int, level: Level | None) -> tuple[Killer | None, Blame[V, C] | None]:
         """Why an operand gets nothing although something arrives."""

@@ -52,6 +52,30 @@ def test_depth_says_the_factor_per_layer(factor: float, verdict: Verdict) -> Non
     assert told.finding
 
 
+def test_a_gradient_through_many_residual_blocks_is_as_certain_as_its_parts() -> None:
+    """Each block adds two parts that share their rounding: doubts that are added up would outgrow any gradient."""
+    with paddle.watching():
+        w = weight(3)
+        h = data(2, 3) * w
+        for _ in range(60):
+            h = h - (paddle.tanh(h) + paddle.sin(h)) * 0.15
+        (told,) = why(h.mean(), w)
+    assert told.gradient is not None
+    assert told.gradient.norm > 1e-10
+    assert told.verdict is not Verdict.CANCELLED
+    assert not told.finding
+
+
+def test_parts_that_cancel_behind_residual_blocks_are_still_zero() -> None:
+    with paddle.watching():
+        w = weight(3)
+        h = data(2, 3) * w
+        for _ in range(20):
+            h = h + h * -0.1
+        (told,) = why((h * 0.3 + h * 0.6 - h * 0.9).mean(), w)
+    assert (told.verdict, told.finding) == (Verdict.CANCELLED, True)
+
+
 def test_a_product_below_the_smallest_number_has_vanished_and_is_not_multiplied_by_zero() -> None:
     with paddle.watching():
         loss, weights = scaled(0.05, 60)
