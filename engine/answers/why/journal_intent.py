@@ -57,7 +57,14 @@ class JournalEvidence(intent.Evidence[int]):
         if subject.is_parameter and answer.verdict is Verdict.FROZEN and not answer.gradient:
             return _frozen(self._flow, self._loss, subject, answer)
         if subject.is_parameter and not answer.has_gradient:
-            for look in (self._of_a_layer_gone, self._of_other_steps, self._of_a_copy, self._of_statistics):
+            looks = (
+                self._of_a_layer_gone,
+                self._of_other_steps,
+                self._of_a_copy,
+                self._of_statistics,
+                self._of_what_came_later,
+            )
+            for look in looks:
                 told = look(subject, answer)
                 if told is not None:
                     return told
@@ -94,6 +101,19 @@ class JournalEvidence(intent.Evidence[int]):
             return None
         said = f"no optimizer holds it, and its values are written: {source.short(writes[-1].loc)}"
         return _apart(answer, self._reasons.of(subject.value).verdict, said)
+
+    def _of_what_came_later(self, subject: Subject[int], answer: Answer) -> Answer | None:
+        """About a parameter that the backward pass was too early for: weights put together after the training."""
+        if self._until is None or subject.value < self._until or not self._is_apart(subject.value):
+            return None
+        return _apart(answer, self._reasons.of(subject.value).verdict, "it was made after this backward pass")
+
+    @cached_property
+    def _until(self) -> int | None:
+        """When the backward pass that is asked about gave its last gradient; None where it gave none."""
+        events = self._flow.journal.events.values()
+        times = [e.time for of in events for e in of if e.kind == "added" and e.into == self._loss]
+        return max(times, default=None)
 
     @cached_property
     def _first(self) -> int:

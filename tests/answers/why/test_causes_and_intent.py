@@ -420,3 +420,22 @@ def test_an_average_of_weights_is_kept_for_evaluation(written: bool) -> None:
         told = answer(loss, average)
     assert told.finding is not written
     assert any("its values are written" in s for s in told.said) is written
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_parameter_made_after_the_backward_pass_is_no_finding(later: bool) -> None:
+    """A block with branches becomes one layer after the training; one that was there before was forgotten."""
+    with paddle.watching():
+        w = parameter(1, 2)
+        loss = w.square().sum()
+        if not later:
+            other = parameter(3, 4)
+        loss.backward()
+        if later:
+            other = paddle.create_parameter([2], "float32")
+        with paddle.no_grad():
+            (other * 2.0).sum()
+        told = answer(loss, other)
+    assert told.verdict is Verdict.NO_PATH
+    assert told.finding is not later
+    assert ("it was made after this backward pass" in told.said) is later
