@@ -18,6 +18,11 @@ class Kind(enum.Enum):
     RANDOM = "random numbers in evaluation mode"
     LABEL = "the label reaches the prediction"
 
+    @property
+    def of_calls(self) -> bool:
+        """Whether it is seen where layers are called, and nowhere else."""
+        return self is not Kind.LABEL
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -50,11 +55,13 @@ class FlowStory:
         facts: in the order of the calls that they are about.
         unchecked: what was not asked, and why.
         calls: the names of what was asked about.
+        no_calls: why nothing was, where there is no call to ask about.
     """
 
     facts: list[Fact] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    no_calls: str = ""
 
     def of(self, kind: Kind) -> list[Fact]:
         """The facts of one kind."""

@@ -27,7 +27,7 @@ from .rule import Rule
 
 FOLDER: Final = ".gradtool_cache"
 
-_FORM: Final = "1"
+_FORM: Final = "2"
 """Of the files; another one is not read."""
 
 _VARIABLES: Final = ("GRADTOOL_", "PYTHON", "OMP_", "OPENBLAS_", "MKL_", "NUMBA_", "CUDA_")

@@ -45,12 +45,14 @@ class Checked:
         findings: in the order of files and lines; each root cause as often as rules found it.
         waivers: in the user's own files that were read as Python.
         said: what the model printed.
+        unasked: codes of rules that could not look at all of the model.
         used: what else it depended on, see ``usage.py``; None where that is not known.
     """
 
     findings: Sequence[Finding]
     waivers: Sequence[Waiver] = ()
     said: str = ""
+    unasked: Sequence[str] = ()
     used: Mapping[str, Any] | None = None
 
     def data(self) -> dict[str, Any]:
@@ -59,6 +61,7 @@ class Checked:
             "findings": [f.stored() for f in self.findings],
             "waivers": [w.data() for w in self.waivers],
             "said": self.said,
+            "unasked": list(self.unasked),
             "used": self.used,
         }
 
@@ -69,5 +72,6 @@ class Checked:
             findings=[Finding.restored(f) for f in data["findings"]],
             waivers=[Waiver.of(w) for w in data["waivers"]],
             said=data["said"],
+            unasked=tuple(data["unasked"]),
             used=data["used"],
         )

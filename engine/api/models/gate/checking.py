@@ -89,7 +89,8 @@ def _checked(job: Job, strict: bool) -> tuple[Checked, dict[str, str]]:
     files |= {f.spot.file for f in found if f.spot is not None}
     if subject.file.endswith(".py"):
         files.add(subject.file)
-    return Checked(findings=sorted(found, key=lambda f: f.order), waivers=_waivers(files)), origins
+    in_order = sorted(found, key=lambda f: f.order)
+    return Checked(findings=in_order, waivers=_waivers(files), unasked=tuple(sorted(evidence.unasked))), origins
 
 
 def _waivers(files: Iterable[str]) -> list[waivers.Waiver]:

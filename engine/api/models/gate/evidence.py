@@ -40,6 +40,8 @@ class Evidence:
         self.request, self.name, self.feed, self.golden = request, name, feed, golden
         self._told: dict[str, None] = {}
         self._untried: list[str] = []
+        self.unasked: dict[str, set[str]] = {}
+        """By code of a rule that could not look at all of the model, why."""
         self.verbose = 0
 
     def note(self, text: str) -> None:
@@ -52,6 +54,10 @@ class Evidence:
     def raised(self, error: Exception, what: str) -> None:
         """A gate does not go on with half a model."""
         raise error from error.__cause__
+
+    def not_asked(self, code: str, why: str) -> None:
+        """The rule of that code could not look at all of the model."""
+        self.unasked.setdefault(code, set()).add(why)
 
     def asked(self, code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """What the rule of that code finds; it asks as it goes."""
@@ -154,4 +160,17 @@ class Evidence:
         """What no answer accounts for."""
         flow = self.influences.story
         doubts = [f"{f.message}: not known is {f.doubt}" for f in flow.of(Kind.MIXED) if f.doubt]
-        return [*self._told, *self._untried, *self.births.story.unchecked, *flow.unchecked, *doubts]
+        return [*self._told, *self._untried, *self.births.story.unchecked, *flow.unchecked, *doubts, *self._silent()]
+
+    def _silent(self) -> Iterator[str]:
+        """Of rules whose silence says nothing: one sentence for all that have one reason."""
+        rules: dict[str, list[str]] = {}
+        for code, reasons in self.unasked.items():
+            for why in sorted(reasons):
+                rules.setdefault(why, []).append(code)
+        for why, codes in rules.items():
+            if why:
+                yield (
+                    f"the flow of information ({', '.join(codes)}), which is asked of calls of layers: {why}; "
+                    "gradtool flow asks which value depends on which"
+                )

@@ -53,7 +53,8 @@ def judged(jobs: Sequence[Job], results: Sequence[Checked], policy: Policy, base
                 found.append(replace(left, severity=severities.get(left.code, left.severity)))
         applied = frozenset(rule.code for rule in job.selection.rules())
         whole = _NOT_WHOLE.isdisjoint(f.code for f in result.findings)
-        readings.append(Reading(job.subject.name, result.waivers, result.findings, applied, whole))
+        asked = applied.difference(result.unasked)
+        readings.append(Reading(job.subject.name, result.waivers, result.findings, asked, whole))
     by_name = {job.subject.name: job for job in jobs}
     every = dict.fromkeys(waiver for reading in readings for waiver in reading.waivers)
     causes = once(found)

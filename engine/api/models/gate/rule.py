@@ -33,6 +33,17 @@ class Hit:
     advice: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """That a rule could not look at all of a model, so that finding nothing says nothing.
+
+    Attributes:
+        why: what rule GT901 tells of it; empty where that is told elsewhere.
+    """
+
+    why: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """A rule.
@@ -58,7 +69,7 @@ class Rule:
     summary: str
     why: str
     severity: Severity
-    look: Callable[[Evidence, Options], Iterator[Hit]]
+    look: Callable[[Evidence, Options], Iterator[Hit | NotAsked]]
     wrong: str
     right: str
     options: Mapping[str, tuple[float, str]] = field(default_factory=dict)
@@ -75,6 +86,9 @@ class Rule:
         """
         values = {name: value for name, (value, _) in self.options.items()} | dict(options or {})
         for hit in self.look(evidence, values):
+            if isinstance(hit, NotAsked):
+                evidence.not_asked(self.code, hit.why)
+                continue
             yield Finding(
                 self.code,
                 self.name,
@@ -107,26 +121,33 @@ def of_answer(answer: Answer) -> Hit:
     return Hit(answer.name, message, answer.location, answer.also, answer.said, answer.advice)
 
 
-def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit]]:
+def of_flow(*kinds: Kind, declared: str = "") -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
     """A look at the flow of information: facts of these kinds that are not meant, and all of them where so declared.
 
     Args:
         declared: the option that says that none is meant.
     """
 
-    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
-        for fact in evidence.influences.story.facts:
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
+        story = evidence.influences.story
+        if story.unchecked:
+            yield NotAsked()
+        if not story.calls and any(kind.of_calls for kind in kinds):
+            yield NotAsked(story.no_calls)
+        for fact in story.facts:
             if fact.kind in kinds and (fact.certain or options.get(declared)):
                 yield Hit(fact.subject, fact.message, fact.loc, (), fact.said, fact.advice)
 
     return look
 
 
-def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit]]:
+def births_of(kind: str) -> Callable[[Evidence, Options], Iterator[Hit | NotAsked]]:
     """A look at what ``nan`` finds: births of one kind of number."""
 
-    def look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+    def look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
         births = evidence.births
+        if births.story.unchecked:
+            yield NotAsked()
         for birth in births.story.births:
             if birth.kind == kind:
                 operator, tensor = births.names.operator(birth), births.names.tensor(birth)

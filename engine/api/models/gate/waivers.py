@@ -113,7 +113,7 @@ class Reading:
         model: its name.
         waivers: in the files that it read.
         found: every finding about it, also those that are left out elsewhere.
-        applied: the codes of the rules that were applied to it.
+        applied: the codes of the rules that were applied to it and could look at all of it.
         whole: whether it was checked to its end: else nothing can be said of what it does not find.
     """
 

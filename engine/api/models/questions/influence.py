@@ -25,6 +25,10 @@ from ..notes import SILENT, Notes
 from .debug import Debug
 from .question import Question
 
+_STATIC = "it is a static program"
+_NO_LAYER = "the file calls no layer"
+"""Why there is no call to ask about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Influences(Answered):
@@ -52,6 +56,9 @@ class Influence(Question[Influences]):
             story = FlowStory()
             if model.computes_while_loading:
                 _through_layers(calls, left, story)
+                story.no_calls = "" if calls.outermost else _NO_LAYER
+            else:
+                story.no_calls = _STATIC
             if not any(f.certain for f in story.of(Kind.FUTURE)):  # which is how the label is reached then
                 story.facts += _from_labels(model, left, request, recorder, self.feed, story.unchecked)
             return Influences(model.about, story)

@@ -57,7 +57,13 @@ def test_the_wrong_example_has_the_finding(code: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", RULES)
 def test_the_right_example_has_none(code: str, tmp_path: Path) -> None:
-    assert found(tmp_path / "right.py", RULES[code], RULES[code].right) == []
+    results = found(tmp_path / "right.py", RULES[code], RULES[code].right)
+    assert [f for f in results if not says_flow_was_not_asked(f)] == []
+
+
+def says_flow_was_not_asked(finding: Finding) -> bool:
+    """Whether it is the note that there is no call of a layer to ask about: a static program, or no layer at all."""
+    return finding.code == "GT901" and "is asked of calls of layers" in finding.message
 
 
 @pytest.mark.filterwarnings("ignore:.*makes no effect")

@@ -114,3 +114,12 @@ def test_of_what_was_not_checked_nothing_is_said(folder: Path) -> None:
     from gradtool.models.gate.selection import Selection
 
     assert not Check(jobs=0, policy=Policy(selection=Selection(select=("GT2", "GT902")))).ask(models).results
+
+
+def test_of_what_a_rule_could_not_look_at_no_waiver_is_unused(folder: Path) -> None:
+    text = "import paddle\nw = paddle.ones([2])\nw.stop_gradient = False\n"
+    text += "(w * w).sum().backward()  # gradtool: ignore[{}] x\n"
+    Path("plain.py").write_text(text.format("GT601"), encoding="utf-8")
+    assert told("plain.py") == [("plain.py", "GT901", 0)]
+    Path("plain.py").write_text(text.format("GT605"), encoding="utf-8")
+    assert told("plain.py") == [("plain.py", "GT902", 4), ("plain.py", "GT901", 0)]

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from ..evidence import Evidence
 from ..finding import Severity
-from ..rule import Hit, Options, Rule
+from ..rule import Hit, NotAsked, Options, Rule
 
 
-def _look(evidence: Evidence, options: Options) -> Iterator[Hit]:
+def _look(evidence: Evidence, options: Options) -> Iterator[Hit | NotAsked]:
     batch = evidence.one_batch(int(options["steps"]), options["part"])
-    if batch is None or isinstance(batch, str) or batch.learned:
+    if isinstance(batch, str):
+        yield NotAsked()
+        return
+    if batch is None or batch.learned:
         return
     message = f"the first batch cannot be learned: the loss goes from {batch.first:.4g} to {batch.best:.4g}"
     yield Hit("", f"{message}, as {batch.stopped_by} keeps it there", batch.loc, (), batch.said)
