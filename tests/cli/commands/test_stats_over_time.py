@@ -448,3 +448,12 @@ def test_python_asks_the_same(model: Write, folder: Path) -> None:
     assert [row.name for row in answer.rows] == ["net.0", "net.2"]
     assert answer.data["steps"][-1]["number"] == 3
     assert str(answer).startswith("over time  model.py · eager · 3 steps")
+
+
+def test_calls_of_grad_that_no_step_is_made_of_are_told(gradtool: Run, model: Write) -> None:
+    text = "import paddle\nx = paddle.ones([2])\nx.stop_gradient = False\n"
+    file = model(text + "for _ in range(3):\n    g = paddle.grad((x * x).sum(), x)\n")
+    done = gradtool("stats", file, "--steps", "5")
+    assert done.code == 2
+    assert "paddle.grad, called 3 times, the last time at model.py:5, gives none that it can follow" in done.err
+    assert "runs no backward pass" not in done.err

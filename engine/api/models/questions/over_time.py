@@ -13,6 +13,7 @@ from gradtool.engine.answers.over_time.happenings import Happening, happenings
 from gradtool.engine.answers.over_time.history import History, Point, Track, TrainingStep
 from gradtool.engine.answers.over_time.of_programs import ProgramCourse
 from gradtool.engine.answers.over_time.of_tape import TapeCourse
+from gradtool.engine.core import source
 from gradtool.engine.core.source import Location
 from gradtool.engine.eager.tensor import Tensor
 
@@ -26,6 +27,7 @@ from ..loader import Loaded, Request
 from ..model import About, Model
 from ..notes import SILENT, Notes
 from ..paths import Walk
+from .calls import GRAD
 from .nan import stepped
 from .question import Question
 
@@ -112,6 +114,18 @@ class Listening:
         return self.programs.heard or self.tape.course.last > 0
 
 
+def _must_not_have_asked(left: Loaded) -> None:
+    """Raise :class:`CommandError` where a script has gradients computed, but none that a step could be made of."""
+    calls = [call for call in left.calls.swept if call.how == GRAD]
+    if calls:
+        count = sum(call.how == GRAD for call in left.calls.every)
+        raise CommandError(
+            f"--steps follows gradients of parameters: paddle.grad, called {count} times, the last time at "
+            f"{source.short(calls[-1].location)}, gives none that it can follow",
+            "leave out --steps for the sizes of one pass; gradtool backward --list shows the calls",
+        )
+
+
 def _end(left: Loaded) -> str:
     """How the script ended, if that was not at its end."""
     if left.error is not None:
@@ -188,6 +202,8 @@ class OverTime(Question[Training]):
             history = listening.history(left)
             if left.error is not None and not history.steps:
                 raise left.error from left.error.__cause__
+            if not history.steps:
+                _must_not_have_asked(left)
             mode = "static" if history.static else "eager"
             return self.of(About(left.name, mode, request.words()), history)
 
