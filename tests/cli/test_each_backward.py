@@ -55,6 +55,18 @@ def test_one_answer_per_line_clearly_headed(gradtool: Run, model: Write) -> None
     assert "--backward 4" in done.out.splitlines()[-1]
 
 
+def test_an_answer_about_one_loss_says_which_others_it_left_out(gradtool: Run, model: Write) -> None:
+    swapped = TWO.replace("    good.backward()\n", "").replace(
+        "    first.clear", "    good.backward()\n    first.clear"
+    )
+    lines = gradtool("why", model(swapped)).out.splitlines()
+    assert any(line.endswith("no findings about good") for line in lines)
+    (left_out,) = [line for line in lines if line.startswith("not looked at: the gradients of bad: ")]
+    assert left_out.endswith("--backward each")
+    alone = gradtool("why", model(swapped), "--backward", "4").out
+    assert "not looked at" not in alone
+
+
 @pytest.mark.parametrize("command", [name for name in context.OF_EACH if name not in ("gradcheck", "nan")])
 @pytest.mark.parametrize("text", [TWO, STATIC], ids=["eager", "static"])
 def test_as_json(gradtool: Run, model: Write, command: str, text: str) -> None:

@@ -264,10 +264,10 @@ def _not_looked_at(told: Findings, words: Sequence[str]) -> Iterator[str]:
             yield f"NaN and infinity after backward pass {births.story.steps}, where the first was born"
     if made is not None and made.stopped is not None:
         yield f"what comes after {source.short(made.stopped)}, where the file was stopped: --steps all"
-    others = [] if made is None else [x for x in made.distinct() if made.asked not in x.numbers]
+    others = [] if made is None else made.others()
     if others:
         each = command_line("gradtool", "why", *words, "--backward", "each")
-        yield f"the gradients of {', '.join(dict.fromkeys(x.loss or source.short(x.location) for x in others))}: {each}"
+        yield f"the gradients of {', '.join(others)}: {each}"
     if told.raised:
         yield "what would have come after the error"
     yield f"whether the gradients are right: {command_line('gradtool', 'gradcheck', *words)}"

@@ -51,7 +51,15 @@ def _lines(answers: Verdicts, wrong: int) -> list[str]:
     lines = told(answers, answers.chosen)
     if answers.failure is not None or answers.chosen:
         return lines[:-1]
-    return [*lines, summary(answers, wrong), *dropped(answers.about.dropped)]
+    return [*lines, summary(answers, wrong), *_left_out(answers), *dropped(answers.about.dropped)]
+
+
+def _left_out(answers: Verdicts) -> list[str]:
+    """What was not looked at: the other losses of the file, of which an answer about one says nothing."""
+    if not answers.others:
+        return []
+    each = command_line("gradtool", "why", *answers.about.words, "--backward", "each")
+    return [f"not looked at: the gradients of {', '.join(answers.others)}: {each}"]
 
 
 def told(answers: Sequence[Answer], chosen: bool) -> list[str]:
@@ -103,6 +111,7 @@ def summary(answers: Verdicts, wrong: int) -> str:
     wild = sum(1 + len(a.also) for a in answers if a.verdict is Verdict.NOT_FINITE)
     told = [f"{n} of them {word}" for n, word in ((zero, "zero"), (wild, "not finite")) if n]
     findings = count(wrong, "finding") if wrong else "no findings"
+    findings += f" about {answers.loss}" if answers.others else ""
     gets = "gets" if subjects == 1 else "get"
     with_one = f"{subjects - holding(GRAD_NONE)} of {count(subjects, 'parameter')} {gets} a gradient"
     return " · ".join([with_one, *told, findings])

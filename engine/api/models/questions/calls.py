@@ -73,6 +73,11 @@ class CallList(Answered):
         selectable = [line for line in self.lines if line.selectable]
         return [line for line in selectable if line.kind != GRAD] or selectable
 
+    def others(self) -> Sequence[str]:
+        """The losses, or the lines, of what ``--backward each`` asks about beside the call that is asked about."""
+        lines = (line for line in self.distinct() if self.asked not in line.numbers)
+        return list(dict.fromkeys(line.loss or source.short(line.location) for line in lines))
+
 
 def listed(request: Request, notes: Notes = SILENT) -> CallList:
     """Run a file and list its calls; what it raises ends it and is told.
