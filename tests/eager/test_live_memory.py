@@ -27,7 +27,7 @@ def live_bytes(retain_graph: bool) -> list[int]:
     paddle.seed(0)
     layers = [paddle.nn.Linear(WIDTH, WIDTH) for _ in range(DEPTH)]
     x = paddle.randn([BATCH, WIDTH])
-    paddle.mean(paddle.tanh(layers[0](x))).backward()  # what is made once
+    paddle.mean(paddle.tanh(layers[1](paddle.tanh(layers[0](x))))).backward()  # what is made once
     gc.collect()
     tracemalloc.start()
     sizes: list[int] = []

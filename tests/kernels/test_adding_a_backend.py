@@ -259,6 +259,7 @@ def test_it_is_offered_where_backends_are_chosen(counting: ModuleType) -> None:
 
 
 OTHERWISE = {
+    "engine/api/models/gate/cache.py": "packages whose versions an answer depends on",
     "engine/api/models/imports.py": "packages that models of files may import",
     "engine/eager/leaving.py": "a method of tensors",
     "engine/files/pickles.py": "modules that pickles name",

@@ -114,7 +114,7 @@ def test_fluid_switches_static_mode_on_and_base_does_not() -> None:
 @pytest.mark.parametrize(
     ("name", "about"),
     [
-        ("dataset", "reading data"),
+        ("dataset", "data sets of the old kind"),
         ("CompiledProgram", "run the program itself"),
         ("nonsense", "is not implemented in gradtool"),
     ],

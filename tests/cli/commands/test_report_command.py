@@ -53,7 +53,9 @@ def headings(markdown: str) -> list[str]:
 def test_a_model_of_dynamic_mode(gradtool: Run, model: Write, folder: Path) -> None:
     done = gradtool("report", model(DETACHED), "--html", "r.html", "--ipynb", "r.ipynb", "--md", "r.md")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("model model.py · mode eager · loss loss = 0 · gradients 1 finding · NaN and infinity 1")
+    assert done.out.startswith(
+        "model model.py · mode eager · loss loss = 0 · gradients 2 findings · NaN and infinity 1 finding"
+    )
     text = (folder / "r.md").read_text(encoding="utf-8")
     assert headings(text) == SECTIONS
     assert "verdict: DETACHED" in text
