@@ -57,7 +57,7 @@ for _package in OLD_PACKAGES:
     provide(f"{_package}.dygraph", "gradtool.autograd", "grad")
     provide(f"{_package}.dygraph", "gradtool.nn", "Layer Sequential LayerList")
     provide(_package, "gradtool._legacy_feeding", "DataFeeder")
-    announce(_package, "dataset", "reading data is not part of this version")
+    announce(_package, "dataset", "it is a part of Paddle that gradtool does not have (data sets of the old kind)")
     announce(_package, "CompiledProgram BuildStrategy ExecutionStrategy compiler", "run the program itself")
 
 announce("gradtool.base", "io", "it is in paddle.static and paddle.fluid.io")
