@@ -74,7 +74,10 @@ def measure(shape: str, size: int) -> dict[str, Any]:
 
 
 def _in_browser(page: Page) -> dict[str, Any]:
-    paint = page.run("performance.getEntriesByType('paint')[0].startTime")
+    paint = page.run(
+        "new Promise((done) => { const look = () => { const [first] = performance.getEntriesByType('paint');"
+        "if (first) done(first.startTime); else requestAnimationFrame(look); }; look(); })"
+    )
     ready = page.run("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
     search = page.run(
         "(() => { const s = document.getElementById('search'); s.value = 'grad'; const t = performance.now();"
