@@ -17,9 +17,13 @@ FILE = Path(__file__).with_name("names.txt")
 
 MODULES = (
     "paddle nn nn.functional nn.initializer nn.utils linalg fft signal static static.nn optimizer optimizer.lr "
-    "incubate.autograd autograd regularizer io metric amp distributed"
+    "incubate.autograd autograd regularizer io metric amp amp.debugging jit callbacks distributed "
+    "distributed.fleet distributed.fleet.utils vision vision.transforms vision.datasets "
+    "vision.models vision.ops distribution distribution.transform sparse sparse.nn sparse.nn.functional geometric text "
+    "text.datasets audio audio.functional audio.features audio.datasets audio.backends incubate incubate.nn "
+    "incubate.nn.functional incubate.optimizer incubate.optimizer.functional static.amp device onnx hub"
 )
-CLASSES = "Tensor nn.Layer optimizer.Optimizer optimizer.lr.LRScheduler"
+CLASSES = "Tensor nn.Layer optimizer.Optimizer optimizer.lr.LRScheduler Model amp.GradScaler"
 
 
 def listed(module: types.ModuleType) -> set[str]:
