@@ -78,7 +78,6 @@ PARTS: dict[str, tuple[str, str]] = {
     "paddle.Model": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
     "paddle.callbacks": ("training without a loop of one's own", "write the loop: backward(), step(), clear_grad()"),
     "paddle.flops": ("counting operations", "paddle.summary counts parameters; gradtool profile MODEL measures time"),
-    "paddle.signal": ("Fourier transforms over windows", "cut the frames with paddle.nn.functional.unfold"),
     "paddle.sparse": ("sparse tensors", "use dense tensors: gradtool's are dense"),
     "paddle.distribution": (
         "distributions as objects",

@@ -34,6 +34,7 @@ SUBMODULES: dict[str, tuple[str, ...]] = {
         "version",
         "linalg",
         "fft",
+        "signal",
         "jit",
         "testing",
     ),

@@ -122,4 +122,5 @@ provide(
     "gradtool.fft._transforms",
     "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
 )
+provide("gradtool.signal", "gradtool.signal._windows", "frame istft overlap_add stft")
 provide("gradtool.fft", "gradtool.fft._frequencies", "fftfreq fftshift ifftshift rfftfreq")

@@ -105,6 +105,9 @@ OF_MATRICES = (
 )
 """Functions ``paddle.linalg.f(x, …)`` that are methods ``x.f(…)`` as well."""
 
+OF_PARTS = {"gradtool.linalg": OF_MATRICES, "gradtool.signal": "istft stft"}
+"""By package, its functions that are methods as well."""
+
 IN_PLACE = (
     "abs acos acosh add addmm asin asinh atan atanh bitwise_and bitwise_invert bitwise_not bitwise_or "
     "bitwise_xor cast ceil clip cos cosh cumprod cumsum digamma divide equal erfinv exp flatten floor "
@@ -122,8 +125,8 @@ class SetItemError(UsageError, RuntimeError):
     """``x[i] = v`` on a static variable (Paddle raises RuntimeError)."""
 
 
-def _of_matrices(name: str) -> Any:
-    return getattr(importlib.import_module("gradtool.linalg"), name)
+def _of_part(package: str, name: str) -> Any:
+    return getattr(importlib.import_module(package), name)
 
 
 def attach() -> None:
@@ -140,8 +143,9 @@ def attach() -> None:
             setattr(owner, method, member)
         for method, function in BITWISE.items():
             setattr(owner, method, LateMethod(getattr, paddle, function))
-        for name in OF_MATRICES.split():
-            setattr(owner, name, LateMethod(_of_matrices, name))
+        for package, names in OF_PARTS.items():
+            for name in names.split():
+                setattr(owner, name, LateMethod(_of_part, package, name))
         for name in METHODS.split():
             if name in sources and name not in vars(owner):
                 setattr(owner, name, LateMethod(getattr, paddle, name))

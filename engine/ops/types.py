@@ -41,7 +41,7 @@ TAKES: tuple[tuple[str, str, str], ...] = (
     ("reduce_amax reduce_amin reduce_max reduce_min reduce_prod scatter top_k_v2", WIDE, ""),
     ("dot matmul_v2 one_hot_v2 range", WIDE, ""),
     ("cummax cummin cumprod diag_v2 elementwise_fmax elementwise_fmin elementwise_heaviside", WIDE, ""),
-    ("cross gcd index_add kthvalue lcm mode nanmedian trace trunc", WIDE, ""),
+    ("cross frame gcd index_add kthvalue lcm mode nanmedian overlap_add trace trunc", WIDE, ""),
     ("bitwise_left_shift bitwise_right_shift", WHOLE, ""),
     ("copysign fill_diagonal reduce_as", f"bool {WHOLE}", ""),
     ("scatter_nd_add", f"uint8 {WIDE}", ""),

@@ -518,6 +518,37 @@ TRANSFORMS = (
     "paddle.fft.ifftshift(b)",
 )
 
+SIGNALS = (
+    "paddle.signal.frame(wave, 5, 3)",
+    "paddle.signal.frame(wave, 5, 3, axis=0)",
+    "paddle.signal.frame(b, 2, 1, axis=0)",
+    "paddle.signal.frame(i, 2, 1)",
+    "paddle.signal.frame(zwave, 4, 5)",
+    "paddle.signal.overlap_add(x, 2)",
+    "paddle.signal.overlap_add(b, 2, axis=0)",
+    "paddle.signal.overlap_add(i, 1)",
+    "paddle.signal.overlap_add(z, 1)",
+    "paddle.signal.stft(wave, 6)",
+    "paddle.signal.stft(waves, 6, 2, window=bell)",
+    "paddle.signal.stft(waves, 6, 3, 4, short, normalized=True)",
+    "paddle.signal.stft(wave, 6, 4, center=False, onesided=False)",
+    "paddle.signal.stft(wave, 5, 2, pad_mode='constant')",
+    "paddle.signal.stft(zwave, 6, 2, window=bell)",
+    "paddle.signal.stft(zwave, 6, 2, window=zbell, center=False)",
+    "paddle.signal.stft(i, 4, 2)",
+    "paddle.signal.stft(f, 4, 2, window=short)",
+    "wave.stft(6, 2)",
+    "paddle.signal.istft(spectrum, 6, 2)",
+    "paddle.signal.istft(spectrum, 6, 2, window=bell)",
+    "paddle.signal.istft(spectrum, 6, 2, 4, short, normalized=True)",
+    "paddle.signal.istft(spectrum, 6, 3, window=bell, center=False, length=11)",
+    "paddle.signal.istft(spectrum, 6, 2, window=bell, length=20)",
+    "paddle.signal.istft(spectra, 6, 2, window=bell, onesided=False)",
+    "paddle.signal.istft(spectra, 6, 2, window=bell, onesided=False, return_complex=True)",
+    "paddle.signal.istft(spectra, 6, 2, window=zbell, onesided=False, return_complex=True)",
+    "spectrum.istft(6, 2)",
+)
+
 CALLS: tuple[str, ...] = (
     *SHORT,
     *ANGLES,
@@ -533,6 +564,7 @@ CALLS: tuple[str, ...] = (
     *FACTORS,
     *NORMS,
     *TRANSFORMS,
+    *SIGNALS,
 )
 
 ONLY_DYNAMIC = ("paddle.view(f, 'int32')",)

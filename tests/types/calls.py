@@ -68,6 +68,7 @@ OPERANDS: dict[str, tuple[tuple[int, ...], str]] = {
     "ladder": ((2, 3, 3, 4), FIRST),
     "spelt": ((2, 2), "int32"),
     "two": ((2,), "int32"),
+    "spd": ((2, 2), FIRST),
     "long": ((2,), "int64"),
     "steps": ((3, 2, 2), "int64"),
     "beams": ((3, 2, 2), "int64"),
@@ -186,6 +187,14 @@ LOSSES = "l1_loss mse_loss smooth_l1_loss kl_div binary_cross_entropy_with_logit
 OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^"]
 
 NUMBERS = ("True", "2", "1.5", "1j")
+
+MATRICES: tuple[str, ...] = (
+    "paddle.signal.frame(x, 2, 1)",
+    "paddle.signal.overlap_add(x, 1)",
+    "paddle.signal.stft(x, 2, 1)",
+    "paddle.signal.stft(x, 2, 1, window=row)",
+    "paddle.signal.istft(x, 2, 1)",
+)
 
 CALLS: tuple[str, ...] = (
     *(f"paddle.{name}({'m' if name == 't' else 'x'})" for name in UNARY.split()),
@@ -435,6 +444,7 @@ CALLS: tuple[str, ...] = (
     "paddle.to_tensor([1, True])",
     "paddle.to_tensor(1j)",
     *FURTHER,
+    *MATRICES,
 )
 
 
@@ -458,6 +468,9 @@ def array(name: str, types: tuple[str, ...], bfloat16: Any = None) -> tuple[np.n
     dtype = kind
     if kind in (FIRST, SECOND):
         dtype = types[0] if kind == FIRST else types[1]
+    if name == "spd":
+        values = np.array([[4, 1], [1, 3]])
+        return values.astype("float32" if dtype == "bfloat16" else dtype), dtype
     if kind == "int64":
         return np.arange(int(np.prod(shape)), dtype="int64").reshape(shape) % 2, kind
     values = np.arange(int(np.prod(shape))).reshape(shape) % (1 if name in ("p", "q") else 3) + 1
