@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
+from . import _names_distribution, _names_modules, _names_nn, _names_tensors, _names_training  # noqa: F401  (fill the table for their packages)
 from ._lazy import provide
 
 provide("gradtool", "gradtool.engine.core.state", "enable_static disable_static set_default_dtype")

@@ -1,0 +1,77 @@
+"""``paddle.distribution.Laplace``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import gradtool
+
+from ._operands import asked, between, parameters
+from .distribution import Distribution
+
+
+class Laplace(Distribution):
+    """Laplace distributions, which fall off alike on both sides.
+
+    Args:
+        loc: means.
+        scale: mean distances from them.
+
+    >>> import gradtool as paddle
+    >>> round(float(paddle.distribution.Laplace(0.0, 1.0).cdf(paddle.to_tensor(0.1))), 4)
+    0.5476
+    """
+
+    def __init__(self, loc: Any, scale: Any) -> None:
+        self.loc, self.scale = parameters("paddle.distribution.Laplace", loc=loc, scale=scale)
+        super().__init__(self.loc.shape)
+
+    @property
+    def mean(self) -> Any:
+        """Of each distribution."""
+        return self.loc
+
+    @property
+    def stddev(self) -> Any:
+        """``√2 scale``."""
+        return math.sqrt(2) * self.scale
+
+    @property
+    def variance(self) -> Any:
+        """``2 scale²``."""
+        return gradtool.square(self.stddev)
+
+    def rsample(self, shape: Sequence[int] = ()) -> Any:
+        """Draws as functions of the parameters, of ``shape + batch_shape``: evenly drawn places of ``icdf``."""
+        place = gradtool.rand(self._extend_shape(shape), self.loc.dtype)
+        return self.icdf(between(place, self.loc.dtype))
+
+    def entropy(self) -> Any:
+        """``1 + ln 2 scale``."""
+        return 1 + gradtool.log(2 * self.scale) + gradtool.zeros_like(self.loc)
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at *value*."""
+        return -gradtool.abs(self._distance(value)) - gradtool.log(2 * self.scale)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of less than *value*."""
+        distance = self._distance(value)
+        return 0.5 - 0.5 * gradtool.sign(distance) * gradtool.expm1(-gradtool.abs(distance))
+
+    def icdf(self, value: Any) -> Any:
+        """The number with that probability of less."""
+        away = asked(value, self.loc) - 0.5
+        return self.loc - self.scale * gradtool.sign(away) * gradtool.log1p(-2 * gradtool.abs(away))
+
+    def _distance(self, value: Any) -> Any:
+        return (asked(value, self.loc) - self.loc) / self.scale
+
+
+def laplace_divergence(p: Laplace, q: Laplace) -> Any:
+    """``r exp(-d) + d s'⁻¹ - 1 - ln r`` with the ratio of the scales and the distance of the means in *p*'s scales."""
+    ratio = p.scale / q.scale
+    distance = gradtool.abs(p.loc - q.loc)
+    return ratio * gradtool.exp(-distance / p.scale) + distance / q.scale - 1 - gradtool.log(ratio)

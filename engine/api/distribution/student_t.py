@@ -1,0 +1,70 @@
+"""``paddle.distribution.StudentT``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import gradtool
+
+from ._operands import asked, parameters
+from .distribution import Distribution
+from .gamma import Gamma
+
+
+class StudentT(Distribution):
+    """Student's t distributions.
+
+    Args:
+        df: degrees of freedom.
+        loc: where the peak is.
+        scale: how widely the numbers lie.
+
+    >>> import gradtool as paddle
+    >>> round(float(paddle.distribution.StudentT(5.0, 0.0, 1.0).variance), 4)
+    1.6667
+    """
+
+    def __init__(self, df: Any, loc: Any, scale: Any, name: str | None = None) -> None:
+        self.df, self.loc, self.scale = parameters("paddle.distribution.StudentT", df=df, loc=loc, scale=scale)
+        self.name = name or "StudentT"
+        super().__init__(self.df.shape)
+
+    @property
+    def mean(self) -> Any:
+        """``loc`` of more than one degree of freedom, else NaN."""
+        return gradtool.where(self.df > 1, self.loc, gradtool.full_like(self.loc, math.nan))
+
+    @property
+    def variance(self) -> Any:
+        """Of more than two degrees of freedom; infinite down to one, NaN below."""
+        many = self.df > 2
+        safe = gradtool.where(many, self.df, gradtool.full_like(self.df, 3.0))
+        rest = gradtool.where(self.df > 1, gradtool.full_like(self.df, math.inf), gradtool.full_like(self.df, math.nan))
+        return gradtool.where(many, gradtool.square(self.scale) * safe / (safe - 2), rest)
+
+    def sample(self, shape: Sequence[int] = ()) -> Any:
+        """Draws, of ``shape + batch_shape``; like Paddle's, functions of *loc*, *scale* and *df* but for chi-squares
+        drawn.
+        """
+        normal = gradtool.randn(self._extend_shape(shape), self.df.dtype)
+        chi_square = 2 * Gamma(0.5 * self.df, gradtool.ones_like(self.df)).sample(shape)
+        return self.loc + self.scale * normal * gradtool.rsqrt(chi_square / self.df)
+
+    def entropy(self) -> Any:
+        """In nats, of ``batch_shape``."""
+        half, more = 0.5 * self.df, 0.5 * (self.df + 1)
+        spread = more * (gradtool.digamma(more) - gradtool.digamma(half))
+        return gradtool.log(self.scale) + spread + 0.5 * gradtool.log(self.df) + self._log_beta()
+
+    def log_prob(self, value: Any) -> Any:
+        """The logarithm of the density at *value*."""
+        distance = (asked(value, self.loc) - self.loc) / self.scale
+        shape = 0.5 * (self.df + 1) * gradtool.log1p(gradtool.square(distance) / self.df)
+        return -shape - gradtool.log(self.scale) - 0.5 * gradtool.log(self.df) - self._log_beta()
+
+    def _log_beta(self) -> Any:
+        """The logarithm of the beta function of half of the degrees of freedom and a half."""
+        halves = gradtool.lgamma(0.5 * self.df) - gradtool.lgamma(0.5 * (self.df + 1))
+        return halves + 0.5 * math.log(math.pi)
